@@ -1,51 +1,45 @@
-/** Rules of options: a test for each name, and a refusal that says what the value must be. */
-import { unknownOption } from "@millrace/contracts/options";
+/** Shapes of options, and their refusal: `EngineError` `input_invalid` with the name of the option and what it must be. */
+import { isObject } from "@millrace/contracts/kit";
+import {
+  type Fields,
+  must,
+  type ObjectShape,
+  object,
+  optionals,
+  optionsProblem,
+  rule,
+  type Shape,
+} from "@millrace/contracts/shape";
 import { EngineError } from "./errors.ts";
 
-/** True for a value that an option may have. */
-export type Test = (value: unknown) => boolean;
+/** The shape of options: one for every member of the type, so that none is forgotten. */
+export function optionsOf<T>(shapes: { readonly [K in keyof Required<T>]: Shape }): ObjectShape {
+  return object(optionals(shapes as Fields));
+}
 
-export const isObject: Test = (value) => typeof value === "object" && value !== null;
-export const isRecord: Test = (value) => isObject(value) && !Array.isArray(value);
-export const isText: Test = (value) => typeof value === "string";
-export const isFunction: Test = (value) => typeof value === "function";
+export const isText = (value: unknown): value is string => typeof value === "string";
 /** Infinity is a number without a bound. */
-export const isAmount: Test = (value) => typeof value === "number" && value >= 0;
-export const isCount: Test = (value) => isAmount(value) && (value as number) >= 1;
-export const oneOf =
-  (...values: readonly unknown[]): Test =>
-  (value) =>
-    values.includes(value);
+export const isAmount = (value: unknown): value is number =>
+  typeof value === "number" && value >= 0;
+
+/** True for what has all of these methods. */
 export const has =
-  (...methods: readonly string[]): Test =>
-  (value) =>
-    isObject(value) &&
-    methods.every((name) => typeof (value as { [name: string]: unknown })[name] === "function");
+  (...methods: readonly string[]) =>
+  (value: unknown): boolean =>
+    methods.every((name) => typeof Object(value)[name] === "function");
 
-/** A test, and what the value must be. */
-export type Rules<T> = { readonly [K in keyof Required<T>]: readonly [Test, string] };
+export const ANY: Shape = rule(() => undefined);
+export const RECORD: Shape = must(isObject, "an object");
+export const TEXT: Shape = must(isText, "text");
+export const FLAG: Shape = must((value) => typeof value === "boolean", "true or false");
+export const COUNT: Shape = must((value) => isAmount(value) && value >= 1, "a number from 1");
+export const MILLISECONDS: Shape = must(isAmount, "milliseconds, 0 or more");
 
-export const RECORD: readonly [Test, string] = [isRecord, "an object"];
-export const TEXT: readonly [Test, string] = [isText, "text"];
-export const MILLISECONDS: readonly [Test, string] = [isAmount, "milliseconds, 0 or more"];
-
-/** Throws `EngineError` `input_invalid` for the first option without a rule, or that its test refuses. `at`: what stands before each name. */
-export function checkRules<T extends object>(options: T, rules: Rules<T>, at = ""): void {
-  if (!isRecord(options)) throw new EngineError("input_invalid", "options must be an object");
-  checkNames(options, rules, at);
-  for (const name of Object.keys(rules) as (keyof T & string)[]) {
-    const [test, what] = rules[name] as readonly [Test, string];
-    if (options[name] !== undefined && !test(options[name])) throw invalid(at + name, what);
-  }
-}
-
-/** The same for names alone. */
-export function checkNames(options: object | undefined, known: object, at: string): void {
-  const problem = unknownOption(options ?? {}, known, at);
-  if (problem !== undefined) throw new EngineError("input_invalid", problem);
-}
-
-/** The refusal of an option. */
-export function invalid(name: string, what: string): EngineError {
-  return new EngineError("input_invalid", `options.${name} must be ${what}`);
+/** Throws for the first thing that is wrong: names that nobody knows before values. */
+export function checkOptions(options: unknown, shape: ObjectShape): void {
+  const problem = optionsProblem(options, shape);
+  if (problem === undefined) return;
+  const { name, message } = problem;
+  const text = name === undefined ? message : `options.${name} ${message}`;
+  throw new EngineError("input_invalid", text);
 }

@@ -3,26 +3,23 @@
  * here throws `EngineError` `input_invalid` with the name of the option.
  */
 import { EVENT_KINDS, EVENT_LIMITS } from "@millrace/contracts";
-import type { OptionNames } from "@millrace/contracts/options";
+import { isObject } from "@millrace/contracts/kit";
+import { fn, must, rule } from "@millrace/contracts/shape";
 import { Plan } from "./compile/plan.ts";
 import { EngineError } from "./errors.ts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
 import {
-  checkNames,
-  checkRules,
+  ANY,
+  COUNT,
+  checkOptions,
+  FLAG,
   has,
-  invalid,
   isAmount,
-  isCount,
-  isFunction,
-  isObject,
-  isRecord,
   isText,
   MILLISECONDS,
-  oneOf,
+  optionsOf,
   RECORD,
-  type Rules,
   TEXT,
 } from "./option-rules.ts";
 import type { CloseOptions, EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
@@ -32,130 +29,132 @@ import { Setting } from "./shared.ts";
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
 const JOURNAL = "create append read putValue getValue load lease release".split(" ");
 
-const ENGINE: Rules<EngineOptions> = {
-  host: [has(...HOST), `a host, with ${HOST.join(", ")}`],
-  journal: [has(...JOURNAL), `a journal, with ${JOURNAL.join(", ")}`],
-  credentials: [isObject, "a port with resolve, renew, secret"],
-  services: [has("get"), "a port with get"],
-  settings: [
+/** Names alone are checked: a misspelt member of a policy would be a policy that does not hold. */
+const EGRESS = optionsOf<EgressPolicy>({
+  ...{ allow: ANY, deny: ANY, only: ANY, selfOrigins: ANY, maxRedirects: ANY, connectMs: ANY },
+  ...{ idleMs: ANY, totalMs: ANY, maxResponseBytes: ANY, maxRequestBytes: ANY, perHost: ANY },
+});
+const FILES = optionsOf<FilePolicy>({ root: ANY, readOnly: ANY, maxBytes: ANY });
+const SHELL = optionsOf<ShellPolicy>({ programs: ANY, env: ANY, cwdRoot: ANY });
+const CONCURRENCY = optionsOf<NonNullable<EngineOptions["concurrency"]>>({
+  run: COUNT,
+  types: RECORD,
+});
+
+const ENGINE = optionsOf<EngineOptions>({
+  host: must(has(...HOST), `a host, with ${HOST.join(", ")}`),
+  journal: must(has(...JOURNAL), `a journal, with ${JOURNAL.join(", ")}`),
+  credentials: must(
+    (value) => typeof value === "object" && value !== null,
+    "a port with resolve, renew, secret",
+  ),
+  services: must(has("get"), "a port with get"),
+  settings: must(
     (value) =>
       Array.isArray(value) &&
       value.every((one) => one instanceof Setting) &&
       new Set(value.map(({ key }) => key)).size === value.length,
     "a list of settings of packs, each pack once, such as [aiSettings({ providers })]",
-  ],
-  cache: [has("get", "set"), "a port with get and set"],
-  egress: RECORD,
-  files: RECORD,
-  shell: RECORD,
+  ),
+  cache: must(has("get", "set"), "a port with get and set"),
+  egress: EGRESS,
+  files: FILES,
+  shell: SHELL,
   config: RECORD,
-  concurrency: RECORD,
+  concurrency: CONCURRENCY,
   limits: RECORD,
-  onError: [isFunction, "a function"],
-  freeze: [oneOf(true, false), "true or false"],
-};
+  onError: fn,
+  freeze: FLAG,
+});
 
-const RUN: Rules<RunOptions> = {
-  runId: [
-    (value) => isText(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value as string),
+const word = (words: readonly string[], what: string) =>
+  must((value) => words.includes(value as string), what);
+
+const RUN = optionsOf<RunOptions>({
+  runId: must(
+    (value) => isText(value) && /^[A-Za-z0-9_-]{1,64}$/.test(value),
     "1 to 64 of A-Z a-z 0-9 _ -",
-  ],
-  signal: [has("addEventListener", "removeEventListener"), "an AbortSignal"],
-  confirm: [isFunction, "a function"],
-  onFailure: [oneOf("stop", "finish"), "stop or finish"],
+  ),
+  signal: must(has("addEventListener", "removeEventListener"), "an AbortSignal"),
+  confirm: fn,
+  onFailure: word(["stop", "finish"], "stop or finish"),
   timeoutMs: MILLISECONDS,
-  concurrency: [(value) => isAmount(value) && (value as number) >= 1, "1 or more"],
-  trigger: [
-    oneOf("cli", "api", "schedule", "webhook", "desktop", "embed"),
+  concurrency: must((value) => isAmount(value) && value >= 1, "1 or more"),
+  trigger: word(
+    ["cli", "api", "schedule", "webhook", "desktop", "embed"],
     "cli, api, schedule, webhook, desktop or embed",
-  ],
+  ),
   template: TEXT,
-  tags: RECORD,
+  tags: rule((value) => {
+    if (!isObject(value)) return "must be an object";
+    const { tags: most, tagText } = EVENT_LIMITS;
+    const texts = Object.entries(value).flat();
+    const fits = texts.every((text) => isText(text) && text.length <= tagText);
+    if (fits && texts.length <= 2 * most) return undefined;
+    return `must be at most ${most} texts of ${tagText} units each`;
+  }),
   limits: RECORD,
-  only: [(value) => Array.isArray(value) && value.every(isText), "a list of ids of nodes"],
-  pins: [
-    (value) => isRecord(value) && Object.values(value as object).every(isRecord),
+  only: must((value) => Array.isArray(value) && value.every(isText), "a list of ids of nodes"),
+  pins: must(
+    (value) => isObject(value) && Object.values(value).every((pin) => isObject(pin)),
     "an object of results such as { fetch: { output: {} } }",
-  ],
-  created: [
-    (value) => isRecord(value) && isAmount((value as { epoch?: unknown }).epoch),
+  ),
+  created: must(
+    (value) => isObject(value) && isAmount(value["epoch"]),
     "an object with the epoch of the journal",
-  ],
-};
+  ),
+});
 
-const CANCEL: Rules<RunCancelOptions> = {
-  reason: [
-    oneOf("user", "timeout", "sigint", "sigterm", "shutdown", "disconnect"),
+const CANCEL = optionsOf<RunCancelOptions>({
+  reason: word(
+    ["user", "timeout", "sigint", "sigterm", "shutdown", "disconnect"],
     "user, timeout, sigint, sigterm, shutdown or disconnect",
-  ],
+  ),
   by: TEXT,
   note: TEXT,
   graceMs: MILLISECONDS,
-};
+});
 
-const CLOSE: Rules<CloseOptions> = {
-  graceMs: MILLISECONDS,
-  leave: [oneOf(true, false), "true or false"],
-};
+const CLOSE = optionsOf<CloseOptions>({ graceMs: MILLISECONDS, leave: FLAG });
 
-const BATCHES: Rules<BatchOptions> = {
-  after: [(value) => typeof value === "number", "a number, the `seq` of an event"],
-  kinds: [
+const BATCHES = optionsOf<BatchOptions>({
+  after: must((value) => typeof value === "number", "a number, the `seq` of an event"),
+  kinds: must(
     (value) => Array.isArray(value) && value.every((kind) => EVENT_KINDS.includes(kind)),
     "a list of kinds, each of EVENT_KINDS",
-  ],
-  holds: [oneOf(true, false), "true or false"],
-};
-
-/** Names alone: a misspelt member of a policy would be a policy that does not hold. */
-const CONCURRENCY: OptionNames<NonNullable<EngineOptions["concurrency"]>> = { run: 1, types: 1 };
-const EGRESS: OptionNames<EgressPolicy> = {
-  ...{ allow: 1, deny: 1, only: 1, selfOrigins: 1, maxRedirects: 1, connectMs: 1, idleMs: 1 },
-  ...{ totalMs: 1, maxResponseBytes: 1, maxRequestBytes: 1, perHost: 1 },
-};
-const FILES: OptionNames<FilePolicy> = { root: 1, readOnly: 1, maxBytes: 1 };
-const SHELL: OptionNames<ShellPolicy> = { programs: 1, env: 1, cwdRoot: 1 };
+  ),
+  holds: FLAG,
+});
 
 /** Options of an engine. */
 export function checkEngineOptions(options: EngineOptions): void {
-  checkRules(options, ENGINE);
+  checkOptions(options, ENGINE);
   checkLimits(options.limits);
-  checkNames(options.concurrency, CONCURRENCY, "concurrency.");
-  checkNames(options.egress, EGRESS, "egress.");
-  checkNames(options.files, FILES, "files.");
-  checkNames(options.shell, SHELL, "shell.");
-  const { run, types } = options.concurrency ?? {};
-  if (run !== undefined && !isCount(run)) throw invalid("concurrency.run", "a number from 1");
-  if (types !== undefined && !isRecord(types)) throw invalid("concurrency.types", "an object");
-  for (const [type, most] of Object.entries(types ?? {})) {
-    if (!isCount(most)) throw invalid(`concurrency.types["${type}"]`, "a number from 1");
+  for (const [type, most] of Object.entries(options.concurrency?.types ?? {})) {
+    if (!isAmount(most) || most < 1)
+      throw invalid(`concurrency.types["${type}"]`, "a number from 1");
   }
 }
 
 /** Options of one run. */
 export function checkRunOptions(options: RunOptions): void {
-  checkRules(options, RUN);
+  checkOptions(options, RUN);
   checkLimits(options.limits);
-  const { tags: most, tagText } = EVENT_LIMITS;
-  const pairs = Object.entries(options.tags ?? {});
-  if (pairs.length > most || pairs.flat().some((text) => !isText(text) || text.length > tagText)) {
-    throw invalid("tags", `at most ${most} texts of ${tagText} units each`);
-  }
 }
 
 /** Options of `Engine.close`. */
 export function checkCloseOptions(options: CloseOptions): void {
-  checkRules(options, CLOSE);
+  checkOptions(options, CLOSE);
 }
 
 /** Options of `Run.batches`. */
 export function checkBatchOptions(options: BatchOptions): void {
-  checkRules(options, BATCHES);
+  checkOptions(options, BATCHES);
 }
 
 /** Options of a cancel. */
 export function checkCancelOptions(options: RunCancelOptions): void {
-  checkRules(options, CANCEL);
+  checkOptions(options, CANCEL);
 }
 
 /** A plan that this copy of the package has compiled. */
@@ -179,4 +178,8 @@ function checkLimits(limits: object | undefined): void {
     }
     if (value !== undefined && !isAmount(value)) throw invalid(`limits.${name}`, "0 or more");
   }
+}
+
+function invalid(name: string, what: string): EngineError {
+  return new EngineError("input_invalid", `options.${name} must be ${what}`);
 }

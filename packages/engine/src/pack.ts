@@ -11,15 +11,14 @@ export { valueAt } from "./json-pointer.ts";
 export { EXTENSION_BYTES } from "./limits.ts";
 export { coreEntry } from "./nodes/entry.ts";
 export {
-  checkRules,
+  COUNT,
+  checkOptions,
   has,
-  isCount,
   isText,
   MILLISECONDS,
+  optionsOf,
   RECORD,
-  type Rules,
   TEXT,
-  type Test,
 } from "./option-rules.ts";
 export { Redactor } from "./run/redact.ts";
 export { schemaProblems, unreadable } from "./schema-check.ts";

@@ -1,9 +1,11 @@
 /** Options of `compileFlow`, and their check. */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
+import { must } from "@millrace/contracts/shape";
 import type { FlowDocument } from "@millrace/dsl";
 import { EngineError } from "../errors.ts";
 import type { Limits } from "../limits.ts";
-import { checkRules, has, isRecord, oneOf, RECORD, type Rules, TEXT } from "../option-rules.ts";
+import { checkOptions, FLAG, has, optionsOf, RECORD, TEXT } from "../option-rules.ts";
 import type { SubflowPort } from "../options.ts";
 import type { Registry } from "../registry.ts";
 
@@ -23,24 +25,24 @@ export interface CompileOptions {
   readonly checked?: readonly Diagnostic[] | undefined;
 }
 
-const COMPILE: Rules<CompileOptions> = {
-  registry: [has("get", "require", "entries", "catalog"), "what createRegistry makes"],
-  subflows: [has("get"), "a port with get"],
+const COMPILE = optionsOf<CompileOptions>({
+  registry: must(has("get", "require", "entries", "catalog"), "what createRegistry makes"),
+  subflows: must(has("get"), "a port with get"),
   limits: RECORD,
-  withoutCode: [oneOf(true, false), "true or false"],
+  withoutCode: FLAG,
   hash: TEXT,
   document: RECORD,
-  checked: [Array.isArray, "a list of diagnostics"],
-};
+  checked: must(Array.isArray, "a list of diagnostics"),
+});
 
 /** Arguments of `compileFlow`. */
 export function checkCompileOptions(graph: FlowGraph, options: CompileOptions): void {
   const { graph: inner, diagnostics } = Object(graph);
-  if (isRecord(inner) && Array.isArray(diagnostics)) {
+  if (isObject(inner) && Array.isArray(diagnostics)) {
     const text = "compileFlow takes `parsed.graph`; this is the whole result of parseFlow";
     throw new EngineError("input_invalid", text);
   }
-  checkRules(options ?? {}, COMPILE);
+  checkOptions(options ?? {}, COMPILE);
   if (options?.registry === undefined) {
     throw new EngineError(
       "input_invalid",
