@@ -13,7 +13,7 @@ const CELL = fileURLToPath(new URL("cell.js", import.meta.url));
 const CELL_MS = 300_000; // the slowest takes minutes on a busy machine
 
 /**
- * Runs the `cases` of `cases.js` beside `base`, all or those of `--workload <case>`; exits 1 when ours is past a bar, or a case
+ * Runs the `cases` of `cases.js` in the folder `base`, all or those of `--workload <case>`; exits 1 when ours is past a bar, or a case
  * fails. `roundsOf`: rounds of a case, by default five, three with `--quick`.
  */
 export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5) }) {

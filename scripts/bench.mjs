@@ -1,6 +1,7 @@
 // Runs the benches, all or the named one, on what is built. Words after the name go to the bench.
 // Usage: node scripts/bench.mjs [engine | dsl | oauth | durable | ai | models | server | cli | extensions] [--quick] …   Exits 1 when one is past a hard bar.
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const BENCHES = [
@@ -17,7 +18,9 @@ const BENCHES = [
 const words = process.argv.slice(2);
 const chosen = BENCHES.includes(words[0]) ? [words.shift()] : BENCHES;
 for (const name of chosen) {
-  const program = fileURLToPath(new URL(`../bench/${name}/run.js`, import.meta.url));
-  const { status } = spawnSync(process.execPath, [program, ...words], { stdio: "inherit" });
+  const own = fileURLToPath(new URL(`../bench/${name}/run.js`, import.meta.url));
+  const shared = fileURLToPath(new URL("../bench/run.js", import.meta.url));
+  const program = existsSync(own) ? [own] : [shared, name];
+  const { status } = spawnSync(process.execPath, [...program, ...words], { stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;
 }

@@ -9,3 +9,8 @@ export const cases = Object.fromEntries(
     { warmMs: 0, ...each },
   ]),
 );
+
+/** Cases that first write 100,000 runs, or wait for a thousand, take minutes. */
+const isSlow = (name) => name.includes("100,000") || name.includes("parked");
+
+export const roundsOf = (name, quick) => (quick ? 1 : isSlow(name) ? 3 : 5);

@@ -1,4 +1,5 @@
 // The tables of a run, as Markdown.
+import { table } from "../report.js";
 import { OURS } from "./contenders.js";
 
 /** A ratio as it is read; FAIL for a workload that was not done. */
@@ -6,11 +7,6 @@ export function shown(ratio) {
   if (!Number.isFinite(ratio)) return "FAIL";
   return ratio >= 100 ? `${Math.round(ratio)}x` : `${ratio.toFixed(2)}x`;
 }
-
-const table = (head, rows) => {
-  const line = (cells) => `| ${cells.join(" | ")} |`;
-  return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "--:"))), ...rows.map(line)];
-};
 
 /** Everything that a run found out. */
 export function tables({ machine, rows, goals, probes, peers }) {
