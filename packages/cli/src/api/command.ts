@@ -5,8 +5,9 @@
  */
 
 import type { CommandArgs, CommandName, CommandResult, Page } from "@millrace/contracts";
-import { type CommandRow, serverCommand } from "../argv/flags.ts";
+import { type CommandRow, PAGE_FLAGS, printAnswer, serverCommand } from "../argv/flags.ts";
 import {
+  type Answer,
   type CliCommand,
   type CommandIo,
   flagList,
@@ -30,10 +31,12 @@ export interface CommandContext {
 }
 
 /** An answer as text: lines of data for stdout, remarks for stderr. */
-export interface Rendered {
-  readonly data?: readonly string[];
-  readonly said?: readonly string[];
-}
+export type Rendered = Pick<Answer, "data" | "said">;
+
+/** Arguments of a call as a command line gives them: what was not given is undefined. */
+type Given<N extends CommandName> = {
+  readonly [K in keyof CommandArgs<N>]: CommandArgs<N>[K] | undefined;
+};
 
 /** One command of the registry, as a command line asks for it. */
 export interface ApiCommand<N extends CommandName> {
@@ -41,11 +44,7 @@ export interface ApiCommand<N extends CommandName> {
   /** Whether the embedded store is opened for writing. */
   readonly write?: true | undefined;
   /** The arguments of the call. */
-  request(context: CommandContext): CommandArgs<N> | Promise<CommandArgs<N>>;
-  /** Runs before the answer is printed. */
-  readonly before?:
-    | ((result: CommandResult<N>, context: CommandContext) => Promise<void>)
-    | undefined;
+  request(context: CommandContext): Given<N> | Promise<Given<N>>;
   show(result: CommandResult<N>, context: CommandContext): Rendered | Promise<Rendered>;
   /** Runs after the answer is printed; resolves to the exit code. Default: 0. */
   readonly after?:
@@ -57,9 +56,9 @@ export interface ApiCommand<N extends CommandName> {
 export function apiCommand<N extends CommandName>(
   path: string,
   summary: string,
-  { command, write, request, before, show, after, ...row }: ApiCommand<N> & Omit<CommandRow, "run">,
+  { command, write, request, show, after, ...row }: ApiCommand<N> & Omit<CommandRow, "run">,
 ): CliCommand {
-  const run = callApi({ command, write, request, before, show, after });
+  const run = callApi({ command, write, request, show, after });
   return serverCommand(path, summary, { ...row, run });
 }
 
@@ -68,11 +67,51 @@ export function callApi<N extends CommandName>(spec: ApiCommand<N>): Run {
   return (input, io) =>
     withApi(input, io, spec.write, async (api) => {
       const context = { input, io, api };
-      const result = await api.invoke(spec.command, await spec.request(context));
-      await spec.before?.(result, context);
-      await printResult(result, await textOf(io, () => spec.show(result, context)), io);
-      return (await spec.after?.(result, context)) ?? 0;
+      const args = omitUndefined(await spec.request(context)) as CommandArgs<N>;
+      const value = await api.invoke(spec.command, args);
+      const text = io.json === undefined ? await spec.show(value, context) : {};
+      await printAnswer({ value, ...text }, io);
+      return (await spec.after?.(value, context)) ?? 0;
     });
+}
+
+type Paged = {
+  [N in CommandName]: CommandResult<N> extends Page<unknown> ? N : never;
+}[CommandName];
+type ItemOf<N extends Paged> = CommandResult<N>["items"][number];
+
+/** How a page is shown. `none`: the remark where it is empty. */
+interface ListTable<T> {
+  readonly headings: readonly string[];
+  readonly row: (item: T, context: CommandContext) => readonly string[];
+  readonly none: string;
+}
+
+/** A command line that lists a page of the registry as a table; it takes `--limit` and `--cursor`. */
+export function listCommand<N extends Paged>(
+  path: string,
+  summary: string,
+  {
+    command,
+    request = () => ({}) as Given<N>,
+    flags = [],
+    headings,
+    row,
+    none,
+    ...more
+  }: ListTable<ItemOf<N>> & {
+    readonly command: N;
+    /** The arguments of the call beside those of the page. */
+    readonly request?: (context: CommandContext) => Given<N>;
+  } & Omit<CommandRow, "run">,
+): CliCommand {
+  return apiCommand<N>(path, summary, {
+    ...more,
+    flags: [...flags, ...PAGE_FLAGS],
+    command,
+    request: (context) => ({ ...pageOf(context.input), ...request(context) }),
+    show: (page, context) => listed(page as Page<ItemOf<N>>, context, { headings, row, none }),
+  });
 }
 
 /** Opens the API that the flags name, for as long as `work` takes. Errors name `what`, by default the first argument. */
@@ -94,40 +133,18 @@ export async function withApi<T>(
   }
 }
 
-/** The text, made only without `--json`. */
-async function textOf(io: CommandIo, show: () => Rendered | Promise<Rendered>): Promise<Rendered> {
-  return io.json === undefined ? show() : {};
-}
-
-/** Prints an answer: under `--json` as one line, else as text. */
-export async function printResult(
-  answer: unknown,
-  { data = [], said = [] }: Rendered,
-  io: CommandIo,
-): Promise<void> {
-  if (io.json !== undefined) {
-    await io.json.result(answer as object | null);
-    return;
-  }
-  if (data.length > 0) await io.out.write(`${data.join("\n")}\n`);
-  if (said.length > 0 && io.verbosity !== "quiet") await io.err.write(`${said.join("\n")}\n`);
-}
-
 /** The text of a list: a table, or the remark that there is nothing; and how to go on where there is more. */
 export function listed<T>(
   { items, nextCursor }: Page<T>,
-  { io }: CommandContext,
-  table: {
-    readonly headings: readonly string[];
-    readonly row: (item: T) => readonly string[];
-    readonly none: string;
-  },
+  context: CommandContext,
+  { headings, row, none }: ListTable<T>,
 ): Rendered {
+  const { io } = context;
+  if (items.length === 0) return { said: [none] };
   const columns = io.isTTY.stdout ? io.size().columns || undefined : undefined;
-  const data = tableLines(table.headings, items.map(table.row), { columns });
-  if (items.length === 0) return { said: [table.none] };
+  const rows = items.map((item) => row(item, context));
   const more = nextCursor === null ? [] : [`there are more: --cursor ${clean(nextCursor)}`];
-  return { data, said: more };
+  return { data: tableLines(headings, rows, { columns }), said: more };
 }
 
 /** The object without members that are undefined. */

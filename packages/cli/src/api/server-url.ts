@@ -15,11 +15,11 @@ export function namedServer(input: Input, config: Config): string | undefined {
   return (flagText(input, "server") ?? config.server) || undefined;
 }
 
-/** The URL as a base for paths: it ends with a slash. Throws a usage error for what is no URL of a server. */
-export function serverBase(url: string): URL {
+/** The URL as a base for paths: it ends with a slash. Throws a usage error for what is no URL of a server; `what` takes it. */
+export function serverBase(url: string, what = "--server"): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined;
   if (base === undefined || !/^https?:$/.test(base.protocol) || base.username || base.password) {
-    throw usage("--server takes an http or https URL without user and password");
+    throw usage(`${what} takes an http or https URL without user and password`);
   }
   if (!base.pathname.endsWith("/")) base.pathname += "/";
   base.search = "";

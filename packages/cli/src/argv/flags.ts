@@ -1,5 +1,5 @@
 /** Flags that many commands have, and the short forms in which commands are written. */
-import type { ArgSpec, CliCommand, FlagSpec } from "./spec.ts";
+import type { Answer, ArgSpec, CliCommand, CommandIo, FlagSpec, Run } from "./spec.ts";
 
 /** Flags of every command. */
 export const GLOBAL_FLAGS: readonly FlagSpec[] = [
@@ -51,7 +51,7 @@ export interface CommandRow {
   /** Default `query`. */
   readonly output?: CliCommand["output"];
   readonly examples: readonly (readonly [line: string, says: string])[];
-  readonly run: CliCommand["run"];
+  readonly run: Run;
 }
 
 /** A command that works on this machine alone. `path`: its words, such as `config get`. */
@@ -64,8 +64,32 @@ export function command(path: string, summary: string, row: CommandRow): CliComm
     flags,
     output,
     examples: examples.map(([line, says]) => ({ line: `millrace ${line}`, says })),
-    run,
+    async run(input, io, table) {
+      const end = await run(input, io, table);
+      if (typeof end === "number") return end;
+      await printAnswer(end, io);
+      return 0;
+    },
   };
+}
+
+/** The answer of a list that is no page: `items` for a program, a line of each for a person, or the remark that there is none. */
+export function listOf(items: readonly unknown[], data: readonly string[], none: string): Answer {
+  return { value: { items }, data, said: data.length === 0 ? [none] : [], mayBeQuiet: false };
+}
+
+/** Prints an answer: under `--json` as one line, else as text. */
+export async function printAnswer(
+  { value, data = [], said = [], mayBeQuiet = true }: Answer,
+  io: CommandIo,
+): Promise<void> {
+  if (io.json !== undefined) {
+    await io.json.result(value as object | null);
+    return;
+  }
+  if (data.length > 0) await io.out.write(`${data.join("\n")}\n`);
+  const isShown = said.length > 0 && !(mayBeQuiet && io.verbosity === "quiet");
+  if (isShown) await io.err.write(`${said.join("\n")}\n`);
 }
 
 /** A command that asks this installation, or a server that is named. */

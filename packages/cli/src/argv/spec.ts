@@ -60,8 +60,20 @@ export interface CommandIo extends CliIo {
   readonly interactive: boolean;
 }
 
-/** The code of a command; resolves to the exit code. */
-export type Run = (input: Input, io: CommandIo) => Promise<number>;
+/** What a query answers: one JSON value under `--json`, else text. */
+export interface Answer {
+  /** The line of `--json`. */
+  readonly value: unknown;
+  /** Lines for stdout. */
+  readonly data?: readonly string[] | undefined;
+  /** Remarks for stderr. */
+  readonly said?: readonly string[];
+  /** Whether `--quiet` leaves the remarks out. Default true. */
+  readonly mayBeQuiet?: boolean;
+}
+
+/** The code of a command; resolves to the exit code, or to an answer that is printed before the command ends with 0. */
+export type Run = (input: Input, io: CommandIo, table: CommandTable) => Promise<number | Answer>;
 
 /** A command: what help, parsing and documentation say of it, and its code. */
 export interface CliCommand {

@@ -3,7 +3,13 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { arg, command } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import {
+  type Answer,
+  type CliCommand,
+  type CommandIo,
+  flagText,
+  type Input,
+} from "../argv/spec.ts";
 import { dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
@@ -19,7 +25,7 @@ export const commands: readonly CliCommand[] = [
 const STORE_FILE = "millrace.db";
 
 /** Copies the store into a file that is not there yet. */
-async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<Answer> {
   const [name = ""] = input.args;
   const file = resolve(io.cwd, name);
   if (existsSync(file)) {
@@ -45,9 +51,8 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     if (error.code === "path_exists") throw usage(`${clean(name)} exists already`);
     throw new CliError("unavailable", clean(error.message));
   }
-  if (io.json !== undefined) await io.json.result({ file, store: join(dir, STORE_FILE) });
-  else if (io.verbosity !== "quiet") {
-    await io.err.write(`${clean(name)} has everything but keys and tokens\n`);
-  }
-  return 0;
+  return {
+    value: { file, store: join(dir, STORE_FILE) },
+    said: [`${clean(name)} has everything but keys and tokens`],
+  };
 }

@@ -1,34 +1,30 @@
 /** `millrace catalog`: the node types that flows can use. No code of an extension runs for it. */
 
 import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
-import { apiCommand, listed, omitUndefined, pageOf } from "../api/command.ts";
-import { arg, option, PAGE_FLAGS } from "../argv/flags.ts";
+import { apiCommand, listCommand } from "../api/command.ts";
+import { arg, option } from "../argv/flags.ts";
 import { type CliCommand, flagText } from "../argv/spec.ts";
 import { factLines, tableLines } from "../output/table.ts";
 
-const list = apiCommand("catalog list", "list the node types that flows can use", {
+const list = listCommand("catalog list", "list the node types that flows can use", {
+  command: "list_nodes",
   flags: [
     option("query", "<text>", "text in type, title or summary", { short: "q" }),
     option("category", "<category>", "of this category"),
-    ...PAGE_FLAGS,
   ],
   examples: [["catalog list -q http", "those that have to do with HTTP"]],
-  command: "list_nodes",
   request: ({ input }) => ({
-    ...pageOf(input),
-    ...omitUndefined({ q: flagText(input, "query"), category: flagText(input, "category") }),
+    q: flagText(input, "query"),
+    category: flagText(input, "category"),
   }),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["TYPE", "CATEGORY", "EFFECT", "SUMMARY"],
-      row: (each) => [
-        each.type,
-        each.category,
-        each.effect,
-        each.state === "ready" ? each.summary : `${each.state}: ${each.problem?.message ?? ""}`,
-      ],
-      none: "no such node type",
-    }),
+  headings: ["TYPE", "CATEGORY", "EFFECT", "SUMMARY"],
+  row: (each) => [
+    each.type,
+    each.category,
+    each.effect,
+    each.state === "ready" ? each.summary : `${each.state}: ${each.problem?.message ?? ""}`,
+  ],
+  none: "no such node type",
 });
 
 const show = apiCommand("catalog show", "show a node type with its fields and ports", {

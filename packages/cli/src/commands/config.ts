@@ -1,7 +1,8 @@
 /** `millrace config`: what is configured, where it comes from, and how to change it. */
 
 import { join } from "node:path";
-import { arg, command } from "../argv/flags.ts";
+import { refuseClearText, serverBase } from "../api/server-url.ts";
+import { arg, command, printAnswer } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
 import { type ExplainedConfig, explainConfig, keyOf, type Origin } from "../config/explain.ts";
@@ -26,8 +27,6 @@ const PLACE_FLAGS = [
   { long: "project", summary: "in the project file (default where there is one)" },
 ];
 
-const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
-
 const list = command("config list", "list every key and what stands for it", {
   examples: [["config list", "secrets are only said to be set"]],
   async run(input, io) {
@@ -40,9 +39,7 @@ const list = command("config list", "list every key and what stands for it", {
         source: origin?.source ?? "default",
       };
     });
-    if (io.json !== undefined) await io.json.result({ items });
-    else await io.out.write(items.map(({ key, value }) => `${key}  ${text(value)}\n`).join(""));
-    return 0;
+    return { value: { items }, data: items.map(({ key, value }) => `${key}  ${text(value)}`) };
   },
 });
 
@@ -56,9 +53,7 @@ const get = command("config get", "print the value of a key", {
     if (value === undefined) {
       throw new CliError("unavailable", `${key} is not set`, { problem: "not_found" });
     }
-    if (io.json !== undefined) await io.json.result({ key, value });
-    else await io.out.write(`${text(value)}\n`);
-    return 0;
+    return { value: { key, value }, data: [text(value)] };
   },
 });
 
@@ -122,20 +117,18 @@ const explain = command("config explain", "say where values come from, and what 
         .map((each) => ({ ...each, value: shownValue(key, each.value, io) })),
     }));
     const unheard = withoutTrust(sources, wanted);
-    if (io.json !== undefined) {
-      await io.json.result({ items, ...(unheard.length > 0 && { untrusted: unheard }) });
-      return 0;
-    }
-    const lines = items.map(
-      ({ key, value, origins }) => `${key}  ${text(value)}  ${story(origins)}\n`,
-    );
-    await io.out.write(lines.join(""));
-    if (unheard.length > 0) {
-      await io.err.write(
-        `${clean(sources.project?.file.path ?? "")} is not trusted: ${unheard.join(", ")} of it does not count; millrace config trust\n`,
-      );
-    }
-    return 0;
+    const file = clean(sources.project?.file.path ?? "");
+    return {
+      value: { items, ...(unheard.length > 0 && { untrusted: unheard }) },
+      data: items.map(({ key, value, origins }) => `${key}  ${text(value)}  ${story(origins)}`),
+      said:
+        unheard.length === 0
+          ? []
+          : [
+              `${file} is not trusted: ${unheard.join(", ")} of it does not count; millrace config trust`,
+            ],
+      mayBeQuiet: false,
+    };
   },
 });
 
@@ -148,26 +141,18 @@ const path = command("config path", "say where configuration and data are", {
       project: project?.file.path ?? null,
       data: dataFolder(flagText(input, "home"), io),
     };
-    if (io.json !== undefined) await io.json.result(value);
-    else {
-      const rows = Object.entries(value).map(
-        ([name, at]) => `${name.padEnd(7)}  ${at ?? "none"}\n`,
-      );
-      await io.out.write(rows.join(""));
-    }
-    return 0;
+    const rows = Object.entries(value).map(([name, at]) => `${name.padEnd(7)}  ${at ?? "none"}`);
+    return { value, data: rows };
   },
 });
 
 const schema = command("config schema", "print the JSON Schema of millrace.json", {
   flags: [{ long: "strict", summary: "an unknown key is an error" }],
   examples: [["config schema --strict", "for editors and checks"]],
-  async run(input, io) {
+  async run(input) {
     const { configSchema } = await import("../config/schema.ts");
     const value = configSchema(isOn(input, "strict"));
-    if (io.json !== undefined) await io.json.result(value);
-    else await io.out.write(`${JSON.stringify(value, null, 2)}\n`);
-    return 0;
+    return { value, data: [JSON.stringify(value, null, 2)] };
   },
 });
 
@@ -182,13 +167,13 @@ const trust = command("config trust", "let the project file grant what it says, 
     await checkConfig(input, io);
     const { powers, digest } = stands;
     await storeTrust(project, flagText(input, "home"), io);
-    if (io.json !== undefined)
-      await io.json.result({ path: project.file.path, sha256: digest, powers });
-    else {
-      const grants = powers.length === 0 ? "it grants nothing" : `it sets ${powers.join(", ")}`;
-      await io.err.write(`${clean(project.file.path)} is trusted as it is now; ${grants}\n`);
-    }
-    return 0;
+    const { path } = project.file;
+    const grants = powers.length === 0 ? "it grants nothing" : `it sets ${powers.join(", ")}`;
+    return {
+      value: { path, sha256: digest, powers },
+      said: [`${clean(path)} is trusted as it is now; ${grants}`],
+      mayBeQuiet: false,
+    };
   },
 });
 
@@ -222,9 +207,11 @@ const login = command(
       } finally {
         await close();
       }
-      if (io.json !== undefined) await io.json.result({ server: origin, store: name });
-      else await io.err.write(`the token for ${origin} is stored in ${name}\n`);
-      return 0;
+      return {
+        value: { server: origin, store: name },
+        said: [`the token for ${origin} is stored in ${name}`],
+        mayBeQuiet: false,
+      };
     },
   },
 );
@@ -257,9 +244,11 @@ async function change(input: Input, io: CommandIo, key: string, value: unknown):
     throw new CliError("unavailable", `${file} does not set ${key}`, { problem: "not_found" });
   }
   await editConfig(file, key, value);
-  if (io.json !== undefined)
-    await io.json.result({ file, key, ...(value !== undefined && { value }) });
-  else if (io.verbosity !== "quiet") await io.err.write(`${clean(file)}\n`);
+  const answer = {
+    value: { file, key, ...(value !== undefined && { value }) },
+    said: [clean(file)],
+  };
+  await printAnswer(answer, io);
   const home = flagText(input, "home");
   const next = inProject ? await nextTrust(await readConfig(file), home, io) : undefined;
   if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
@@ -326,12 +315,7 @@ function text(value: unknown): string {
 }
 
 function serverOrigin(url: string): string {
-  const base = URL.canParse(url) ? new URL(url) : undefined;
-  if (base === undefined || !/^https?:$/.test(base.protocol) || base.username || base.password) {
-    throw usage("config login takes an http or https URL without user and password");
-  }
-  if (base.protocol === "http:" && !LOOPBACK.test(base.hostname)) {
-    throw usage(`a token is not sent to ${base.origin}, which has no TLS`, "use https");
-  }
+  const base = serverBase(url, "config login");
+  refuseClearText(base);
   return base.origin;
 }

@@ -5,16 +5,15 @@
  */
 
 import { spawn } from "node:child_process";
-import type {
-  ConnectionStatus,
-  OAuthClientArgs,
-  ServiceAuth,
-  ServiceInfo,
-} from "@millrace/contracts";
+import type { ConnectionStatus, OAuthClientArgs, ServiceAuth } from "@millrace/contracts";
 import { OAuthError } from "@millrace/oauth";
-import { acceptOAuthCode, bindLoopback, type LoopbackListener } from "@millrace/oauth/loopback";
+import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
+import type { Api } from "../api/api.ts";
+import type { CommandContext } from "../api/command.ts";
+import { toCliError } from "../api/errors.ts";
 import { arg, option, serverCommand } from "../argv/flags.ts";
 import {
+  type Answer,
   type CliCommand,
   type CommandIo,
   flagList,
@@ -22,15 +21,20 @@ import {
   type Input,
   isOn,
 } from "../argv/spec.ts";
-import { parseDuration } from "../argv/values.ts";
+import { parseDuration, readPort } from "../argv/values.ts";
 import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
 import { configOptions } from "../config/files.ts";
 import { strayServices } from "../config/services.ts";
-import { type ConnectionsApi, openConnectionsApi } from "../connections/api.ts";
-import { readSlug, statusLine } from "../connections/show.ts";
 import { CliError, usage } from "../errors.ts";
-import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
+import {
+  connectionsOf,
+  isNotFound,
+  readSlug,
+  servicesOf,
+  statusLine,
+  withConnections,
+} from "./connections.ts";
 
 export const commands: readonly CliCommand[] = [
   serverCommand("connect", "connect a service: ask a person for consent, keep the credential", {
@@ -61,40 +65,31 @@ export const commands: readonly CliCommand[] = [
 
 /** How long a consent may take; whoever keeps it gives up then, too. */
 const MAX_WAIT = "5m";
+/** Time limit of the best-effort cancel; the consent expires on the server anyway. */
+const GIVE_UP_MS = 1_000;
 
 type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
 
 /** A connection to be made. */
-interface ConnectRequest {
+interface ConnectRequest extends CommandContext {
   readonly slug: string;
   readonly service: string;
   /** How long a consent may take. */
   readonly timeoutMs: number;
   /** Where the redirect comes; absent: where the service says. */
   readonly port: number | undefined;
-  readonly connectionsApi: ConnectionsApi;
-  readonly input: Input;
-  readonly io: CommandIo;
 }
 
 /** Connects, and prints how the connection stands. */
-async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<Answer> {
   const slug = readSlug(input.args[0]);
   const timeoutMs = readWait(flagText(input, "timeout") ?? MAX_WAIT);
   const port = readPort(flagText(input, "port"));
-  const connectionsApi = await openConnectionsApi(input, io, { write: true });
-  try {
-    const service =
-      flagText(input, "service") ?? (await recordedService(connectionsApi, slug)) ?? slug;
-    const auth = await connectionsApi.auth(service);
-    if (auth === undefined) {
-      throw await unknownService(
-        service,
-        connectionsApi,
-        await strayServices(configOptions(input, io), io),
-      );
-    }
-    const request: ConnectRequest = { slug, service, timeoutMs, port, connectionsApi, input, io };
+  return withConnections(input, io, true, async (api) => {
+    const service = flagText(input, "service") ?? (await recordedService(api, slug)) ?? slug;
+    const auth = await authOf(service, api);
+    if (auth === undefined) throw await unknownService(service, api, input, io);
+    const request: ConnectRequest = { slug, service, timeoutMs, port, api, input, io };
     const status =
       auth.scheme === "oauth2" ? await consent(request, auth) : await enter(request, auth);
     if (auth.scheme === "oauth2" && !status.refreshable) {
@@ -102,75 +97,69 @@ async function run(input: Input, io: CommandIo): Promise<number> {
         `warning: the service gave no refresh token: connect again ${status.expires_at === undefined ? "when it refuses the credential" : `after ${status.expires_at}`}\n`,
       );
     }
-    if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
-    else await io.json.result(status);
-    return 0;
-  } finally {
-    await connectionsApi.close();
+    return { value: status, data: [statusLine(status)] };
+  });
+}
+
+/** How a service is entered; undefined where it is not known. */
+async function authOf(service: string, api: Api): Promise<ServiceAuth | undefined> {
+  try {
+    const entry = await api.invoke("get_node", { type: `service.${service}` });
+    return entry.serviceIntegration?.auth;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
   }
 }
 
 /** Schemes without a consent: the person has the secret. */
-async function enter(
-  { slug, service, connectionsApi, input, io }: ConnectRequest,
-  { scheme }: ServiceAuth,
-) {
+async function enter({ slug, service, api, input, io }: ConnectRequest, { scheme }: ServiceAuth) {
   if (scheme === "none") throw usage(`service "${service}" takes no credential: call it as it is`);
   const what = scheme === "basic" ? `user:password of ${slug}` : `secret of ${slug}`;
-  const value = isOn(input, "secret-stdin")
-    ? await secretFromStdin(io, what)
-    : await readSecret(io, what);
-  return connectionsApi.setSecret({ slug, service, value });
+  const read = isOn(input, "secret-stdin") ? secretFromStdin : readSecret;
+  return api.invoke("set_service_secret", { slug, service, value: await read(io, what) });
 }
 
+/** Starts a consent, shows where to give it, and hands over the code that comes back. */
 async function consent(request: ConnectRequest, auth: OAuth2): Promise<ConnectionStatus> {
+  const { slug, service, timeoutMs, api, input, io } = request;
   const client = await readClient(request, auth);
   const listener = await ended(bindLoopback(request.port ?? auth.redirect?.port ?? 0));
   try {
-    return await receive(request, auth, client, listener);
+    const scopes = flagList(input, "scope");
+    const path = auth.redirect?.path ?? "/callback";
+    const { connectId, authorizeUrl } = await api
+      .invoke("connect_service", {
+        slug,
+        service,
+        receiver: "caller",
+        redirectUri: listener.redirectUri(path),
+        ...(scopes.length > 0 && { scopes }),
+        ...(client !== undefined && { client }),
+      })
+      .catch((error: unknown) => {
+        throw isNotFound(error) ? noClient(service) : error;
+      });
+    try {
+      const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
+      await show(authorizeUrl, listener.port, request);
+      const { issuer: expectedIssuer } = auth;
+      const expected = { state, path, ...(expectedIssuer !== undefined && { expectedIssuer }) };
+      const code = await ended(
+        acceptOAuthCode(listener, { ...expected, timeoutMs, signal: io.signal }),
+      );
+      return await api.invoke("complete_connect", { connectId, code, state });
+    } catch (error) {
+      // What the server still waits for ends by itself; that it is told is a courtesy, also after an interrupt.
+      const signal = AbortSignal.timeout(GIVE_UP_MS);
+      await api.invoke("cancel_connect", { connectId }, { signal }).catch(() => {});
+      const end = toCliError(error);
+      throw end instanceof CliError && REFUSED_CLIENT.test(end.message)
+        ? refusedClient(end, slug)
+        : end;
+    }
   } finally {
     await listener.close();
-  }
-}
-
-async function receive(
-  request: ConnectRequest,
-  auth: OAuth2,
-  client: OAuthClientArgs | undefined,
-  listener: LoopbackListener,
-): Promise<ConnectionStatus> {
-  const { slug, service, timeoutMs, connectionsApi, input, io } = request;
-  const scopes = flagList(input, "scope");
-  const path = auth.redirect?.path ?? "/callback";
-  const started = await connectionsApi
-    .connect({
-      slug,
-      service,
-      redirectUri: listener.redirectUri(path),
-      ...(scopes.length > 0 && { scopes }),
-      ...(client !== undefined && { client }),
-    })
-    .catch((error: unknown) => {
-      throw error instanceof CliError && error.problem === "not_found" ? noClient(service) : error;
-    });
-  try {
-    const { authorizeUrl, connectId } = started;
-    const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
-    await show(authorizeUrl, listener.port, request);
-    const code = await ended(
-      acceptOAuthCode(listener, {
-        state,
-        timeoutMs,
-        signal: io.signal,
-        path,
-        ...(auth.issuer !== undefined && { expectedIssuer: auth.issuer }),
-      }),
-    );
-    return await connectionsApi.complete({ connectId, code, state });
-  } catch (error) {
-    // What the server still waits for ends by itself; that it is told is a courtesy.
-    await connectionsApi.cancel(started.connectId).catch(() => {});
-    throw isClientRefused(error) ? refusedClient(error as CliError, slug) : error;
   }
 }
 
@@ -196,35 +185,26 @@ async function readClient(
     if (fromStdin) throw usage("--secret-stdin is the secret of a client", "give --client-id too");
     return undefined;
   }
-  const isPublic = auth.clientAuth === "none" && !fromStdin;
-  if (!isPublic && !fromStdin && !io.interactive) {
+  if (auth.clientAuth === "none" && !fromStdin) return { client_id: clientId };
+  if (!fromStdin && !io.interactive) {
     throw usage("nobody can be asked for the client's secret here", "give --secret-stdin");
   }
-  const what = `secret of client ${clientId}`;
-  const secret = fromStdin
-    ? await secretFromStdin(io, what)
-    : isPublic
-      ? undefined
-      : await askSecret(io, what);
-  return { client_id: clientId, ...(secret !== undefined && { client_secret: secret }) };
+  const read = fromStdin ? secretFromStdin : askSecret;
+  return { client_id: clientId, client_secret: await read(io, `secret of client ${clientId}`) };
 }
 
-async function recordedService(
-  connectionsApi: ConnectionsApi,
-  slug: string,
-): Promise<string | undefined> {
-  const services: readonly ServiceInfo[] = await connectionsApi.services();
-  return services
-    .flatMap(({ connections }) => connections)
-    .find((connection) => connection.slug === slug)?.service;
+async function recordedService(api: Api, slug: string): Promise<string | undefined> {
+  return connectionsOf(await servicesOf(api)).find((each) => each.slug === slug)?.service;
 }
 
 async function unknownService(
   service: string,
-  connectionsApi: ConnectionsApi,
-  stray: string | undefined,
+  api: Api,
+  input: Input,
+  io: CommandIo,
 ): Promise<CliError> {
-  const known = (await connectionsApi.services()).map((each) => each.slug);
+  const stray = await strayServices(configOptions(input, io), io);
+  const known = (await servicesOf(api)).map(({ slug }) => slug);
   return usage(
     `no service "${clean(service)}" is described here`,
     stray ??
@@ -241,11 +221,7 @@ function noClient(service: string): CliError {
   );
 }
 
-function isClientRefused(error: unknown): boolean {
-  return (
-    error instanceof CliError && /\((?:invalid_client|unauthorized_client)\)/.test(error.message)
-  );
-}
+const REFUSED_CLIENT = /\((?:invalid_client|unauthorized_client)\)/;
 
 function refusedClient({ code, message, problem }: CliError, slug: string): CliError {
   return new CliError(code, message, {
@@ -274,23 +250,16 @@ function readWait(text: string): number {
   throw usage(`--timeout takes up to ${MAX_WAIT}, found "${text}"`);
 }
 
-function readPort(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw usage(`--port takes 0 to 65535, found "${text}"`);
-}
-
-/** The program that opens a URL, and the words before it. No shell: it would split a URL at `&`. */
-function opener(platform: NodeJS.Platform): readonly [string, ...string[]] {
-  if (platform === "darwin") return ["open"];
-  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
-  return ["xdg-open"];
-}
+/** Programs that open a URL, by platform. No shell: it would split a URL at `&`. */
+const OPENERS: { readonly [platform: string]: readonly [string, ...string[]] } = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
 
 /** Opens an http or https URL; resolves to whether a program took it. Nothing of ours is in its environment. */
-export function openBrowser(url: string, io: CliIo): Promise<boolean> {
+function openBrowser(url: string, io: CommandIo): Promise<boolean> {
   if (!/^https?:\/\//i.test(url)) return Promise.resolve(false);
-  const [program, ...words] = opener(process.platform);
+  const [program, ...words] = OPENERS[process.platform] ?? ["xdg-open"];
   const env = Object.fromEntries(
     Object.entries(io.env).filter(([name]) => !name.startsWith("MILLRACE_")),
   );

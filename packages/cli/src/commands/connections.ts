@@ -1,29 +1,33 @@
 /** `millrace connections`: what is connected, and forgetting it. No token, or part of one, is ever shown. */
 
-import type { ConnectionStatus } from "@millrace/contracts";
+import { ClientError } from "@millrace/client";
+import type { ConnectionStatus, ServiceInfo } from "@millrace/contracts";
+import { type Api, itemsOf } from "../api/api.ts";
+import { withApi } from "../api/command.ts";
+import { toCliError } from "../api/errors.ts";
 import { arg, serverCommand } from "../argv/flags.ts";
 import type { ArgSpec, CliCommand, CommandIo, Input } from "../argv/spec.ts";
-import { type ConnectionsApi, openConnectionsApi } from "../connections/api.ts";
-import { readSlug, statusLine, undescribedLine } from "../connections/show.ts";
-import { CliError } from "../errors.ts";
+import { CliError, usage } from "../errors.ts";
+import { clean } from "../output/text.ts";
 
 const CONNECTION: ArgSpec = arg("slug", "name of the connection", "connection");
 
 const list = serverCommand("connections list", "list connections and how they stand", {
   examples: [["connections list --json", "never a token"]],
-  async run(input, io) {
-    return withConnectionsApi(input, io, { write: false }, async (connectionsApi) => {
-      const items = await all(connectionsApi);
-      const others = await connectionsApi.undescribed();
-      if (io.json !== undefined) {
-        await io.json.result({ items, ...(others.length > 0 && { undescribed: others }) });
-        return;
-      }
-      const lines = [...items.map(statusLine), ...others.map(undescribedLine)];
-      if (lines.length > 0) await io.out.write(`${lines.join("\n")}\n`);
-      else await io.err.write("nothing is connected; millrace connect SLUG connects a service\n");
-    });
-  },
+  run: (input, io) =>
+    withConnections(input, io, undefined, async (api) => {
+      const services = await servicesOf(api);
+      const items = connectionsOf(services);
+      const undescribed = await undescribedOf(api, services);
+      const data = [...items.map(statusLine), ...undescribed.map(undescribedLine)];
+      return {
+        value: { items, ...(undescribed.length > 0 && { undescribed }) },
+        data,
+        said:
+          data.length > 0 ? [] : ["nothing is connected; millrace connect SLUG connects a service"],
+        mayBeQuiet: false,
+      };
+    }),
 });
 
 /** One connection. Ends with 6 where there is none. */
@@ -32,11 +36,10 @@ const show = serverCommand("connections show", "show one connection", {
   examples: [["connections show tracker", "scopes, expiry, store"]],
   async run(input, io) {
     const slug = readSlug(input.args[0]);
-    return withConnectionsApi(input, io, { write: false }, async (connectionsApi) => {
-      const status = (await all(connectionsApi)).find((each) => each.slug === slug);
-      if (status === undefined) throw nothing(slug);
-      if (io.json === undefined) await io.out.write(`${statusLine(status)}\n`);
-      else await io.json.result(status);
+    return withConnections(input, io, undefined, async (api) => {
+      const value = connectionsOf(await servicesOf(api)).find((each) => each.slug === slug);
+      if (value === undefined) throw nothing(slug);
+      return { value, data: [statusLine(value)] };
     });
   },
 });
@@ -47,35 +50,67 @@ const remove = serverCommand("connections remove", "revoke and delete a connecti
   examples: [["connections remove tracker", "the grant ends"]],
   async run(input, io) {
     const slug = readSlug(input.args[0]);
-    return withConnectionsApi(input, io, { write: true }, async (connectionsApi) => {
-      await connectionsApi.disconnect(slug).catch((error: unknown) => {
-        throw error instanceof CliError && error.problem === "not_found" ? nothing(slug) : error;
+    return withConnections(input, io, true, async (api) => {
+      await api.invoke("disconnect_service", { slug }).catch((error: unknown) => {
+        throw isNotFound(error) ? nothing(slug) : error;
       });
-      if (io.json === undefined) await io.err.write(`${slug} is forgotten\n`);
-      else await io.json.result(null);
+      return { value: null, said: [`${slug} is forgotten`], mayBeQuiet: false };
     });
   },
 });
 
 export const commands: readonly CliCommand[] = [list, show, remove];
 
-async function withConnectionsApi(
+/** Opens the API for as long as `work` takes. Its errors are said as they are, not in the words of the command line. */
+export function withConnections<T>(
   input: Input,
   io: CommandIo,
-  options: { readonly write: boolean },
-  work: (connectionsApi: ConnectionsApi) => Promise<void>,
-): Promise<number> {
-  const connectionsApi = await openConnectionsApi(input, io, options);
-  try {
-    await work(connectionsApi);
-    return 0;
-  } finally {
-    await connectionsApi.close();
-  }
+  write: true | undefined,
+  work: (api: Api) => Promise<T>,
+): Promise<T> {
+  return withApi(input, io, write, async (api) => {
+    if (api.where === "embedded" && api.config.credentials.store === "memory") {
+      await io.err.write(
+        "warning: credentials.store is memory: what is stored ends with this command\n",
+      );
+    }
+    return work(api).catch((error: unknown) => {
+      throw toCliError(error);
+    });
+  });
 }
 
-async function all(connectionsApi: ConnectionsApi): Promise<readonly ConnectionStatus[]> {
-  return (await connectionsApi.services()).flatMap(({ connections }) => connections);
+/** Every service, sorted by slug, with its connections. */
+export async function servicesOf(api: Api): Promise<readonly ServiceInfo[]> {
+  const all: ServiceInfo[] = [];
+  for await (const each of itemsOf((page) => api.invoke("list_services", page))) all.push(each);
+  return all;
+}
+
+export function connectionsOf(services: readonly ServiceInfo[]): readonly ConnectionStatus[] {
+  return services.flatMap(({ connections }) => connections);
+}
+
+/** A connection as far as it is known without the descriptor of its service. */
+interface Undescribed {
+  readonly slug: string;
+  readonly service: string;
+}
+
+/** Connections of this installation whose service is not described here; a server shows those of its services alone. */
+async function undescribedOf(
+  api: Api,
+  services: readonly ServiceInfo[],
+): Promise<readonly Undescribed[]> {
+  if (api.where !== "embedded") return [];
+  const { storeRecords } = await import("../credentials/service-credentials.ts");
+  const known = new Set(services.map(({ slug }) => slug));
+  const records = await storeRecords(api.config.credentials.dir).list();
+  return records.flatMap(({ slug, service }) => (known.has(service) ? [] : [{ slug, service }]));
+}
+
+export function isNotFound(error: unknown): boolean {
+  return ClientError.isInstance(error) && error.code === "not_found";
 }
 
 function nothing(slug: string): CliError {
@@ -83,4 +118,35 @@ function nothing(slug: string): CliError {
     hint: `millrace connect ${slug} makes one`,
     problem: "not_found",
   });
+}
+
+const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+
+/** Checks the slug of a connection. */
+export function readSlug(text = ""): string {
+  if (SLUG.test(text)) return text;
+  throw usage(
+    `"${clean(text)}" is no name of a connection`,
+    "it has up to 64 small letters, digits and dashes, such as payments-eu",
+  );
+}
+
+/** `payments-eu  connected  service payments, scopes refunds:write, until 2026-01-01T00:00:00.000Z, in file`. */
+export function statusLine(status: ConnectionStatus): string {
+  const { slug, service, scopes, expires_at, refreshable, store, lastError } = status;
+  const about = [
+    `service ${service}`,
+    scopes.length > 0 && `scopes ${scopes.join(" ")}`,
+    expires_at !== undefined && `until ${expires_at}${refreshable ? ", renewed by itself" : ""}`,
+    store !== undefined && `in ${store}`,
+    lastError !== undefined && `last error ${lastError.code} at ${lastError.at}`,
+  ];
+  return clean(`${slug}  ${status.status}  ${about.filter(Boolean).join(", ")}`);
+}
+
+/** A connection whose service is described elsewhere, or no more. */
+function undescribedLine({ slug, service }: Undescribed): string {
+  return clean(
+    `${slug}  not described here  service ${service}: no services/${service}.json counts in this folder`,
+  );
 }

@@ -5,7 +5,7 @@ import { nearestName } from "@millrace/contracts/kit";
 import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS } from "@millrace/dsl/explain";
 import { command } from "../argv/flags.ts";
-import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
+import type { Answer, CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";
 import { usage } from "../errors.ts";
 import { JOB_CODES, NODE_CODES } from "../explain/codes.ts";
@@ -48,29 +48,19 @@ export const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = 
 const CODES = Object.keys(DIAGNOSTICS) as DiagnosticCode[];
 
 /** Explains one word; without a word, lists every diagnostic. */
-async function run(input: Input, io: CommandIo): Promise<number> {
-  const [word] = input.args;
-  const { value, text } =
-    word === undefined ? list() : explain(word, createStyle(io.colour, io.env));
-  await (io.json === undefined ? io.out.write(text) : io.json.result(value));
-  return 0;
+async function run({ args: [word] }: Input, io: CommandIo): Promise<Answer> {
+  return word === undefined ? list() : explain(word, createStyle(io.colour, io.env));
 }
 
-interface Told {
-  /** What `--json` prints. */
-  readonly value: object;
-  readonly text: string;
+function list(): Answer {
+  const value = CODES.map((code) => ({ code, ...DIAGNOSTICS[code] }));
+  return {
+    value,
+    data: value.map((row) => `${row.code}  ${row.severity.padEnd(7)}  ${row.message}`),
+  };
 }
 
-function list(): Told {
-  const rows = CODES.map((code) => ({ code, ...DIAGNOSTICS[code] }));
-  const text = rows
-    .map((row) => `${row.code}  ${row.severity.padEnd(7)}  ${row.message}\n`)
-    .join("");
-  return { value: rows, text };
-}
-
-function explain(word: string, style: Style): Told {
+function explain(word: string, style: Style): Answer {
   const code = /^\d{4}$/.test(word) ? `FLOW${word}` : word.toUpperCase();
   if (Object.hasOwn(DIAGNOSTICS, code)) return explainCode(code as DiagnosticCode, style);
   const exit = Object.entries(ExitCode).find(([, number]) => String(number) === word);
@@ -94,7 +84,7 @@ function explain(word: string, style: Style): Told {
 }
 
 /** A policy, a block, a function, or a key of `millrace.json`. `map()` is the function and not the type. */
-function explainLanguage(word: string, style: Style): Told | undefined {
+function explainLanguage(word: string, style: Style): Answer | undefined {
   const policy = word.startsWith("@") ? word : `@${word}`;
   const [kind, name, found] = Object.hasOwn(POLICIES, policy)
     ? (["policy", policy, POLICIES[policy]] as const)
@@ -102,13 +92,13 @@ function explainLanguage(word: string, style: Style): Told | undefined {
   if (found) {
     const { summary, example: sample } = found;
     const parts = [`${style.bold(name)} (${kind}) ${summary}`, `example\n\n${example(sample)}`];
-    return { value: { kind, name, summary, example: sample }, text: `${parts.join("\n\n")}\n` };
+    return { value: { kind, name, summary, example: sample }, data: [parts.join("\n\n")] };
   }
   const called = word.replace(/\(\)$/, "");
   const spec = listFunctions().find((each) => each.name === called);
   if (spec) {
-    const text = `${style.bold(spec.signature)} (function) ${spec.summary}\n`;
-    return { value: { kind: "function", ...spec }, text };
+    const text = `${style.bold(spec.signature)} (function) ${spec.summary}`;
+    return { value: { kind: "function", ...spec }, data: [text] };
   }
   const key = CONFIG_KEYS.find((each) => each.key === word);
   if (!key) return undefined;
@@ -117,11 +107,11 @@ function explainLanguage(word: string, style: Style): Told | undefined {
     ...(key.default === undefined ? [] : [`default ${JSON.stringify(key.default)}`]),
     `variable ${variablesOf(key.key).join(", ")}`,
   ];
-  const text = `${style.bold(key.key)} (key of millrace.json, ${key.type}) ${key.summary}; ${said.join("; ")}\n`;
-  return { value: { kind: "key", ...key }, text };
+  const text = `${style.bold(key.key)} (key of millrace.json, ${key.type}) ${key.summary}; ${said.join("; ")}`;
+  return { value: { kind: "key", ...key }, data: [text] };
 }
 
-function explainCode(code: DiagnosticCode, style: Style): Told {
+function explainCode(code: DiagnosticCode, style: Style): Answer {
   const rule = DIAGNOSTICS[code];
   const { why, wrong, right } = EXPLANATIONS[code];
   const parts = [
@@ -131,27 +121,27 @@ function explainCode(code: DiagnosticCode, style: Style): Told {
     `${style.bad("wrong")}\n\n${example(wrong)}`,
     `${style.good("right")}\n\n${example(right)}`,
   ];
-  return { value: { code, ...rule, why, wrong, right }, text: `${parts.join("\n\n")}\n` };
+  return { value: { code, ...rule, why, wrong, right }, data: [parts.join("\n\n")] };
 }
 
-function explainExit(name: keyof typeof ExitCode, style: Style): Told {
+function explainExit(name: keyof typeof ExitCode, style: Style): Answer {
   const exitCode = ExitCode[name];
   const meaning = EXIT_CODES[name];
   return {
     value: { exitCode, name, meaning },
-    text: `${style.bold(`exit code ${exitCode} (${name})`)} ${meaning}\n`,
+    data: [`${style.bold(`exit code ${exitCode} (${name})`)} ${meaning}`],
   };
 }
 
-function explainErrorCode(code: string, style: Style): Told {
+function explainErrorCode(code: string, style: Style): Answer {
   const meaning = ERROR_CODES[code] as string;
   return {
     value: { errorCode: code, meaning },
-    text: `${style.bold(`error code ${code}`)} ${meaning}\n`,
+    data: [`${style.bold(`error code ${code}`)} ${meaning}`],
   };
 }
 
-function explainType(entry: CatalogEntry, style: Style): Told {
+function explainType(entry: CatalogEntry, style: Style): Answer {
   const { type, version, summary, ports, portsFrom, effect, deprecated } = entry;
   const names = [
     ...ports.map(({ name }) => name),
@@ -166,7 +156,7 @@ function explainType(entry: CatalogEntry, style: Style): Told {
     `ports: ${names.join(", ")}\neffect: ${effect}`,
     ...entry.examples.slice(0, 1).map((each) => `example\n\n${example(exampleText(entry, each))}`),
   ];
-  return { value: entry, text: `${parts.map(cleanLines).join("\n\n")}\n` };
+  return { value: entry, data: [parts.map(cleanLines).join("\n\n")] };
 }
 
 /** One row for each member of an object schema; `marks`: those that are required say so. */

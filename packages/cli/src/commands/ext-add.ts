@@ -15,7 +15,7 @@ import {
   readExtensions,
   writeLock,
 } from "@millrace/extensions";
-import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
+import { type Answer, type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { askYes } from "../ask.ts";
 import { configOptions } from "../config/files.ts";
 import { describedIds, readSources } from "../config/sources.ts";
@@ -27,7 +27,7 @@ import { type Offer, offerLines } from "../ext/show.ts";
 import { clean } from "../output/text.ts";
 
 /** Installs a package without running it, shows what it wants, asks, and writes both files. */
-export async function add(input: Input, io: CommandIo): Promise<number> {
+export async function add(input: Input, io: CommandIo): Promise<Answer> {
   const spec = input.args[0] as string;
   const project = await findProject(input, io);
   const wanted = await readSpec(spec, project, io);
@@ -44,7 +44,7 @@ export async function add(input: Input, io: CommandIo): Promise<number> {
     if (source !== "path" && inspected.manifest.name !== name) {
       throw usage(clean(`the package in the place of ${name} is ${inspected.manifest.name}`));
     }
-    const mode = isOn(input, "in-process") ? "inProcess" : "child";
+    const mode: Offer["mode"] = isOn(input, "in-process") ? "inProcess" : "child";
     if (mode === "child" && inspected.manifest.mode === "inProcess") {
       throw usage(
         `${clean(name)} cannot live in a process of its own`,
@@ -53,16 +53,16 @@ export async function add(input: Input, io: CommandIo): Promise<number> {
     }
     const integrity =
       wanted.integrity ?? (await integrityOf(project.folder, name, inspected.manifest.version));
-    await grant({ inspected, source, integrity, mode }, { name, input, project, isDependency }, io);
+    const offer = { inspected, source, integrity, mode };
+    return await grant(offer, { name, input, project, isDependency }, io);
   } catch (error) {
     if (wanted.install !== undefined && isNew) await uninstall(project.folder, name, io);
     throw error;
   }
-  return 0;
 }
 
 /** Looks at an installed extension again and grants what it is and wants now. */
-export async function trust(input: Input, io: CommandIo): Promise<number> {
+export async function trust(input: Input, io: CommandIo): Promise<Answer> {
   const project = await findProject(input, io);
   const name = listed(input.args[0] as string, project);
   const locked = project.lock.get(name);
@@ -76,12 +76,12 @@ export async function trust(input: Input, io: CommandIo): Promise<number> {
     for (const line of changesOf(locked, inspected)) await io.err.write(`${clean(line)}\n`);
   }
   const isDependency = locked.dependency === true;
-  await grant({ inspected, source, integrity, mode }, { name, input, project, isDependency }, io);
-  return 0;
+  const offer = { inspected, source, integrity, mode };
+  return grant(offer, { name, input, project, isDependency }, io);
 }
 
 /** Takes an extension out of both files, and its package away unless the project had it before. */
-export async function remove(input: Input, io: CommandIo): Promise<number> {
+export async function remove(input: Input, io: CommandIo): Promise<Answer> {
   const project = await findProject(input, io);
   const name = listed(input.args[0] as string, project);
   const lock = new Map(project.lock);
@@ -92,9 +92,7 @@ export async function remove(input: Input, io: CommandIo): Promise<number> {
   if (locked !== undefined && locked.source !== "path" && locked.dependency !== true) {
     await uninstall(project.folder, name, io);
   }
-  if (io.json !== undefined) await io.json.result({ removed: name });
-  else await io.err.write(`${clean(name)} is removed\n`);
-  return 0;
+  return { value: { removed: name }, said: [`${clean(name)} is removed`], mayBeQuiet: false };
 }
 
 interface Wanted {
@@ -161,7 +159,7 @@ async function grant(
     readonly isDependency: boolean;
   },
   io: CommandIo,
-): Promise<void> {
+): Promise<Answer> {
   const { name, input, project, isDependency } = about;
   const { inspected, source, integrity, mode } = offer;
   const { manifest, manifestDigest, treeDigest } = inspected;
@@ -188,13 +186,10 @@ async function grant(
   await writeLock(project.folder, new Map([...project.lock, [name, locked]]));
   await refuseUnusable(name, project, input, io);
   await writeList(project, { add: name });
-  if (io.json !== undefined) {
-    await io.json.result({ name, version: manifest.version, source, mode, granted });
-  } else if (io.verbosity !== "quiet") {
-    await io.err.write(
-      `${clean(name)} is granted; the project has changed: run millrace config trust\n`,
-    );
-  }
+  return {
+    value: { name, version: manifest.version, source, mode, granted },
+    said: [`${clean(name)} is granted; the project has changed: run millrace config trust`],
+  };
 }
 
 /** An extension that cannot be used beside the others is not added. */

@@ -10,7 +10,7 @@ import {
   parseManifest,
   reservedId,
 } from "@millrace/extensions";
-import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
+import { type Answer, type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { formatDuration, parseDuration } from "../argv/values.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
@@ -21,25 +21,23 @@ import { clean } from "../output/text.ts";
 const IMPORT_MS = 30_000;
 
 /** Imports the definition once and writes what can be known without it: `catalog.json`, and `contributes` of the manifest. */
-export async function build(input: Input, io: CommandIo): Promise<number> {
+export async function build(input: Input, io: CommandIo): Promise<Answer> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
   const made = await make(folder, input, io);
   const isChanged = made.files.some(({ before, text }) => before !== text);
   for (const { path, before, text } of made.files) if (before !== text) await replace(path, text);
   const { catalog, name } = made;
   const contributes = contributesOf(catalog);
-  if (io.json !== undefined) {
-    await io.json.result({ name, digest: catalog.digest, contributes, changed: isChanged });
-  } else if (io.verbosity !== "quiet") {
-    const { nodes, providers, services } = contributes;
-    const what = [...nodes, ...providers, ...services].join(" ") || "nothing";
-    await io.err.write(`${clean(name)}: ${what}${isChanged ? "" : ", unchanged"}\n`);
-  }
-  return 0;
+  const { nodes, providers, services } = contributes;
+  const what = [...nodes, ...providers, ...services].join(" ") || "nothing";
+  return {
+    value: { name, digest: catalog.digest, contributes, changed: isChanged },
+    said: [`${clean(name)}: ${what}${isChanged ? "" : ", unchanged"}`],
+  };
 }
 
 /** Packs the extension as npm does, unless its catalog is not that of its code. */
-export async function pack(input: Input, io: CommandIo): Promise<number> {
+export async function pack(input: Input, io: CommandIo): Promise<Answer> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
   const { files, name } = await make(folder, input, io);
   if (files.some(({ before, text }) => before !== text)) {
@@ -48,9 +46,7 @@ export async function pack(input: Input, io: CommandIo): Promise<number> {
     });
   }
   const file = join(folder, await packFolder(folder, io));
-  if (io.json !== undefined) await io.json.result({ name, file });
-  else await io.out.write(`${clean(file)}\n`);
-  return 0;
+  return { value: { name, file }, data: [clean(file)] };
 }
 
 interface Made {

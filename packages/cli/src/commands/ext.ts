@@ -28,26 +28,25 @@ const list = command("ext list", "list the extensions of the project and how the
     const { folder, choice } = await findProject(input, io);
     const taken = takenIds(await describedIds(await readSources(configOptions(input, io), io)));
     const all = await readExtensions({ project: folder, list: choice.list, taken });
-    if (io.json !== undefined) {
-      await io.json.result({ items: all.map(toRow) });
-      return 0;
-    }
-    if (all.length === 0) await io.err.write("the project has no extensions\n");
     const rows = all.map(({ name, version = "", mode, state, problem, inspected }) => {
       const { nodes = [], providers = [], services = [] } = inspected?.manifest.contributes ?? {};
       const what = [...nodes, ...providers, ...services].join(" ");
       return [name, version, mode, problem === undefined ? state : problem.code, what];
     });
-    for (const line of tableLines(["name", "version", "mode", "state", "contributes"], rows)) {
-      await io.out.write(`${line}\n`);
-    }
-    for (const { name, problem } of all) {
-      if (problem !== undefined) await io.err.write(`${clean(name)}: ${clean(problem.message)}\n`);
-    }
-    for (const mode of new Set(all.map((each) => each.mode))) {
-      await io.err.write(`${mode}: ${enforcementText(runtimeOf(mode))}\n`);
-    }
-    return 0;
+    return {
+      value: { items: all.map(toRow) },
+      data: tableLines(["name", "version", "mode", "state", "contributes"], rows),
+      said: [
+        ...(all.length === 0 ? ["the project has no extensions"] : []),
+        ...all.flatMap(({ name, problem }) =>
+          problem === undefined ? [] : [`${clean(name)}: ${clean(problem.message)}`],
+        ),
+        ...[...new Set(all.map(({ mode }) => mode))].map(
+          (mode) => `${mode}: ${enforcementText(runtimeOf(mode))}`,
+        ),
+      ],
+      mayBeQuiet: false,
+    };
   },
 });
 

@@ -8,8 +8,8 @@ import { itemsOf } from "../api/api.ts";
 import {
   apiCommand,
   type CommandContext,
+  listCommand,
   listed,
-  omitUndefined,
   pageOf,
   valuesOf,
 } from "../api/command.ts";
@@ -26,23 +26,18 @@ const HUB: ArgSpec = arg("hub", "the hub", "hub");
 /** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
 const PROVIDES: readonly HubProvides[] = ["templates", "models"];
 
-const list = apiCommand("hubs list", "list sources of templates and models", {
-  flags: PAGE_FLAGS,
-  examples: [["hubs list", "and when each was synced"]],
+const list = listCommand("hubs list", "list sources of templates and models", {
   command: "list_hubs",
-  request: ({ input }) => pageOf(input),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["HUB", "STATE", "PROVIDES", "SYNCED", "URL"],
-      row: (hub) => [
-        hub.id,
-        hub.enabled ? "on" : "off",
-        hub.provides.join(" "),
-        formatTime(hub.syncedAt),
-        hub.url,
-      ],
-      none: "no hub; millrace hubs add URL adds one",
-    }),
+  examples: [["hubs list", "and when each was synced"]],
+  headings: ["HUB", "STATE", "PROVIDES", "SYNCED", "URL"],
+  row: (hub) => [
+    hub.id,
+    hub.enabled ? "on" : "off",
+    hub.provides.join(" "),
+    formatTime(hub.syncedAt),
+    hub.url,
+  ],
+  none: "no hub; millrace hubs add URL adds one",
 });
 
 /** Adds a hub; nothing is fetched yet. */
@@ -68,7 +63,7 @@ const add = apiCommand("hubs add", "add a hub by its https address", {
       name: flagText(input, "name") ?? id,
       url,
       provides: (valuesOf(input, "provides") as readonly HubProvides[] | undefined) ?? PROVIDES,
-      ...omitUndefined({ publicKey: flagText(input, "public-key") }),
+      publicKey: flagText(input, "public-key"),
     };
   },
   show: ({ id }) => ({ data: [id], said: [`millrace hubs sync ${id} fetches what it offers`] }),
@@ -100,18 +95,20 @@ const items = apiCommand("hubs items", "list what a hub offers", {
   examples: [["hubs items acme", "as it was synced last"]],
   command: "list_hub_items",
   request: ({ input }) => ({ hubId: hubOf(input), ...pageOf(input) }),
-  show: (page, all) =>
-    listed(page, all, {
+  show: (page, context) => {
+    const hub = hubOf(context.input);
+    return listed(page, context, {
       headings: ["ITEM", "KIND", "VERSION", "SIZE", "TITLE"],
-      row: (item) => [
-        `${hubOf(all.input)}/${item.id}`,
-        item.kind,
-        item.version,
-        formatBytes(item.bytes),
-        item.title,
+      row: ({ id, kind, version, bytes, title }) => [
+        `${hub}/${id}`,
+        kind,
+        version,
+        formatBytes(bytes),
+        title,
       ],
-      none: `nothing is known of it; millrace hubs sync ${clean(hubOf(all.input))} fetches its index`,
-    }),
+      none: `nothing is known of it; millrace hubs sync ${clean(hub)} fetches its index`,
+    });
+  },
 });
 
 const install = apiCommand("hubs install", "install an item of a hub after its digest is shown", {
@@ -141,7 +138,7 @@ const install = apiCommand("hubs install", "install an item of a hub after its d
     return {
       hubId,
       itemId,
-      ...omitUndefined({ slug: flagText(input, "slug") }),
+      slug: flagText(input, "slug"),
       ...(overwrite && { overwrite, ifMatch: "*" }),
     };
   },

@@ -3,10 +3,17 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { command } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import {
+  type Answer,
+  type CliCommand,
+  type CommandIo,
+  flagText,
+  type Input,
+  isOn,
+} from "../argv/spec.ts";
 import { configSchema } from "../config/schema.ts";
 import { readTemplate, TEMPLATE_FLAGS } from "../scaffold/templates.ts";
-import { addLine, tellFiles, writeFiles } from "../scaffold/write.ts";
+import { addLine, writeFiles, writtenFiles } from "../scaffold/write.ts";
 
 export const commands: readonly CliCommand[] = [
   command("init", "make a folder a project, with an example to begin with", {
@@ -27,7 +34,7 @@ const OWN_SCHEMA = "millrace.schema.json";
 const IGNORED = "out/";
 
 /** Writes the files of the project; ends with 1 when one is there already. */
-async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<Answer> {
   const folder = resolve(io.cwd, input.args[0] ?? ".");
   const template = await readTemplate(flagText(input, "template") ?? "hello");
   const isInstalled = existsSync(join(folder, INSTALLED_SCHEMA));
@@ -51,8 +58,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     `millrace run flows/${template.name}.flow`,
     "millrace test flows",
   ];
-  await tellFiles(folder, [...files.keys(), ...(ignored ? [".gitignore"] : [])], next, io);
-  return 0;
+  return writtenFiles(folder, [...files.keys(), ...(ignored ? [".gitignore"] : [])], next, io);
 }
 
 function schemaText(): string {

@@ -3,8 +3,8 @@
 import { ClientError } from "@millrace/client";
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
-import { printResult, withApi } from "../api/command.ts";
-import { arg, serverCommand } from "../argv/flags.ts";
+import { withApi } from "../api/command.ts";
+import { arg, printAnswer, serverCommand } from "../argv/flags.ts";
 import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { meant } from "../argv/suggest.ts";
 import { CliError, usage } from "../errors.ts";
@@ -65,7 +65,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
         });
       });
     const lines = result === null ? [] : JSON.stringify(result, null, 2).split("\n");
-    await printResult(result, { data: lines.map(clean) }, io);
+    await printAnswer({ value: result, data: lines.map(clean) }, io);
     const context = { input, io, api };
     return STARTS.has(name) ? followToEnd(result as RunRef, context, { answered: true }) : 0;
   };

@@ -1,45 +1,54 @@
-/** `millrace models`: models that run on this machine, or on that of a server. Installing them is next door. */
+/** `millrace models`: models that run on this machine, or on that of a server. */
 
-import type { Model, ModelState } from "@millrace/contracts";
+import { stat } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import type { Model, ModelInstallArgs, ModelState } from "@millrace/contracts";
 import {
   apiCommand,
   durationOf,
+  listCommand,
   listed,
   omitUndefined,
   pageOf,
-  printResult,
   wholeNumber,
   withApi,
 } from "../api/command.ts";
 import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
-import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
-import { formatBytes } from "../output/table.ts";
+import {
+  type Answer,
+  type ArgSpec,
+  type CliCommand,
+  type CommandIo,
+  flagText,
+  type Input,
+  isOn,
+} from "../argv/spec.ts";
+import { CliError, reason, usage } from "../errors.ts";
+import { followJob } from "../models/follow-job.ts";
+import { formatBytes, tableLines } from "../output/table.ts";
 import { clean, formatTime } from "../output/text.ts";
 
 const MODEL: ArgSpec = arg("id", "the model");
+/** The one engine that there is. */
+const ENGINE = "llama-cpp";
+const MAX_ID_LENGTH = 64;
 const FORCE = { long: "force", summary: "also while it is in use" } as const;
 
-const list = apiCommand("models list", "list the models of this machine", {
-  flags: [option("state", "<state>", "in this state, such as ready or loaded"), ...PAGE_FLAGS],
-  examples: [["models list", "those that flows can name"]],
+const list = listCommand("models list", "list the models of this machine", {
   command: "list_models",
-  request: ({ input }) => ({
-    ...pageOf(input),
-    ...omitUndefined({ state: flagText(input, "state") as ModelState | undefined }),
-  }),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["MODEL", "STATE", "SIZE", "QUANT", "CONTEXT", ""],
-      row: (model) => [
-        model.id,
-        model.state,
-        formatBytes(model.bytes),
-        model.gguf?.quant ?? "-",
-        model.gguf === null ? "-" : `${model.gguf.contextLength}`,
-        remarkOf(model),
-      ],
-      none: "no model; millrace models install SOURCE fetches one",
-    }),
+  flags: [option("state", "<state>", "in this state, such as ready or loaded")],
+  examples: [["models list", "those that flows can name"]],
+  request: ({ input }) => ({ state: flagText(input, "state") as ModelState | undefined }),
+  headings: ["MODEL", "STATE", "SIZE", "QUANT", "CONTEXT", ""],
+  row: (model) => [
+    model.id,
+    model.state,
+    formatBytes(model.bytes),
+    model.gguf?.quant ?? "-",
+    model.gguf === null ? "-" : `${model.gguf.contextLength}`,
+    remarkOf(model),
+  ],
+  none: "no model; millrace models install SOURCE fetches one",
 });
 
 const running = serverCommand("models running", "list the models that are in memory", {
@@ -48,9 +57,9 @@ const running = serverCommand("models running", "list the models that are in mem
   run: (input, io) =>
     withApi(input, io, undefined, async (api) => {
       const page = await api.invoke("list_models", pageOf(input));
-      const items = page.items.filter(({ runtime }) => runtime !== null);
+      const value = { ...page, items: page.items.filter(({ runtime }) => runtime !== null) };
       const shown = listed(
-        { ...page, items },
+        value,
         { input, io, api },
         {
           headings: ["MODEL", "STATE", "PID", "THREADS", "CONTEXT", "ACTIVE", "QUEUED", "UNTIL"],
@@ -66,8 +75,7 @@ const running = serverCommand("models running", "list the models that are in mem
           none: "no model is loaded",
         },
       );
-      await printResult({ ...page, items }, shown, io);
-      return 0;
+      return { value, ...shown };
     }),
 });
 
@@ -77,10 +85,7 @@ const remove = apiCommand("models remove", "delete the files of a model", {
   examples: [["models remove tiny", "for good"]],
   command: "remove_model",
   write: true,
-  request: ({ input }) => ({
-    modelId: modelOf(input),
-    ...(isOn(input, "force") && { force: true }),
-  }),
+  request: ({ input }) => ({ modelId: modelOf(input), force: isOn(input, "force") || undefined }),
   show: (_, { input }) => ({ said: [`${clean(modelOf(input))} is deleted`] }),
 });
 
@@ -97,11 +102,9 @@ const load = apiCommand("models load", "load a model into memory", {
   request: ({ input }) => ({
     modelId: modelOf(input),
     wait: true,
-    ...omitUndefined({
-      contextSize: wholeNumber(input, "context-size"),
-      threads: wholeNumber(input, "threads"),
-      ttlMs: durationOf(input, "ttl"),
-    }),
+    contextSize: wholeNumber(input, "context-size"),
+    threads: wholeNumber(input, "threads"),
+    ttlMs: durationOf(input, "ttl"),
   }),
   show: ({ id, state }, { api }) => ({
     said: [
@@ -119,10 +122,7 @@ const unload = apiCommand("models unload", "unload a model from memory", {
   examples: [["models unload tiny", "its files stay"]],
   command: "unload_model",
   write: true,
-  request: ({ input }) => ({
-    modelId: modelOf(input),
-    ...(isOn(input, "force") && { force: true }),
-  }),
+  request: ({ input }) => ({ modelId: modelOf(input), force: isOn(input, "force") || undefined }),
   show: ({ id, state }) => ({ said: [`${id} is ${state}`] }),
 });
 
@@ -136,12 +136,12 @@ const install = serverCommand("models install", "fetch a model, check its digest
   ],
   output: "check",
   examples: [["models install ./tiny.gguf --id tiny", "a file of this machine"]],
-  run: async (input, io) => (await import("./model-jobs.ts")).install(input, io),
+  run: installModel,
 });
 
 const scan = serverCommand("models scan", "look for models in the folders again", {
   examples: [["models scan", "and say what is no model"]],
-  run: async (input, io) => (await import("./model-jobs.ts")).scan(input, io),
+  run: scanModels,
 });
 
 const engine = serverCommand(
@@ -154,7 +154,7 @@ const engine = serverCommand(
     ],
     output: "check",
     examples: [["models engine list", "whether it is there"]],
-    run: async (input, io) => (await import("./model-jobs.ts")).engine(input, io),
+    run: engineAction,
   },
 );
 
@@ -177,4 +177,107 @@ function remarkOf({ error, verified, origin }: Model): string {
   if (error !== null) return error.code;
   if (origin !== "managed") return origin;
   return verified ? "" : "no digest was given";
+}
+
+/** Fetches a model, and the engine where none is, and waits until it is registered. */
+async function installModel(input: Input, io: CommandIo): Promise<number | Answer> {
+  const word = input.args[0] ?? "";
+  const source = await sourceOf(word, io);
+  const id = flagText(input, "id") ?? idOf(word);
+  return withApi(input, io, true, async (api) => {
+    if (api.where === "remote" && typeof source !== "string") {
+      throw usage("a server installs no file of this machine", "give it an https URL");
+    }
+    const args: ModelInstallArgs = {
+      source,
+      id,
+      fetchEngine: true,
+      ...omitUndefined({
+        sha256: flagText(input, "sha256"),
+        headersCredential: flagText(input, "credential"),
+      }),
+      ...(isOn(input, "allow-unverified") && { allowUnverified: true }),
+    };
+    await followJob(api, io, { about: id, start: () => api.invoke("install_model", args) });
+    await say(io, `${id} is installed; flows name it as the model "${id}" of the provider "local"`);
+    return 0;
+  });
+}
+
+/** Looks for models in the folders again, and says what was found. */
+function scanModels(input: Input, io: CommandIo): Promise<number | Answer> {
+  return withApi(input, io, true, async (api) => {
+    const frames = await api.modelFrames(io.signal);
+    const ref = await api.invoke("scan_models", {});
+    for await (const { channel, payload } of frames) {
+      if (channel !== "models:scan_complete") continue;
+      const { count, skipped, ms } = payload;
+      const rows = skipped.map(({ file, reason: why }) => [file, why]);
+      const data = tableLines(["SKIPPED", "WHY"], rows);
+      const found = `${count} model${count === 1 ? "" : "s"} in ${Math.round(ms)} ms`;
+      return { value: ref, data, said: [found] };
+    }
+    throw new CliError("unavailable", "nothing more is heard of the scan");
+  });
+}
+
+/** `fetch`: the program that runs models, from the registry of packages. `list`: which there are. */
+function engineAction(input: Input, io: CommandIo): Promise<number | Answer> {
+  const [action, about = ENGINE] = input.args;
+  if (action === "fetch") {
+    return withApi(input, io, true, async (api) => {
+      const start = () => api.invoke("fetch_engine", { engineId: about });
+      await followJob(api, io, { about, start });
+      await say(io, `${about} is ready`);
+      return 0;
+    });
+  }
+  if (action !== "list") throw usage(`models engine takes fetch or list, found "${action ?? ""}"`);
+  return withApi(input, io, undefined, async (api) => {
+    const engines = await api.invoke("list_engines", {});
+    for (const each of engines) await io.json?.result(each);
+    if (io.json !== undefined) return 0;
+    const rows = engines.map(({ id, version, platform, state, source }) => [
+      id,
+      version ?? "-",
+      platform,
+      state,
+      source ?? "-",
+    ]);
+    const data = tableLines(["ENGINE", "VERSION", "PLATFORM", "STATE", "FROM"], rows);
+    return { value: engines, data };
+  });
+}
+
+async function say(io: CommandIo, line: string): Promise<void> {
+  if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${line}\n`);
+}
+
+/** A URL, `hub:<hub>/<item>`, or a file. */
+async function sourceOf(word: string, io: CommandIo): Promise<ModelInstallArgs["source"]> {
+  if (/^(?:https?|hub):/.test(word)) return word;
+  const file = resolve(io.cwd, word);
+  const found = await stat(file).catch((error: unknown) => {
+    throw usage(
+      `cannot read ${clean(word)}: ${reason(error)}`,
+      "a source is an https URL, hub:<hub>/<item>, or a file",
+    );
+  });
+  if (!found.isFile()) throw usage(`${clean(word)} is no file`);
+  return { file };
+}
+
+/** The id of a model by the name of its file, which is what the manager would choose. */
+function idOf(word: string): string {
+  const path = URL.canParse(word) ? new URL(word).pathname : word;
+  const id = basename(path)
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\.gguf$/, "")
+    .replace(/-\d{5}-of-\d{5}$/, "")
+    .replace(/[^a-z0-9._-]+|\.{2,}/g, "-")
+    .slice(0, MAX_ID_LENGTH)
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
+  if (id === "") throw usage(`${clean(word)} names no model`, "choose a name with --id");
+  return id;
 }

@@ -2,13 +2,20 @@
 
 import { dirname, join, relative } from "node:path";
 import { arg, command } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
+import {
+  type Answer,
+  type CliCommand,
+  type CommandIo,
+  flagText,
+  type Input,
+  isOn,
+} from "../argv/spec.ts";
 import { type ConfigFile, configOptions, PROJECT_FILE, projectFile } from "../config/files.ts";
 import { nextTrust } from "../config/trust.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 import { readTemplate, TEMPLATE_FLAGS } from "../scaffold/templates.ts";
-import { tellFiles, writeFiles } from "../scaffold/write.ts";
+import { writeFiles, writtenFiles } from "../scaffold/write.ts";
 
 export const commands: readonly CliCommand[] = [
   command("new", "make another flow in the project's flows folder, from an example", {
@@ -24,7 +31,7 @@ const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const MAX_NAME = 64;
 
 /** Writes the flow and its fixtures; ends with 1 when one of the files is there already. */
-async function run(input: Input, io: CommandIo): Promise<number> {
+async function run(input: Input, io: CommandIo): Promise<Answer> {
   const [name = ""] = input.args;
   if (!NAME.test(name) || name.length > MAX_NAME) {
     throw usage(
@@ -55,8 +62,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     `millrace run ${file}`,
     `millrace test ${file} --update`,
   ];
-  await tellFiles(folder, [...files.keys()], next, io);
-  return 0;
+  return writtenFiles(folder, [...files.keys()], next, io);
 }
 
 /** The flow's first line names it. */

@@ -4,8 +4,8 @@ import { createNodeHost } from "@millrace/engine/node";
 import type { AiSettings, AiSetup } from "@millrace/providers";
 import { keyState, modelsOf } from "../ai/keys.ts";
 import { aiSettings, openAi } from "../ai/open-ai.ts";
-import { arg, command } from "../argv/flags.ts";
-import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
+import { arg, command, printAnswer } from "../argv/flags.ts";
+import type { Answer, CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
@@ -33,13 +33,11 @@ const list = command(
             return { id, kind, key, ...(baseUrl && { baseUrl }), ...(modelId && { modelId }) };
           }),
         );
-        if (io.json !== undefined) await io.json.result({ items });
-        else {
-          const lines = items.map(({ id, kind, key }) => `${id}  ${kind}  key: ${key}\n`);
-          await io.out.write(lines.join(""));
-        }
+        const data = items.map(({ id, kind, key }) => `${id}  ${kind}  key: ${key}`);
+        await printAnswer({ value: { items }, data }, io);
         for (const why of unknown) await io.err.write(`warning: ${clean(why)}\n`);
         for (const hint of hints) await io.err.write(`next: ${clean(hint)}\n`);
+        return 0;
       });
     },
   },
@@ -60,8 +58,7 @@ const test = command("providers test", "ask a provider for its models, which cos
         );
       }
       const models = await modelsOf(provider, setup, config, io);
-      if (io.json !== undefined) await io.json.result({ id, models });
-      else await io.out.write(`${id} answers and has ${models.length} models\n`);
+      return { value: { id, models }, data: [`${id} answers and has ${models.length} models`] };
     });
   },
 });
@@ -77,15 +74,14 @@ interface Opened {
 async function withAi(
   input: Input,
   io: CommandIo,
-  work: (opened: Opened) => Promise<void>,
-): Promise<number> {
+  work: (opened: Opened) => Promise<number | Answer>,
+): Promise<number | Answer> {
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const settings = aiSettings(config);
   const credentials = runCredentials(config, () => io.now());
   const setup = openAi(config, credentials.port, io, createNodeHost());
   try {
-    await work({ setup, settings, config });
-    return 0;
+    return await work({ setup, settings, config });
   } finally {
     await setup.close();
     await credentials.close();

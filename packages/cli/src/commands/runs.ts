@@ -5,14 +5,12 @@ import {
   apiCommand,
   type CommandContext,
   durationOf,
-  listed,
-  omitUndefined,
-  pageOf,
+  listCommand,
   pairsOf,
   valuesOf,
 } from "../api/command.ts";
 import { flowOf, runIdOf } from "../api/runs.ts";
-import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { arg, option, serverCommand } from "../argv/flags.ts";
 import { type ArgSpec, type CliCommand, flagText } from "../argv/spec.ts";
 import { formatDuration, parseDuration } from "../argv/values.ts";
 import { usage } from "../errors.ts";
@@ -25,37 +23,30 @@ const STATUS = option("status", "<status>", "runs of this status", {
   choices: ["pending", "running", "paused", "cancelling", "succeeded", "failed", "cancelled"],
 });
 
-const list = apiCommand("runs list", "list runs, newest first", {
+const list = listCommand("runs list", "list runs, newest first", {
+  command: "list_runs",
   flags: [
     STATUS,
     option("template", "<slug>", "runs of this template", { complete: "template" }),
     option("tag", "<k=v>", "runs with this tag", { multiple: true }),
-    ...PAGE_FLAGS,
   ],
   examples: [["runs list --status failed", "what went wrong lately"]],
-  command: "list_runs",
   request: ({ input }) => ({
-    ...pageOf(input),
-    ...omitUndefined({
-      status: valuesOf(input, "status") as readonly RunState[] | undefined,
-      template: flagText(input, "template"),
-      tags: pairsOf(input, "tag"),
-    }),
+    status: valuesOf(input, "status") as readonly RunState[] | undefined,
+    template: flagText(input, "template"),
+    tags: pairsOf(input, "tag"),
   }),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["RUN", "STATUS", "FLOW", "STARTED BY", "CREATED", "TOOK", ""],
-      row: (run) => [
-        run.runId,
-        run.status,
-        flowOf(run),
-        run.trigger,
-        formatTime(run.createdAt),
-        run.summary === null ? "-" : formatDuration(run.summary.durationMs),
-        run.summary?.error?.code ?? "",
-      ],
-      none: "no such run; a run is kept on a server, or with millrace run --save",
-    }),
+  headings: ["RUN", "STATUS", "FLOW", "STARTED BY", "CREATED", "TOOK", ""],
+  row: (run) => [
+    run.runId,
+    run.status,
+    flowOf(run),
+    run.trigger,
+    formatTime(run.createdAt),
+    run.summary === null ? "-" : formatDuration(run.summary.durationMs),
+    run.summary?.error?.code ?? "",
+  ],
+  none: "no such run; a run is kept on a server, or with millrace run --save",
 });
 
 /** The run that the first argument names. */
@@ -74,10 +65,8 @@ const cancel = apiCommand("runs cancel", "stop a run", {
   write: true,
   request: async (all) => ({
     runId: await runOf(all),
-    ...omitUndefined({
-      reason: flagText(all.input, "reason"),
-      graceMs: durationOf(all.input, "grace"),
-    }),
+    reason: flagText(all.input, "reason"),
+    graceMs: durationOf(all.input, "grace"),
   }),
   show: ({ runId, status }) => ({ said: [`${clean(runId)} is ${status}`] }),
 });
@@ -89,10 +78,7 @@ const retry = apiCommand("runs retry", "repeat a run as a new one that keeps ear
   examples: [["runs retry run_01", "what did not succeed runs again"]],
   command: "retry_run",
   write: true,
-  request: async (all) => ({
-    runId: await runOf(all),
-    ...omitUndefined({ from: valuesOf(all.input, "from") }),
-  }),
+  request: async (all) => ({ runId: await runOf(all), from: valuesOf(all.input, "from") }),
   show: startedRun,
   after: followToEnd,
 });
@@ -117,7 +103,7 @@ const prune = apiCommand("runs prune", "delete ended runs by age or status", {
     if (before === undefined && status === undefined) {
       throw usage("runs prune deletes nothing without --before or --status");
     }
-    return omitUndefined({ before: before && momentOf(before, io.now()), status });
+    return { before: before && momentOf(before, io.now()), status };
   },
   show: ({ deleted }) => ({ said: [`${deleted} run${deleted === 1 ? "" : "s"} deleted`] }),
 });
@@ -125,14 +111,14 @@ const prune = apiCommand("runs prune", "delete ended runs by age or status", {
 const show = serverCommand("runs show", "show a run as a tree, and what it made", {
   args: [{ name: "id", summary: "the run (default the last one)", complete: "run" }],
   examples: [["runs show run_01", "every step, and why it failed"]],
-  run: async (input, io) => (await import("./run-views.ts")).show(input, io),
+  run: async (...all) => (await import("./run-views.ts")).show(...all),
 });
 
 const tail = serverCommand("runs tail", "show what a run has done, then what it does, to its end", {
   args: [RUN],
   output: "stream",
   examples: [["runs tail run_01 --json", "every event, one a line"]],
-  run: async (input, io) => (await import("./run-views.ts")).tail(input, io),
+  run: async (...all) => (await import("./run-views.ts")).tail(...all),
 });
 
 export const commands: readonly CliCommand[] = [list, show, tail, cancel, retry, remove, prune];

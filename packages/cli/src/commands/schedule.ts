@@ -11,7 +11,6 @@ import {
   omitUndefined,
   pageOf,
   pairsOf,
-  printResult,
   wholeNumber,
   withApi,
 } from "../api/command.ts";
@@ -86,8 +85,7 @@ const add = serverCommand(
       ["schedule add --template hello --every 1h", "fires while a server runs"],
       ["schedule add --from nightly.flow", "every schedule that the flow declares"],
     ],
-    run: (input, io) =>
-      flagText(input, "from") === undefined ? addOne(input, io) : addDeclared(input, io),
+    run: (...all) => (flagText(all[0], "from") === undefined ? addOne : addDeclared)(...all),
   },
 );
 
@@ -112,12 +110,11 @@ const addDeclared: Run = (input, io) => {
     async (api) => {
       const { template, said } = await templateFrom(from, { input, io, api });
       const made = await activate(api, template, flagList(input, "name"));
-      const shown = {
+      return {
+        value: { items: made, nextCursor: null },
         data: made.map(({ id }) => id),
         said: [...said, ...made.map(activeLine), ...firesWhere(api)],
       };
-      await printResult({ items: made, nextCursor: null }, shown, io);
-      return 0;
     },
     from,
   );
@@ -183,10 +180,7 @@ const next = apiCommand("schedule next", "say when a schedule fires next", {
   flags: [option("count", "<n>", "how many times, 1 to 100 (default 5)", { short: "n" })],
   examples: [["schedule next sch_01 -n 3", "one time a line"]],
   command: "preview_schedule",
-  request: ({ input }) => ({
-    scheduleId: idOf(input),
-    ...omitUndefined({ n: wholeNumber(input, "count") }),
-  }),
+  request: ({ input }) => ({ scheduleId: idOf(input), n: wholeNumber(input, "count") }),
   show: ({ times }) =>
     times.length === 0 ? { said: ["it never fires again"] } : { data: times.map(formatTime) },
 });
@@ -269,7 +263,7 @@ function switchTo(enabled: boolean): Run {
 }
 
 /** When: exactly one of three flags. */
-function readTimes(input: Input): Pick<ScheduleArgs, "cron" | "everyMs" | "at" | "timezone"> {
+function readTimes(input: Input) {
   const times = omitUndefined({
     cron: flagText(input, "cron"),
     everyMs: durationOf(input, "every"),
@@ -278,11 +272,11 @@ function readTimes(input: Input): Pick<ScheduleArgs, "cron" | "everyMs" | "at" |
   if (Object.keys(times).length !== 1) {
     throw usage("schedule add takes exactly one of --cron, --every and --at");
   }
-  return { ...times, ...omitUndefined({ timezone: flagText(input, "timezone") }) };
+  return { ...times, timezone: flagText(input, "timezone") };
 }
 
 /** What, with which inputs. Inputs are read as the flow of the template declares them. */
-async function readRest({ input, io, api }: CommandContext): Promise<ScheduleArgs> {
+async function readRest({ input, io, api }: CommandContext) {
   const template = flagText(input, "template");
   if (template === undefined) throw usage("schedule add needs --template SLUG");
   const words = flagList(input, "input");
@@ -296,11 +290,9 @@ async function readRest({ input, io, api }: CommandContext): Promise<ScheduleArg
   const inputs = wants ? await read() : undefined;
   return {
     template,
-    ...omitUndefined({
-      inputs,
-      tags: pairsOf(input, "tag"),
-      overlap: flagText(input, "overlap") as Schedule["overlap"] | undefined,
-      catchUp: flagText(input, "catch-up") as Schedule["catchUp"] | undefined,
-    }),
+    inputs,
+    tags: pairsOf(input, "tag"),
+    overlap: flagText(input, "overlap") as Schedule["overlap"] | undefined,
+    catchUp: flagText(input, "catch-up") as Schedule["catchUp"] | undefined,
   };
 }

@@ -1,8 +1,8 @@
 /** `millrace secrets`: plain secrets of the credential store, by name. Values come in and never go out. */
 
 import type { OpenedStore } from "@millrace/server/connections";
-import { arg, command } from "../argv/flags.ts";
-import type { CliCommand, CommandIo, Input } from "../argv/spec.ts";
+import { arg, command, listOf } from "../argv/flags.ts";
+import type { Answer, CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
@@ -17,26 +17,26 @@ const set = command("secrets set", "store a secret, from stdin or a hidden promp
   args: [arg("name", "ai:<name> or ext:<NAME>")],
   examples: [["secrets set ai:openai < key.txt", "from a file"]],
   async run(input, io) {
-    const name = readName(input);
-    return withStore(input, io, async ({ store, name: storeName }) => {
-      const value = await readSecret(io, `secret ${name}`);
-      await store.set(name, value);
-      if (io.json === undefined) await io.err.write(`${name} is stored in ${storeName}\n`);
-      else await io.json.result({ name, store: storeName });
+    const secret = readName(input);
+    return withStore(input, io, async ({ store, name }) => {
+      await store.set(secret, await readSecret(io, `secret ${secret}`));
+      return {
+        value: { name: secret, store: name },
+        said: [`${secret} is stored in ${name}`],
+        mayBeQuiet: false,
+      };
     });
   },
 });
 
 const list = command("secrets list", "list the names of stored secrets", {
   examples: [["secrets list", "names only"]],
-  async run(input, io) {
-    return withStore(input, io, async ({ store }) => {
+  run: (input, io) =>
+    withStore(input, io, async ({ store }) => {
       const items = ((await store.list?.()) ?? []).filter((name) => NAME.test(name)).sort();
-      if (io.json !== undefined) await io.json.result({ items });
-      else if (items.length > 0) await io.out.write(`${items.join("\n")}\n`);
-      else await io.err.write("no secret is stored; millrace secrets set NAME stores one\n");
-    });
-  },
+      const none = "no secret is stored; millrace secrets set NAME stores one";
+      return listOf(items, items, none);
+    }),
 });
 
 /** Deletes a secret. Ends with 6 where there is none. */
@@ -46,11 +46,9 @@ const remove = command("secrets remove", "delete a stored secret", {
   async run(input, io) {
     const name = readName(input);
     return withStore(input, io, async ({ store }) => {
-      if (!(await store.delete(name))) {
-        throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
-      }
-      if (io.json === undefined) await io.err.write(`${name} is deleted\n`);
-      else await io.json.result(null);
+      if (await store.delete(name))
+        return { value: null, said: [`${name} is deleted`], mayBeQuiet: false };
+      throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
     });
   },
 });
@@ -60,8 +58,8 @@ export const commands: readonly CliCommand[] = [set, list, remove];
 async function withStore(
   input: Input,
   io: CommandIo,
-  work: (opened: OpenedStore) => Promise<void>,
-): Promise<number> {
+  work: (opened: OpenedStore) => Promise<Answer>,
+): Promise<Answer> {
   const warn = warnOn(io);
   const config = await loadConfig(configOptions(input, io), io, warn);
   const opened = openCredentialStore(config.credentials);
@@ -69,8 +67,7 @@ async function withStore(
     warn("credentials.store is memory: what is stored ends with this command");
   }
   try {
-    await work(opened);
-    return 0;
+    return await work(opened);
   } finally {
     await opened.close();
   }

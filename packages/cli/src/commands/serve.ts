@@ -14,6 +14,7 @@ import {
   type Input,
   isOn,
 } from "../argv/spec.ts";
+import { readPort } from "../argv/values.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { type Config, loadConfig, modelsOf } from "../config/load.ts";
 import { CliError, usage } from "../errors.ts";
@@ -153,12 +154,4 @@ async function end(
 function isGiven(input: Input, name: string): boolean {
   const value = input.flags[name];
   return value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
-}
-
-function readPort(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535)
-    throw usage(`--port takes 0 to 65535, found "${text}"`);
-  return port;
 }

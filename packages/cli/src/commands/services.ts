@@ -10,7 +10,7 @@ import {
 } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
-import { arg, command, option } from "../argv/flags.ts";
+import { arg, command, listOf, option } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, isOn } from "../argv/spec.ts";
 import {
   configOptions,
@@ -50,16 +50,13 @@ const list = command("services list", "list the services that flows can call her
         operations: operations.map(({ id }) => id),
       }),
     );
-    if (io.json !== undefined) await io.json.result({ items });
-    else if (items.length === 0) {
-      const stray = await strayServices(options, io);
-      if (stray !== undefined) throw usage(stray);
-      await io.err.write("no service is described here; millrace services import makes one\n");
-    }
-    for (const { slug, title, scheme, operations } of io.json === undefined ? items : []) {
-      await io.out.write(`${clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`)}\n`);
-    }
-    return 0;
+    const stray =
+      items.length === 0 && io.json === undefined ? await strayServices(options, io) : undefined;
+    if (stray !== undefined) throw usage(stray);
+    const data = items.map(({ slug, title, scheme, operations }) =>
+      clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`),
+    );
+    return listOf(items, data, "no service is described here; millrace services import makes one");
   },
 });
 

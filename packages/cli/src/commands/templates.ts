@@ -6,11 +6,7 @@ import type { Template, TemplateSummary } from "@millrace/contracts";
 import {
   apiCommand,
   type CommandContext,
-  callApi,
-  listed,
-  omitUndefined,
-  pageOf,
-  printResult,
+  listCommand,
   type Rendered,
   toWhole,
   wholeNumber,
@@ -18,7 +14,7 @@ import {
 } from "../api/command.ts";
 import { activate, activeLine, proposedLines } from "../api/proposed-schedules.ts";
 import { saveFlow } from "../api/save-flow.ts";
-import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { arg, option, serverCommand } from "../argv/flags.ts";
 import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
 import { cannotWrite, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
@@ -29,60 +25,45 @@ const SLUG: ArgSpec = arg("slug", "the template", "template");
 const FILE: ArgSpec = arg("file", "a .flow file, or - for stdin");
 const IF_MATCH = option("if-match", "<etag>", "only if it still has this ETag");
 
-const list = apiCommand("templates list", "list stored flows", {
+const list = listCommand("templates list", "list stored flows", {
+  command: "list_templates",
   flags: [
     option("query", "<text>", "text in slug, name or description", { short: "q" }),
     option("tag", "<tag>", "with this tag"),
     option("source", "<source>", "where it came from", { choices: ["local", "import", "hub"] }),
-    ...PAGE_FLAGS,
   ],
   examples: [["templates list -q report", "those about reports"]],
-  command: "list_templates",
   request: ({ input }) => ({
-    ...pageOf(input),
-    ...omitUndefined({
-      q: flagText(input, "query"),
-      tag: flagText(input, "tag"),
-      source: flagText(input, "source") as "local" | undefined,
-    }),
+    q: flagText(input, "query"),
+    tag: flagText(input, "tag"),
+    source: flagText(input, "source") as "local" | undefined,
   }),
-  show: (page, all) =>
-    listed(page, all, {
-      headings: ["TEMPLATE", "VERSION", "UPDATED", "FROM", "NAME"],
-      row: (each) => [
-        each.slug,
-        `${each.version}`,
-        formatTime(each.updatedAt),
-        sourceOf(each),
-        each.name,
-      ],
-      none: "no template; millrace templates save SLUG FILE stores one",
-    }),
+  headings: ["TEMPLATE", "VERSION", "UPDATED", "FROM", "NAME"],
+  row: (each) => [
+    each.slug,
+    `${each.version}`,
+    formatTime(each.updatedAt),
+    sourceOf(each),
+    each.name,
+  ],
+  none: "no template; millrace templates save SLUG FILE stores one",
 });
 
 const show = serverCommand("templates show", "show a stored flow", {
   args: [SLUG],
   flags: [option("version", "<n>", "this version (default the newest)")],
   examples: [["templates show hello", "its text, and where it came from"]],
-  run: (input, io) => {
-    const slug = slugOf(input);
-    const version = wholeNumber(input, "version");
-    const run =
-      version === undefined
-        ? callApi({
-            command: "get_template",
-            request: () => ({ slug }),
-            show: (template) => ({
-              data: [...factsOf(template), "", ...cleanLines(template.dsl.trimEnd())],
-            }),
-          })
-        : callApi({
-            command: "get_template_version",
-            request: () => ({ slug, version }),
-            show: ({ dsl }) => ({ data: cleanLines(dsl.trimEnd()) }),
-          });
-    return run(input, io);
-  },
+  run: (input, io) =>
+    withApi(input, io, undefined, async (api) => {
+      const slug = slugOf(input);
+      const version = wholeNumber(input, "version");
+      if (version !== undefined) {
+        const value = await api.invoke("get_template_version", { slug, version });
+        return { value, data: cleanLines(value.dsl.trimEnd()) };
+      }
+      const value = await api.invoke("get_template", { slug });
+      return { value, data: [...factsOf(value), "", ...cleanLines(value.dsl.trimEnd())] };
+    }),
 });
 
 const save = serverCommand("templates save", "store a flow, or the next version of one", {
@@ -102,8 +83,7 @@ const save = serverCommand("templates save", "store a flow, or the next version 
       const template = await saveFlow(slugOf(input), input.args[1] ?? "-", all);
       const active = isOn(input, "activate") ? await activate(api, template) : [];
       const { said = [] } = io.json === undefined ? await stored(template, "is stored", all) : {};
-      await printResult(template, { said: [...said, ...active.map(activeLine)] }, io);
-      return 0;
+      return { value: template, said: [...said, ...active.map(activeLine)] };
     }),
 });
 
@@ -117,21 +97,17 @@ const remove = apiCommand("templates remove", "delete a stored flow with all its
   show: (_, { input }) => ({ said: [`${clean(slugOf(input))} is deleted`] }),
 });
 
-const versions = apiCommand(
+const versions = listCommand(
   "templates versions",
   "list the versions of a stored flow, newest first",
   {
-    args: [SLUG],
-    flags: PAGE_FLAGS,
-    examples: [["templates versions hello", "none is ever changed"]],
     command: "list_template_versions",
-    request: ({ input }) => ({ slug: slugOf(input), ...pageOf(input) }),
-    show: (page, all) =>
-      listed(page, all, {
-        headings: ["VERSION", "CREATED", "DIGEST"],
-        row: ({ version, createdAt, digest }) => [`${version}`, formatTime(createdAt), digest],
-        none: "no version",
-      }),
+    args: [SLUG],
+    examples: [["templates versions hello", "none is ever changed"]],
+    request: ({ input }) => ({ slug: slugOf(input) }),
+    headings: ["VERSION", "CREATED", "DIGEST"],
+    row: ({ version, createdAt, digest }) => [`${version}`, formatTime(createdAt), digest],
+    none: "no version",
   },
 );
 
@@ -163,32 +139,30 @@ const importFlow = apiCommand(
     write: true,
     request: async ({ input, io }) => ({
       text: await readText(input.args[0] ?? "-", io),
-      ...omitUndefined({ slug: flagText(input, "slug") }),
-      ...(isOn(input, "overwrite") && { overwrite: true }),
+      slug: flagText(input, "slug"),
+      overwrite: isOn(input, "overwrite") || undefined,
     }),
     show: (template, all) => stored(template, "is stored", all),
   },
 );
 
-const exportFlow = apiCommand("templates export", "print the text of a stored flow", {
+const exportFlow = serverCommand("templates export", "print the text of a stored flow", {
   args: [SLUG],
   flags: [option("output", "<file>", "write to this file", { short: "o" })],
   examples: [["templates export hello -o copy.flow", "with its comments"]],
-  command: "export_template",
-  request: ({ input }) => ({ slug: slugOf(input) }),
-  show: ({ text }, { input, io }) => {
-    const file = flagText(input, "output");
-    if (file !== undefined) return { said: [`${clean(file)} is written`] };
-    const whole = text.replace(/\n$/, "");
-    return { data: io.isTTY.stdout ? cleanLines(whole) : [whole] };
-  },
-  before: async ({ text }, { input, io }) => {
-    const file = flagText(input, "output");
-    if (file === undefined) return;
-    await writeFile(resolve(io.cwd, file), text).catch((error: unknown) => {
-      throw cannotWrite(file, error);
-    });
-  },
+  run: (input, io) =>
+    withApi(input, io, undefined, async (api) => {
+      const value = await api.invoke("export_template", { slug: slugOf(input) });
+      const file = flagText(input, "output");
+      if (file === undefined) {
+        const text = value.text.replace(/\n$/, "");
+        return { value, data: io.isTTY.stdout ? cleanLines(text) : [text] };
+      }
+      await writeFile(resolve(io.cwd, file), value.text).catch((error: unknown) => {
+        throw cannotWrite(file, error);
+      });
+      return { value, said: [`${clean(file)} is written`] };
+    }),
 });
 
 export const commands: readonly CliCommand[] = [

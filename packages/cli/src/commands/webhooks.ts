@@ -2,17 +2,8 @@
 
 import type { Webhook } from "@millrace/contracts";
 import { itemsOf } from "../api/api.ts";
-import {
-  apiCommand,
-  type CommandContext,
-  listed,
-  omitUndefined,
-  pageOf,
-  printResult,
-  valuesOf,
-  withApi,
-} from "../api/command.ts";
-import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+import { apiCommand, type CommandContext, listCommand, valuesOf, withApi } from "../api/command.ts";
+import { arg, option, serverCommand } from "../argv/flags.ts";
 import { type ArgSpec, type CliCommand, flagText, isOn } from "../argv/spec.ts";
 import { readSecret, secretFromStdin } from "../ask.ts";
 import { CliError, usage } from "../errors.ts";
@@ -21,20 +12,15 @@ import { clean } from "../output/text.ts";
 
 const WEBHOOK: ArgSpec = arg("id", "the webhook", "webhook");
 
-const list = apiCommand(
+const list = listCommand(
   "webhooks list",
   "list addresses that start templates, without their tokens",
   {
-    flags: PAGE_FLAGS,
-    examples: [["webhooks list", "which templates can be called"]],
     command: "list_webhooks",
-    request: ({ input }) => pageOf(input),
-    show: (page, all) =>
-      listed(page, all, {
-        headings: ["WEBHOOK", "TEMPLATE", "INPUT", "STATE", "CALLS"],
-        row: (each) => [each.id, each.template, each.input, stateOf(each), signedOf(each)],
-        none: "no webhook; millrace webhooks add --template SLUG --input NAME makes one",
-      }),
+    examples: [["webhooks list", "which templates can be called"]],
+    headings: ["WEBHOOK", "TEMPLATE", "INPUT", "STATE", "CALLS"],
+    row: (each) => [each.id, each.template, each.input, stateOf(each), signedOf(each)],
+    none: "no webhook; millrace webhooks add --template SLUG --input NAME makes one",
   },
 );
 
@@ -60,11 +46,7 @@ const add = apiCommand("webhooks add", "make an address that starts a template; 
       : isOn(input, "signed")
         ? await readSecret(io, what)
         : undefined;
-    return {
-      template,
-      input: name,
-      ...omitUndefined({ headers: valuesOf(input, "header"), secret }),
-    };
+    return { template, input: name, headers: valuesOf(input, "header"), secret };
   },
   show: async ({ id, template, input, token }, all) => ({
     data: [id, `${await baseOf(all)}/hooks/${token}`],
@@ -89,8 +71,7 @@ const show = serverCommand("webhooks show", "show a webhook, without its token",
         ["calls", signedOf(each)],
         ["headers", each.headers.join(" ")],
       ]);
-      await printResult(each, { data, said: await closedLines({ input, io, api }) }, io);
-      return 0;
+      return { value: each, data, said: await closedLines({ input, io, api }) };
     }),
 });
 

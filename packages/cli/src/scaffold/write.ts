@@ -2,7 +2,7 @@
 
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import type { CommandIo } from "../argv/spec.ts";
+import type { Answer, CommandIo } from "../argv/spec.ts";
 import { CliError, cannotWrite, reason, usage } from "../errors.ts";
 import { makeFolder } from "../files.ts";
 import { clean } from "../output/text.ts";
@@ -38,25 +38,21 @@ export async function addLine(path: string, line: string): Promise<boolean> {
   return true;
 }
 
-/** Says which files there are now: paths on stdout, what to do next on stderr. */
-export async function tellFiles(
+/** Which files there are now: paths on stdout, what to do next on stderr. */
+export function writtenFiles(
   folder: string,
   files: readonly string[],
   next: readonly string[],
   io: CommandIo,
-): Promise<void> {
+): Answer {
   const shown = files.map((path) => relative(io.cwd, join(folder, path)));
-  if (io.json !== undefined) {
-    await io.json.result({ folder, files: shown });
-    return;
-  }
-  await io.out.write(shown.map((path) => `${clean(path)}\n`).join(""));
-  if (io.verbosity !== "quiet") {
-    // Whoever called it through npx has no `millrace` in the path.
-    const npx = io.env.npm_command === "exec" ? "npx " : "";
-    const lines = next.map((line) => line.replace(/^(?=millrace )/, npx));
-    await io.err.write(lines.map((line) => `next: ${clean(line)}\n`).join(""));
-  }
+  // Whoever called it through npx has no `millrace` in the path.
+  const npx = io.env.npm_command === "exec" ? "npx " : "";
+  return {
+    value: { folder, files: shown },
+    data: shown.map(clean),
+    said: next.map((line) => `next: ${clean(line.replace(/^(?=millrace )/, npx))}`),
+  };
 }
 
 async function write(path: string, content: Uint8Array | string): Promise<void> {
