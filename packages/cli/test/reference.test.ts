@@ -1,6 +1,6 @@
 /** The reference is written from the code, and is as the code is. `node scripts/reference.mjs` writes it anew. */
 import { expect, test } from "vitest";
-import { configSchema } from "../src/config/schema.ts";
+import { configSchema } from "../src/config/keys.ts";
 import { cliPage } from "./reference/cli-page.ts";
 import { commandsPage } from "./reference/commands-page.ts";
 import { nodesPage } from "./reference/nodes-page.ts";

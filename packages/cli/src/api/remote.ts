@@ -10,6 +10,7 @@ import {
   type Client,
   ClientError,
   createClient,
+  dataOf,
   refusal,
 } from "@millrace/client";
 import type { ModelsFrame } from "@millrace/contracts";
@@ -72,13 +73,22 @@ export async function createRemote(
       const late = AbortSignal.timeout(CALL_TIMEOUT_MS);
       const leave = (): void => unanswered.abort(late.reason);
       late.addEventListener("abort", leave);
-      const until = AbortSignal.any([signal, unanswered.signal]);
-      const ask = (init: RequestInit) =>
-        send(`${base.href}api/models/events`, { ...init, signal: until });
       try {
-        return await openFrames(ask, signal);
+        const response = await send(`${base.href}api/models/events`, {
+          headers: { accept: "text/event-stream" },
+          signal: AbortSignal.any([signal, unanswered.signal]),
+        });
+        if (!response.ok) throw await refusal(response);
+        return framesOf(response);
       } catch (error) {
-        throw named(origin, error);
+        signal.throwIfAborted();
+        const cause = error;
+        throw named(
+          origin,
+          error instanceof CliError || ClientError.isInstance(error)
+            ? error
+            : new ClientError("unreachable", "the models cannot be heard", { cause }),
+        );
       } finally {
         late.removeEventListener("abort", leave); // once it has begun, the stream may last
       }
@@ -147,52 +157,12 @@ function systemCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/**
- * Asks for the stream; frames come from then on, until the signal. Rejects with `ClientError`: the server's refusal,
- * `bad_answer`, or `unreachable`; so does the stream when it breaks off.
- */
-async function openFrames(
-  ask: (init: RequestInit) => Promise<Response>,
-  signal: AbortSignal,
-): Promise<AsyncIterable<ModelsFrame>> {
-  const response = await ask({ headers: { accept: "text/event-stream" }, signal }).catch(
-    (cause: unknown) => {
-      signal.throwIfAborted();
-      if (ClientError.isInstance(cause)) throw cause;
-      throw new ClientError("unreachable", "the models cannot be heard", { cause });
-    },
-  );
-  if (!response.ok) throw await refusal(response);
-  return framesOf(response);
-}
-
 async function* framesOf(response: Response): AsyncGenerator<ModelsFrame, void> {
-  const type = response.headers.get("content-type") ?? "";
-  if (!type.startsWith("text/event-stream") || response.body === null) {
-    await response.body?.cancel();
-    throw new ClientError("bad_answer", `the answer is "${type}" and no event stream`);
-  }
-  const decoder = new TextDecoder();
-  let rest = "";
-  try {
-    for await (const chunk of response.body) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        // Comments keep the connection alive.
-        if (block.startsWith("data:")) yield toFrame(block.slice("data:".length));
-      }
+  for await (const text of dataOf(response)) {
+    try {
+      yield JSON.parse(text) as ModelsFrame;
+    } catch (cause) {
+      throw new ClientError("bad_answer", "a line of the answer is no frame", { cause });
     }
-  } catch (cause) {
-    if (ClientError.isInstance(cause)) throw cause;
-    throw new ClientError("unreachable", "the stream of models broke off", { cause });
-  }
-}
-
-function toFrame(text: string): ModelsFrame {
-  try {
-    return JSON.parse(text) as ModelsFrame;
-  } catch (cause) {
-    throw new ClientError("bad_answer", "a line of the answer is no frame", { cause });
   }
 }

@@ -1,7 +1,6 @@
 /** The hidden `__complete`: one word a line that may stand where the last of the given ones begins. It never fails. */
-
 import type { Asked } from "../argv/completion/dynamic.ts";
-import { completerAt, flagsOf, wordsAfter } from "../argv/completion/words.ts";
+import { completerAt, flagsOf, wordsAfter } from "../argv/completion/scripts.ts";
 import { command, flagsBefore } from "../argv/flags.ts";
 import type { CliCommand, CommandIo, CommandTable, Completer, Input } from "../argv/spec.ts";
 

@@ -1,5 +1,4 @@
 /** `millrace config`: what is configured, where it comes from, and how to change it. */
-
 import { join } from "node:path";
 import { refuseClearText, serverBase } from "../api/server-url.ts";
 import { arg, command, printAnswer } from "../argv/flags.ts";
@@ -16,9 +15,8 @@ import {
 } from "../config/files.ts";
 import { CONFIG_KEYS, misfit } from "../config/keys.ts";
 import { strayServices } from "../config/services.ts";
-import { isSecretKey, isSecretValue, shownValue } from "../config/shown.ts";
 import { nextTrust, storeTrust } from "../config/trust.ts";
-import { toValue, valueAt } from "../config/values.ts";
+import { isSecretKey, isSecretValue, shownValue, toValue, valueAt } from "../config/values.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 
@@ -150,7 +148,7 @@ const schema = command("config schema", "print the JSON Schema of millrace.json"
   flags: [{ long: "strict", summary: "an unknown key is an error" }],
   examples: [["config schema --strict", "for editors and checks"]],
   async run(input) {
-    const { configSchema } = await import("../config/schema.ts");
+    const { configSchema } = await import("../config/keys.ts");
     const value = configSchema(isOn(input, "strict"));
     return { value, data: [JSON.stringify(value, null, 2)] };
   },

@@ -12,9 +12,7 @@ import { arg, option, serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
-import { apiRun } from "../run/api-run.ts";
-import { graceOf, readAnswers, serverFlag } from "../run/flags.ts";
-import { followRun } from "../run/follow.ts";
+import { followApiRun } from "../run/api-run.ts";
 import { readJson } from "../run/inputs.ts";
 
 export const commands: readonly CliCommand[] = [
@@ -163,21 +161,8 @@ async function goOn(
   api: Api,
   io: CommandIo,
 ): Promise<number> {
-  const run = apiRun(api, {
-    runId,
-    events: (signal) => api.runEvents(runId, { signal }),
-    past: known + 1,
-    answers: readAnswers([], false),
-    waits: io.interactive,
-    where: serverFlag(input),
-  });
-  const summary = await followRun(run, {
-    graph: await api.invoke("get_run_graph", { runId }),
-    graceMs: graceOf(input, api.config),
-    // The one line of --json is the answer.
-    io: { ...io, json: undefined },
-    silent: io.json !== undefined,
-    known,
-  });
-  return summary.exitCode;
+  const graph = await api.invoke("get_run_graph", { runId });
+  const silent = io.json !== undefined; // its one line is the answer
+  const context = { input, api, io: { ...io, json: undefined } };
+  return (await followApiRun(runId, context, { graph, past: known + 1, known, silent })).exitCode;
 }

@@ -4,13 +4,17 @@ import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../
 import { explainConfig } from "../config/explain.ts";
 import { dataFolder } from "../config/files.ts";
 import type { Check, DoctorContext, Finding } from "../doctor/check.ts";
-import { configuration, projectTrust } from "../doctor/configuration.ts";
-import { credentialStore } from "../doctor/credentials.ts";
 import { modelEngine } from "../doctor/engines.ts";
-import { extensionLock } from "../doctor/extensions.ts";
-import { dataFolderWritable, nodeVersion, sqliteDriver, storeReadable } from "../doctor/machine.ts";
-import { providerKeys } from "../doctor/providers.ts";
-import { clockSkew, serverReachable } from "../doctor/server.ts";
+import {
+  configuration,
+  dataFolderWritable,
+  extensionLock,
+  nodeVersion,
+  projectTrust,
+  sqliteDriver,
+  storeReadable,
+} from "../doctor/machine.ts";
+import { clockSkew, credentialStore, providerKeys, serverReachable } from "../doctor/services.ts";
 import { CliError } from "../errors.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";

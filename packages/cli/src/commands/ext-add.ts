@@ -1,5 +1,4 @@
 /** `millrace ext add`, `trust` and `remove`: what an extension may do is decided here, by a person, and nowhere else. */
-
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
@@ -22,8 +21,13 @@ import { describedIds, readSources } from "../config/sources.ts";
 import { reason, usage } from "../errors.ts";
 import { takenIds } from "../ext/open.ts";
 import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
-import { type ExtensionProject, findProject, writeList } from "../ext/project.ts";
-import { type Offer, offerLines } from "../ext/show.ts";
+import {
+  type ExtensionProject,
+  findProject,
+  type Offer,
+  offerLines,
+  writeList,
+} from "../ext/project.ts";
 import { clean } from "../output/text.ts";
 
 /** Installs a package without running it, shows what it wants, asks, and writes both files. */

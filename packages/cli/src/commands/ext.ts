@@ -1,5 +1,4 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
-
 import { readExtensions, runtimeOf } from "@millrace/extensions";
 import { command } from "../argv/flags.ts";
 import type { CliCommand } from "../argv/spec.ts";
@@ -8,8 +7,7 @@ import { loadConfig } from "../config/load.ts";
 import { describedIds, readSources } from "../config/sources.ts";
 import { CliError } from "../errors.ts";
 import { openProjectExtensions, takenIds } from "../ext/open.ts";
-import { findProject } from "../ext/project.ts";
-import { enforcementText, toRow } from "../ext/show.ts";
+import { enforcementText, findProject, toRow } from "../ext/project.ts";
 import { debugLines } from "../output/debug-lines.ts";
 import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";

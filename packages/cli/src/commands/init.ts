@@ -1,5 +1,4 @@
 /** `millrace init`: a folder becomes a project, with an example to begin with. */
-
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { command } from "../argv/flags.ts";
@@ -11,9 +10,14 @@ import {
   type Input,
   isOn,
 } from "../argv/spec.ts";
-import { configSchema } from "../config/schema.ts";
-import { readTemplate, TEMPLATE_FLAGS } from "../scaffold/templates.ts";
-import { addLine, writeFiles, writtenFiles } from "../scaffold/write.ts";
+import { configSchema } from "../config/keys.ts";
+import {
+  addLine,
+  readTemplate,
+  TEMPLATE_FLAGS,
+  writeFiles,
+  writtenFiles,
+} from "../scaffold/templates.ts";
 
 export const commands: readonly CliCommand[] = [
   command("init", "make a folder a project, with an example to begin with", {

@@ -1,5 +1,4 @@
 /** `millrace new`: another flow of a project, from an example. */
-
 import { dirname, join, relative } from "node:path";
 import { arg, command } from "../argv/flags.ts";
 import {
@@ -14,8 +13,7 @@ import { type ConfigFile, configOptions, PROJECT_FILE, projectFile } from "../co
 import { nextTrust } from "../config/trust.ts";
 import { usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
-import { readTemplate, TEMPLATE_FLAGS } from "../scaffold/templates.ts";
-import { writeFiles, writtenFiles } from "../scaffold/write.ts";
+import { readTemplate, TEMPLATE_FLAGS, writeFiles, writtenFiles } from "../scaffold/templates.ts";
 
 export const commands: readonly CliCommand[] = [
   command("new", "make another flow in the project's flows folder, from an example", {

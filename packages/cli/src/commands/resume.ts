@@ -20,17 +20,9 @@ import {
 } from "../argv/spec.ts";
 import { CliError, interruptible } from "../errors.ts";
 import { clean } from "../output/text.ts";
-import { apiRun } from "../run/api-run.ts";
+import { followApiRun } from "../run/api-run.ts";
 import { openEvents } from "../run/event-file.ts";
-import {
-  ANSWER_FLAGS,
-  EVENTS_FLAG,
-  GRACE_FLAG,
-  graceOf,
-  readAnswers,
-  serverFlag,
-} from "../run/flags.ts";
-import { followRun } from "../run/follow.ts";
+import { ANSWER_FLAGS, EVENTS_FLAG, GRACE_FLAG, graceOf, readAnswers } from "../run/flags.ts";
 
 export const commands: readonly CliCommand[] = [
   serverCommand("resume", "go on with a kept run that was interrupted, or waits", {
@@ -46,28 +38,16 @@ export const commands: readonly CliCommand[] = [
 async function run(input: Input, io: CommandIo): Promise<number> {
   const answers = readAnswers(flagList(input, "confirm"), isOn(input, "yes"));
   return withApi(input, io, true, async (api) => {
-    const graceMs = graceOf(input, api.config);
+    graceOf(input, api.config); // a wrong one is told before anything is taken up
     const runId = await interruptible(io.signal, runIdOf(input.args[0] ?? "", api));
     const before = await interruptible(io.signal, unfinished(runId, api));
     const tee = await openEvents(flagText(input, "events"), io);
     try {
       const graph = await interruptible(io.signal, takeUp(runId, api));
-      const live = apiRun(api, {
-        runId,
-        events: (signal) => api.runEvents(runId, { signal }),
-        past: before.lastSeq,
-        answers,
-        waits: io.interactive,
-        where: serverFlag(input),
-      });
-      const summary = await followRun(live, {
-        graph,
-        graceMs,
-        io,
-        tee,
-        survives: api.where === "remote",
-        known: before.lastSeq,
-      });
+      const { lastSeq } = before;
+      const survives = api.where === "remote";
+      const options = { graph, answers, past: lastSeq, known: lastSeq, tee, survives };
+      const summary = await followApiRun(runId, { input, io, api }, options);
       return io.out.closed ? 1 : summary.exitCode;
     } finally {
       await tee?.close();

@@ -1,5 +1,4 @@
 /** The keys of `millrace.json` as data: types, defaults, which of them grant power, and the variables that replace them. */
-
 import type { JsonSchema } from "@millrace/contracts";
 
 /** How a value is written: `path`, `text` as it is, the others as JSON. A `record` has members of its own. */
@@ -19,24 +18,26 @@ export interface ConfigKey {
 }
 
 /** A host with or without a port, or a range of addresses. */
-const EGRESS_RULE: JsonSchema = {
-  anyOf: [
-    {
-      type: "object",
-      required: ["host"],
-      additionalProperties: false,
-      properties: {
-        host: { type: "string", description: "Such as api.example, *.example or 127.0.0.1" },
-        port: { type: "integer", minimum: 1, maximum: 65_535 },
+const EGRESS: { readonly items: JsonSchema } = {
+  items: {
+    anyOf: [
+      {
+        type: "object",
+        required: ["host"],
+        additionalProperties: false,
+        properties: {
+          host: { type: "string", description: "Such as api.example, *.example or 127.0.0.1" },
+          port: { type: "integer", minimum: 1, maximum: 65_535 },
+        },
       },
-    },
-    {
-      type: "object",
-      required: ["cidr"],
-      additionalProperties: false,
-      properties: { cidr: { type: "string", description: "Such as 10.0.0.0/8" } },
-    },
-  ],
+      {
+        type: "object",
+        required: ["cidr"],
+        additionalProperties: false,
+        properties: { cidr: { type: "string", description: "Such as 10.0.0.0/8" } },
+      },
+    ],
+  },
 };
 const EXTENSION: JsonSchema = {
   anyOf: [
@@ -49,144 +50,82 @@ const EXTENSION: JsonSchema = {
   ],
 };
 
+const STORES = ["os", "file", "memory"];
 const MAX_PORT = 65_535;
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
-/** Every key, in the order of documentation. */
-export const CONFIG_KEYS: readonly ConfigKey[] = [
-  { key: "flows", type: "path", default: "flows", summary: "folder of the project's flows" },
-  { key: "history", type: "switch", default: false, summary: "keep every run, as --save does" },
-  {
-    key: "run.timeoutMs",
-    type: "number",
-    default: 0,
-    summary: "how long a run may take; 0 is no limit",
-  },
-  {
-    key: "run.graceMs",
-    type: "number",
-    default: 10_000,
-    summary: "how long steps may take to stop after a cancel",
-  },
-  { key: "ai", type: "record", summary: "settings of ai nodes: default model, prices, limits" },
-  {
-    key: "providers",
-    type: "record",
-    summary: "providers of models by name; credential is a reference such as env:OPENAI_API_KEY",
-  },
-  { key: "mcpServers", type: "record", summary: "servers of tools by name" },
-  { key: "models", type: "record", summary: "managed local models" },
-  {
-    key: "extensions",
-    type: "list",
-    items: EXTENSION,
-    summary: "packages with node types, locked by digest",
-  },
-  { key: "hubs", type: "list", summary: "sources of templates, extensions and models" },
-  {
-    key: "egress.allow",
-    type: "list",
-    items: EGRESS_RULE,
-    summary: "hosts that flows may reach beside public ones",
-  },
-  {
-    key: "egress.deny",
-    type: "list",
-    items: EGRESS_RULE,
-    summary: "hosts that flows may not reach",
-  },
-  {
-    key: "egress.maxRedirects",
-    type: "number",
-    default: 5,
-    summary: "redirects that are followed",
-  },
-  {
-    key: "egress.connectMs",
-    type: "number",
-    default: 10_000,
-    summary: "how long a connection may take to open",
-  },
-  {
-    key: "egress.idleMs",
-    type: "number",
-    default: 30_000,
-    summary: "longest silence of an answer",
-  },
-  {
-    key: "egress.totalMs",
-    type: "number",
-    default: 300_000,
-    summary: "how long one request may take",
-  },
-  {
-    key: "egress.maxResponseBytes",
-    type: "number",
-    default: 67_108_864,
-    summary: "largest answer, unpacked",
-  },
-  {
-    key: "egress.maxRequestBytes",
-    type: "number",
-    default: 10_485_760,
-    summary: "largest body of a request",
-  },
-  { key: "egress.perHost", type: "number", default: 16, summary: "sockets at once to one host" },
-  {
-    key: "files.root",
-    type: "path",
-    default: ".",
-    summary: "folder that flows may read and write",
-  },
-  { key: "shell.programs", type: "record", summary: "programs that flows may start: name to path" },
-  {
-    key: "shell.env",
-    type: "list",
-    items: { type: "string" },
-    summary: "variables that these programs get",
-  },
-  { key: "shell.cwdRoot", type: "path", summary: "folder that they run in (default files.root)" },
-  {
-    key: "server.url",
-    type: "text",
-    default: "",
-    summary: "server that commands ask instead of this installation",
-  },
-  {
-    key: "serve.host",
-    type: "text",
-    default: "127.0.0.1",
-    summary: "address that serve listens on",
-  },
-  {
-    key: "serve.port",
-    type: "number",
-    default: 6455,
-    max: MAX_PORT,
-    summary: "port that serve listens on; 0 for any free one",
-  },
-  {
-    key: "credentials.store",
-    type: "text",
-    default: "os",
-    choices: ["os", "file", "memory"],
-    summary: "where credentials are kept",
-  },
+/** Every key, in the order of documentation: its type, default and meaning. */
+const ROWS: readonly (readonly [
+  key: string,
+  type: ConfigType,
+  value: ConfigKey["default"],
+  summary: string,
+  more?: Partial<ConfigKey>,
+])[] = [
+  ["flows", "path", "flows", "folder of the project's flows"],
+  ["history", "switch", false, "keep every run, as --save does"],
+  ["run.timeoutMs", "number", 0, "how long a run may take; 0 is no limit"],
+  ["run.graceMs", "number", 10_000, "how long steps may take to stop after a cancel"],
+  ["ai", "record", undefined, "settings of ai nodes: default model, prices, limits"],
+  [
+    "providers",
+    "record",
+    undefined,
+    "providers of models by name; credential is a reference such as env:OPENAI_API_KEY",
+  ],
+  ["mcpServers", "record", undefined, "servers of tools by name"],
+  ["models", "record", undefined, "managed local models"],
+  [
+    "extensions",
+    "list",
+    undefined,
+    "packages with node types, locked by digest",
+    { items: EXTENSION },
+  ],
+  ["hubs", "list", undefined, "sources of templates, extensions and models"],
+  ["egress.allow", "list", undefined, "hosts that flows may reach beside public ones", EGRESS],
+  ["egress.deny", "list", undefined, "hosts that flows may not reach", EGRESS],
+  ["egress.maxRedirects", "number", 5, "redirects that are followed"],
+  ["egress.connectMs", "number", 10_000, "how long a connection may take to open"],
+  ["egress.idleMs", "number", 30_000, "longest silence of an answer"],
+  ["egress.totalMs", "number", 300_000, "how long one request may take"],
+  ["egress.maxResponseBytes", "number", 67_108_864, "largest answer, unpacked"],
+  ["egress.maxRequestBytes", "number", 10_485_760, "largest body of a request"],
+  ["egress.perHost", "number", 16, "sockets at once to one host"],
+  ["files.root", "path", ".", "folder that flows may read and write"],
+  ["shell.programs", "record", undefined, "programs that flows may start: name to path"],
+  [
+    "shell.env",
+    "list",
+    undefined,
+    "variables that these programs get",
+    { items: { type: "string" } },
+  ],
+  ["shell.cwdRoot", "path", undefined, "folder that they run in (default files.root)"],
+  ["server.url", "text", "", "server that commands ask instead of this installation"],
+  ["serve.host", "text", "127.0.0.1", "address that serve listens on"],
+  [
+    "serve.port",
+    "number",
+    6455,
+    "port that serve listens on; 0 for any free one",
+    { max: MAX_PORT },
+  ],
+  ["credentials.store", "text", "os", "where credentials are kept", { choices: STORES }],
 ];
+
+export const CONFIG_KEYS: readonly ConfigKey[] = ROWS.map(([key, type, value, summary, more]) => ({
+  key,
+  type,
+  ...(value !== undefined && { default: value }),
+  ...more,
+  summary,
+}));
 
 /** First parts that decide what a flow may reach; from a project file they count only when it is trusted. */
 export const POWER_KEYS: readonly string[] = [
-  "extensions",
-  "shell",
-  "files",
-  "egress",
-  "providers",
-  "mcpServers",
-  "models",
-  "hubs",
-  "server",
-  "serve",
-  "credentials",
+  ...["extensions", "shell", "files", "egress", "providers", "mcpServers"],
+  ...["models", "hubs", "server", "serve", "credentials"],
 ];
 
 /** Names that may stand at the top of a file. */
@@ -235,4 +174,54 @@ export function misfit(
 /** Whether this is an object with members. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type Schema = { readonly [key: string]: unknown };
+
+const TYPES = {
+  text: { type: "string" },
+  path: { type: "string" },
+  number: { type: "integer", minimum: 0 },
+  switch: { type: "boolean" },
+  list: { type: "array" },
+  record: { type: "object" },
+} as const;
+
+/** `strict`: an unknown key is an error, not only without effect. */
+export function configSchema(strict: boolean): Schema {
+  const properties: Record<string, unknown> = { $schema: { type: "string" } };
+  for (const each of CONFIG_KEYS) {
+    const [group = "", member] = each.key.split(".");
+    if (member === undefined) properties[group] = schemaOf(each, group);
+    else {
+      const before = (properties[group] ?? {}) as { readonly properties?: Schema };
+      properties[group] = {
+        type: "object",
+        ...(strict && { additionalProperties: false }),
+        properties: { ...before.properties, [member]: schemaOf(each, group) },
+      };
+    }
+  }
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Configuration of Millrace",
+    type: "object",
+    ...(strict && { additionalProperties: false }),
+    properties,
+  };
+}
+
+function schemaOf(each: ConfigKey, group: string): Schema {
+  const power = POWER_KEYS.includes(group)
+    ? " In a project file it counts only when that is trusted."
+    : "";
+  const summary = each.summary.charAt(0).toUpperCase() + each.summary.slice(1);
+  return {
+    description: `${summary}. Variable: ${variablesOf(each.key)[0]}.${power}`,
+    ...TYPES[each.type],
+    ...(each.items && { items: each.items }),
+    ...(each.choices && { enum: each.choices }),
+    ...(each.max !== undefined && { maximum: each.max }),
+    ...(each.default !== undefined && { default: each.default }),
+  };
 }

@@ -1,10 +1,13 @@
-/** Checks of what lies under everything: Node, the data folder, SQLite and the store in it. */
-
+/** Checks of this machine: Node, the data folder, SQLite and the store in it; the configuration, its trust, its extensions. */
 import { existsSync } from "node:fs";
 import { access, constants, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { CONFIG_KEYS, misfit } from "../config/keys.ts";
+import { unknownKeys } from "../config/load.ts";
+import { readExtensionList } from "../config/sections.ts";
+import { describedIds, readSources } from "../config/sources.ts";
 import { reason } from "../errors.ts";
-import { type Check, fail, ok, warn } from "./check.ts";
+import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 /** The oldest Node that this program is tested with. */
 const OLDEST_NODE = { major: 20, minor: 19 } as const;
@@ -103,3 +106,91 @@ async function probe(folder: string): Promise<void> {
   await writeFile(file, "");
   await rm(file);
 }
+
+export const configuration: Check = {
+  name: "config",
+  async look({ sources }) {
+    if (sources instanceof Error)
+      return fail(
+        sources.message,
+        "mend the file at that place; millrace config schema says what it may hold",
+      );
+    const found: Finding[] = [];
+    for (const file of [sources.user, sources.project?.file]) {
+      for (const says of await unknownKeys(file)) {
+        found.push({ status: "warn", says, fix: "millrace config unset takes it out" });
+      }
+    }
+    for (const each of CONFIG_KEYS) {
+      const [origin] = sources.origins(each.key);
+      const why = origin === undefined ? undefined : misfit(each, origin.value);
+      if (why !== undefined) {
+        found.push({
+          status: "fail",
+          says: `${each.key} ${why} (${origin?.where ?? "default"})`,
+          fix: `millrace config explain ${each.key}`,
+        });
+      }
+    }
+    if (found.length > 0) return found;
+    const files = [sources.user?.path, sources.project?.file.path].filter(
+      (path) => path !== undefined,
+    );
+    return ok(files.length === 0 ? "no files, the defaults" : files.join(", "));
+  },
+};
+
+export const projectTrust: Check = {
+  name: "trust",
+  async look({ sources }) {
+    if (sources instanceof Error || sources.trust === undefined) return [];
+    const { state, powers } = sources.trust;
+    const path = sources.project?.file.path ?? "";
+    switch (state) {
+      case "powerless":
+        return ok("the project grants nothing");
+      case "trusted":
+        return ok(`${path} may set ${powers.join(", ")}`);
+      case "changed":
+        return fail(
+          `${path} has changed since it was trusted, and it sets ${powers.join(", ")}`,
+          "read it, then millrace config trust",
+        );
+      case "untrusted":
+        return fail(
+          `${path} is not trusted, and it sets ${powers.join(", ")}`,
+          "read it, then millrace config trust",
+        );
+    }
+  },
+};
+
+export const extensionLock: Check = {
+  name: "extensions",
+  async look({ sources, options, io }) {
+    if (sources instanceof Error || sources.project === undefined) return [];
+    const { file } = sources.project;
+    const { extensions }: { readonly extensions?: unknown } = file.values;
+    const { readExtensions } = await import("@millrace/extensions");
+    try {
+      const { list } = readExtensionList(extensions);
+      if (list.length === 0) return [];
+      const { takenIds } = await import("../ext/open.ts");
+      const taken = takenIds(await describedIds(await readSources(options, io)));
+      const all = await readExtensions({ project: dirname(file.path), list, taken });
+      return all.map(({ name, problem, warnings }): Finding => {
+        const fix = `look at it, then millrace ext add ${name}`;
+        if (problem !== undefined) {
+          return { status: "fail", says: `${name}: ${problem.message} (${problem.code})`, fix };
+        }
+        const [warning] = warnings;
+        return warning === undefined
+          ? { status: "ok", says: `${name} is as it was reviewed` }
+          : { status: "warn", says: `${name}: ${warning}`, fix };
+      });
+    } catch (error) {
+      // A list or a lock that cannot be read says so itself.
+      return fail((error as Error).message, "millrace ext list");
+    }
+  },
+};

@@ -1,12 +1,20 @@
-/** The two files of a project that say which extensions it has: `millrace.json` and the lock. */
-
+/** The extensions of a project: the two files that say which it has, and what a person reads of one before and after it is granted. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readLock } from "@millrace/extensions";
+import type { ExtensionRuntime, Permissions } from "@millrace/contracts";
+import {
+  type InspectedExtension,
+  type ListedExtension,
+  permissionLines,
+  readLock,
+  runtimeOf,
+} from "@millrace/extensions";
 import type { CommandIo, Input } from "../argv/spec.ts";
 import { configOptions, editConfig, PROJECT_FILE, projectFile } from "../config/files.ts";
 import { type ExtensionsChoice, readExtensionList } from "../config/sections.ts";
 import { usage } from "../errors.ts";
+import { factLines } from "../output/table.ts";
+import { clean } from "../output/text.ts";
 
 /** A project as the commands on extensions see it. */
 export interface ExtensionProject {
@@ -60,4 +68,73 @@ export async function writeList(
 
 function nameOf(each: unknown): unknown {
   return typeof each === "object" && each !== null ? (each as { package?: unknown }).package : each;
+}
+
+/** How an extension is about to be granted. */
+export interface Offer {
+  readonly inspected: InspectedExtension;
+  readonly source: string;
+  readonly integrity: string;
+  readonly mode: ExtensionRuntime["mode"];
+}
+
+/** The lines of a grant screen. */
+export function offerLines({ inspected, source, integrity, mode }: Offer): readonly string[] {
+  const { manifest } = inspected;
+  const { nodes, providers, services } = manifest.contributes;
+  const asked = permissionLines(manifest.permissions);
+  return [
+    clean(`${manifest.name} ${manifest.version}`),
+    ...factLines([
+      ["source", source],
+      ["integrity", integrity || inspected.treeDigest],
+      ["nodes", nodes.join(", ")],
+      ["providers", providers.join(", ")],
+      ["services", services.join(", ")],
+      ["flows", manifest.templates === undefined ? "" : `offered in ${manifest.templates}`],
+      ["mode", modeText(mode)],
+      ["asks for", asked.length === 0 ? "nothing" : asked.join(", ")],
+      ["enforced", enforcementText(runtimeOf(mode))],
+    ]).map((line) => `  ${line}`),
+  ];
+}
+
+function modeText(mode: ExtensionRuntime["mode"]): string {
+  return mode === "child"
+    ? "child: a process of its own"
+    : "inProcess: inside millrace itself, which its code can read and change";
+}
+
+/** `fs, env, spawn, native by Node; net by a tripwire, which stops accidents and no attacker`. */
+export function enforcementText({ enforcement }: ExtensionRuntime): string {
+  const of = (how: string): string =>
+    Object.entries(enforcement)
+      .filter(([, each]) => each === how)
+      .map(([name]) => name)
+      .join(", ");
+  const [runtime, tripwire, none] = ["runtime", "tripwire", "none"].map(of);
+  return [
+    runtime && `${runtime} by Node`,
+    tripwire && `${tripwire} by a tripwire, which stops accidents and no attacker`,
+    none && `nothing on ${none}: its code is trusted`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** One extension as a program reads it. */
+export function toRow(listed: ListedExtension): object {
+  const { name, version, source, mode, state, problem, granted, inspected, warnings } = listed;
+  return {
+    name,
+    version: version ?? null,
+    source: source ?? null,
+    mode,
+    state,
+    ...(problem !== undefined && { problem }),
+    contributes: inspected?.manifest.contributes ?? { nodes: [], providers: [], services: [] },
+    granted: granted as Permissions,
+    enforcement: runtimeOf(mode).enforcement,
+    warnings,
+  };
 }

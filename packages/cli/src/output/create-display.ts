@@ -1,5 +1,4 @@
 /** The three displays of a run: NDJSON, plain lines and a live tree. Each gets every event once. */
-
 import type { FlowGraph, RunView } from "@millrace/contracts";
 import type { CommandIo } from "../argv/spec.ts";
 import { type Display, writeOutputs } from "./display.ts";

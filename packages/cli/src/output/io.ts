@@ -3,34 +3,17 @@
 import type { Readable, Writable } from "node:stream";
 import { isReaderGone } from "./stdout.ts";
 
+/** The variables that the command itself reads. Of npm_command, `exec` is npx. */
+type Variable =
+  | ("APPDATA" | "LOCALAPPDATA" | "HOME" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME")
+  | ("CI" | "FORCE_COLOR" | "NO_COLOR" | "TERM" | "LANG" | "LC_ALL" | "LC_CTYPE" | "npm_command")
+  | `MILLRACE_${"HOME" | "DEBUG" | "PORT" | "SERVER_URL" | "TOKEN" | "TRUST_PROJECT"}`
+  | `MILLRACE_${"CREDENTIAL_KEY" | "MODELS_DIR"}`;
+
 /** The environment; the variables that the command itself reads are named. */
-export interface Environment {
-  readonly [name: string]: string | undefined;
-  readonly APPDATA?: string | undefined;
-  readonly CI?: string | undefined;
-  readonly FORCE_COLOR?: string | undefined;
-  readonly HOME?: string | undefined;
-  readonly LANG?: string | undefined;
-  readonly LC_ALL?: string | undefined;
-  readonly LC_CTYPE?: string | undefined;
-  readonly LOCALAPPDATA?: string | undefined;
-  readonly MILLRACE_CREDENTIAL_KEY?: string | undefined;
-  readonly MILLRACE_CREDENTIALS_STORE?: string | undefined;
-  readonly MILLRACE_DEBUG?: string | undefined;
-  readonly MILLRACE_HOME?: string | undefined;
-  readonly MILLRACE_RUN_GRACE_MS?: string | undefined;
-  readonly MILLRACE_RUN_TIMEOUT_MS?: string | undefined;
-  readonly MILLRACE_PORT?: string | undefined;
-  readonly MILLRACE_SERVER_URL?: string | undefined;
-  readonly MILLRACE_TOKEN?: string | undefined;
-  readonly MILLRACE_TRUST_PROJECT?: string | undefined;
-  readonly NO_COLOR?: string | undefined;
-  /** Which command of npm has started this process; of npx it is `exec`. */
-  readonly npm_command?: string | undefined;
-  readonly TERM?: string | undefined;
-  readonly XDG_CONFIG_HOME?: string | undefined;
-  readonly XDG_DATA_HOME?: string | undefined;
-}
+export type Environment = { readonly [name: string]: string | undefined } & {
+  readonly [name in Variable]?: string | undefined;
+};
 
 /** Streams, environment and clock of one invocation. */
 export interface CliIo {

@@ -6,9 +6,11 @@
  */
 
 import { ClientError } from "@millrace/client";
-import type { AnyEvent, CancelReason, ExecutionEvent } from "@millrace/contracts";
+import type { AnyEvent, CancelReason, ExecutionEvent, Summary } from "@millrace/contracts";
 import type { ConfirmHandler } from "@millrace/engine";
-import type { Api } from "../api/api.ts";
+import type { CommandContext } from "../api/command.ts";
+import { graceOf, serverFlag } from "./flags.ts";
+import { type FollowOptions, followRun } from "./follow.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
 /** How long an answer may be on its way: an interrupt, which ends other calls, does not end this one. */
@@ -20,23 +22,39 @@ const SETTLED: ReadonlySet<string> = new Set([
   "not_found",
 ]);
 
-/** What a run behind the API is driven by. */
-export interface ApiRunOptions {
-  readonly runId: string;
-  /** Its events, from the first one. */
-  readonly events: (signal: AbortSignal) => AsyncGenerator<AnyEvent, void>;
+/** A run behind the API, and how it is shown. */
+export interface ApiRunOptions
+  extends Pick<FollowOptions, "graph" | "tee" | "silent" | "survives" | "known"> {
+  /** Its events, from the first one. Default: its log. */
+  readonly events?: (signal: AbortSignal) => AsyncGenerator<AnyEvent, void>;
   /** `seq` of the last event that lies in the past; default 0. */
   readonly past?: number;
-  readonly answers: ConfirmHandler;
-  /** Whether a person is there to answer later. */
-  readonly waits: boolean;
-  /** Words that name the server again in what a person is told; "" for none. */
-  readonly where: string;
+  /** Answers given beforehand. Default: none. */
+  readonly answers?: ConfirmHandler;
+}
+
+/** Follows a run behind the API to its end, and answers the summary that was shown last. */
+export function followApiRun(
+  runId: string,
+  context: CommandContext,
+  options: ApiRunOptions,
+): Promise<Summary> {
+  const { input, io, api } = context;
+  const graceMs = graceOf(input, api.config);
+  return followRun(apiRun(runId, context, options), { io, graceMs, ...options });
 }
 
 /** The run as a command drives it. */
-export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
-  const { runId, past = 0, answers, waits, where } = options;
+function apiRun(
+  runId: string,
+  { input, io, api }: CommandContext,
+  {
+    events = (signal) => api.runEvents(runId, { signal }),
+    past = 0,
+    answers = () => undefined,
+  }: ApiRunOptions,
+): LiveRun {
+  const where = serverFlag(input);
   const open = new Map<string, Extract<ExecutionEvent, { kind: "confirm.requested" }>>();
   const asked = new Set<string>();
   const reading = new AbortController();
@@ -75,7 +93,7 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
       const given = await answers({ id, node, attempt, prompt, requestedAt: ts });
       const refused = given === undefined ? "unanswered" : await answer(id, given);
       if (refused === undefined || SETTLED.has(refused)) continue;
-      if (!waits && (await isOpen(id))) park({ id, node, prompt });
+      if (!io.interactive && (await isOpen(id))) park({ id, node, prompt });
     }
   }
 
@@ -95,7 +113,7 @@ export function apiRun(api: Api, options: ApiRunOptions): LiveRun {
     parked,
     async *events() {
       let begun = false;
-      for await (const given of options.events(reading.signal)) {
+      for await (const given of events(reading.signal)) {
         const event = given as ExecutionEvent;
         if (!begun) cancel();
         begun = true;

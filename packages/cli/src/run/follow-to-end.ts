@@ -1,10 +1,10 @@
-/** A run that was startedRun over the API by a command whose answer is not the run: on a server it goes its own way. */
+/** A run that was started over the API by a command whose answer is not the run: on a server it goes its own way. */
 
 import type { RunRef } from "@millrace/contracts";
 import type { CommandContext, Rendered } from "../api/command.ts";
 import { CliError } from "../errors.ts";
 
-/** The text of a run that was startedRun: its id, where it is not shown in its place. */
+/** The text of a run that was started: its id, where it is not shown in its place. */
 export function startedRun({ runId }: RunRef, { api }: CommandContext): Rendered {
   if (api.where === "embedded") return {};
   return { data: [runId], said: [`millrace runs tail ${runId} follows it`] };
@@ -20,26 +20,11 @@ export async function followToEnd(
   { answered = false }: { readonly answered?: boolean } = {},
 ): Promise<number> {
   if (api.where === "remote") return 0;
-  const [{ apiRun }, { followRun }, { graceOf, serverFlag }] = await Promise.all([
-    import("./api-run.ts"),
-    import("./follow.ts"),
-    import("./flags.ts"),
-  ]);
-  const graph = await api.invoke("get_run_graph", { runId });
-  const run = apiRun(api, {
-    runId,
-    events: (signal) => api.runEvents(runId, { signal }),
-    answers: async () => undefined,
-    waits: io.interactive,
-    where: serverFlag(input),
-  });
+  const { followApiRun } = await import("./api-run.ts");
+  const flow = await api.invoke("get_run_graph", { runId });
+  const graph = answered ? { ...flow, outputs: [] } : flow;
   const silent = io.json !== undefined;
-  const { error, exitCode } = await followRun(run, {
-    graph: answered ? { ...graph, outputs: [] } : graph,
-    graceMs: graceOf(input, api.config),
-    io,
-    silent,
-  });
+  const { error, exitCode } = await followApiRun(runId, { api, io, input }, { graph, silent });
   if (silent && error?.code === "confirmation_required") {
     throw new CliError("confirmation_required", error.message);
   }

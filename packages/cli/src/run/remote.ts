@@ -15,11 +15,10 @@ import type { Config } from "../config/load.ts";
 import { CliError, interruptible } from "../errors.ts";
 import { renderDiagnostics } from "../output/code-frame.ts";
 import { createStyle } from "../output/style.ts";
-import { apiRun } from "./api-run.ts";
+import { followApiRun } from "./api-run.ts";
 import { openEvents } from "./event-file.ts";
 import { askTemplate, isSlug } from "./find-flow.ts";
-import { graceOf, readAnswers, serverFlag, tagsOf, timeoutOf } from "./flags.ts";
-import { followRun } from "./follow.ts";
+import { readAnswers, tagsOf, timeoutOf } from "./flags.ts";
 import { readInputs } from "./inputs.ts";
 import { readableFlow } from "./load-flow.ts";
 
@@ -32,15 +31,10 @@ export async function runRemote(input: Input, config: Config, io: CommandIo): Pr
   const { runId = "" } = request.options ?? {};
   const tee = await openEvents(flagText(input, "events"), io);
   try {
-    const run = apiRun(api, {
-      runId,
-      events: (signal) => api.runFlow(request, { signal }),
-      answers,
-      waits: io.interactive,
-      where: serverFlag(input),
-    });
-    const options = { graph: flow.graph, graceMs: graceOf(input, config), io, tee, survives: true };
-    const summary = await showing(flow, io, followRun(run, options));
+    const events = (signal: AbortSignal) => api.runFlow(request, { signal });
+    const options = { graph: flow.graph, events, answers, tee, survives: true };
+    const run = followApiRun(runId, { input, io, api }, options);
+    const summary = await showing(flow, io, run);
     return io.out.closed ? 1 : summary.exitCode;
   } finally {
     await tee?.close();
