@@ -48,7 +48,7 @@ export interface OpenStoreOptions {
   readonly workerUrl?: string | URL;
   readonly now?: () => number;
   /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
-  readonly keepsContent?: () => boolean;
+  readonly keepsContent?: (() => boolean) | undefined;
 }
 
 /** What `openMemoryStore` takes. */
@@ -130,24 +130,12 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   const opened = prepareMemory(db);
   const reader = new Reader(db);
   const writer = createMemoryWriter(db);
-  const parts = {
-    reader,
-    writer,
-    opened,
-    privates: new PrivateValues(reader, randomBytes(KEY_BYTES)),
-    now: options.now ?? Date.now,
-    ...(options.keepsContent !== undefined && { keepsContent: options.keepsContent }),
-  };
-  return {
-    ...objectsOver(parts),
-    kind: "memory",
-    condition: "ok",
-    lost: NEVER,
-    announce() {},
-    backup: (target) => backUp(reader, target),
-    close: async () => reader.close(),
-    [Symbol.asyncDispose]: async () => reader.close(),
-  };
+  const privates = new PrivateValues(reader, randomBytes(KEY_BYTES));
+  const { now = Date.now, keepsContent } = options;
+  return storeOver(
+    { reader, writer, opened, privates, now, keepsContent },
+    { kind: "memory", condition: () => "ok", close: async () => reader.close() },
+  );
 }
 
 /** A store that cannot be lost. */
@@ -190,25 +178,17 @@ async function openForWriting(
       closed ??= end();
       return closed;
     };
-    return {
-      ...objectsOver({
-        reader: reading,
-        writer,
-        opened,
-        privates: new PrivateValues(reader, key),
-        now,
-        ...(keepsContent !== undefined && { keepsContent }),
-      }),
-      kind: "sqlite",
-      get condition() {
-        return writer.condition;
+    const privates = new PrivateValues(reading, key);
+    return storeOver(
+      { reader: reading, writer, opened, privates, now, keepsContent },
+      {
+        kind: "sqlite",
+        condition: () => writer.condition,
+        lost: writer.lost,
+        announce: (address) => held.announce(address),
+        close,
       },
-      lost: writer.lost,
-      announce: (url) => held.announce(url),
-      backup: (target) => backUp(reading, target),
-      close,
-      [Symbol.asyncDispose]: close,
-    };
+    );
   } catch (error) {
     reader?.close();
     lock?.release();
@@ -228,34 +208,38 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
     const reader = new Reader(db);
     const keyPath = join(dir, "key");
     const key = existsSync(keyPath) ? installationKey(keyPath) : null;
-    return {
-      ...objectsOver({
+    return storeOver(
+      {
         reader,
         writer: { write: refuse },
         opened: 0,
         privates: new PrivateValues(reader, key),
         now,
-      }),
-      kind: "sqlite",
-      condition: "store_read_only",
-      lost: NEVER,
-      announce() {},
-      backup: (target) => backUp(reader, target),
-      close: async () => reader.close(),
-      [Symbol.asyncDispose]: async () => reader.close(),
-    };
+      },
+      {
+        kind: "sqlite",
+        condition: () => "store_read_only",
+        close: async () => reader.close(),
+      },
+    );
   } catch (error) {
     throw toStoreError(error, `${path} cannot be read`);
   }
 }
 
-function objectsOver(
+/** The objects of a store, and how it stands. */
+function storeOver(
   parts: JournalParts,
-): Pick<
-  Store,
-  "journal" | "runs" | "confirmations" | "feed" | "cursors" | "retain" | keyof Tables
-> {
+  own: {
+    readonly kind: Store["kind"];
+    readonly condition: () => Condition;
+    readonly lost?: Promise<Condition>;
+    readonly announce?: Store["announce"];
+    readonly close: () => Promise<void>;
+  },
+): Store {
   const { reader, writer, privates, now } = parts;
+  const { kind, condition, lost = NEVER, announce = () => {}, close } = own;
   const secret = reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"];
   const cursors = createCursors(Buffer.from(String(secret), "hex"));
   const feed = createFeed(reader);
@@ -267,6 +251,15 @@ function objectsOver(
     confirmations: createConfirmations(reader, cursors),
     retain: createRetention({ reader, writer, now }),
     ...createTables(reader, writer, now),
+    kind,
+    get condition() {
+      return condition();
+    },
+    lost,
+    announce,
+    backup: (target) => backUp(reader, target),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -5,23 +5,23 @@
  *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
  */
 
-import { createHash } from "node:crypto";
 import type {
   EncodedEvent,
   Journal,
   Json,
-  JsonObject,
   RunHeader,
   StartRows,
   StoredEvent,
 } from "@millrace/contracts";
+import { canonicalJson } from "@millrace/contracts/kit";
 import { StoreError } from "../errors.ts";
 import { isInFeed } from "../runs/feed.ts";
+import { digestOfText } from "../runs/graphs.ts";
 import { creation, EPOCH, headerOf, refusedStart } from "../runs/run-header.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
 import { packLines } from "../writer/packed-lines.ts";
-import { type Op, Refusal, type Writer } from "../writer/writer.ts";
+import { change, type Op, Refusal, type Writer } from "../writer/writer.ts";
 import type { PrivateValues } from "./private-values.ts";
 import { createSeals } from "./seal.ts";
 import { sideRows } from "./side-rows.ts";
@@ -55,7 +55,7 @@ export interface JournalParts {
   readonly privates: PrivateValues;
   readonly now: () => number;
   /** Whether what models said is kept when a run has ended; default true. */
-  readonly keepsContent?: () => boolean;
+  readonly keepsContent?: (() => boolean) | undefined;
   /** Told the kinds of the events that the feed of all runs has got. */
   readonly publish?: (kinds: readonly string[]) => void;
 }
@@ -107,11 +107,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
           need: "lease_lost",
         },
         ...(events.length === 0 ? [] : [{ lines: packLines(run, events) }]),
-        ...sideRows(
-          run,
-          events.map(({ event }) => event),
-          timed,
-        ),
+        ...sideRows(run, events, timed),
         ...sealed,
       ];
       try {
@@ -141,7 +137,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
 
     async putValue(runId, name, value, { private: hidden = false, kept = false } = {}) {
       const run = numberOf(runId);
-      const ref = digestOf(value);
+      const ref = digestOfText(canonicalJson(value)); // as the engine names its references
       if (hidden) await writer.write([privates.put(runId, name, value, { kept })]);
       else await writer.write(valueRows({ run, name, ref, value }));
       return ref;
@@ -202,7 +198,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
     async release(runId, epoch) {
       const run = numberOf(runId);
       const sql = "UPDATE run SET lease_until = ? WHERE no = ? AND epoch = ?";
-      await writer.write([{ sql, rows: [[RELEASED, run, epoch]] }]);
+      await change(writer, sql, [RELEASED, run, epoch]);
     },
 
     watchRoom: (told) => writer.watchRoom?.(told) ?? (() => {}),
@@ -280,22 +276,4 @@ function parsedValue({ value, body }: SqlRow): Json {
   return JSON.parse(
     value === null ? Buffer.from(body as Uint8Array).toString("utf8") : String(value),
   );
-}
-
-/**
- * SHA-256 of the text of a JSON value with sorted keys (RFC 8785), as the engine computes it for its references: `sha256:` and 64 hex
- * digits. Members that are undefined count as absent.
- */
-function digestOf(value: Json): string {
-  return `sha256:${createHash("sha256").update(canonical(value)).digest("hex")}`;
-}
-
-function canonical(value: Json): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value === 0 ? 0 : value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(",")}]`;
-  const members = Object.entries(value as JsonObject)
-    .filter((member): member is [string, Json] => member[1] !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`);
-  return `{${members.join(",")}}`;
 }

@@ -163,7 +163,8 @@ async function withheldRows(
 
 const decoder = new TextDecoder();
 
-function eventOf(line: unknown): ExecutionEvent {
+/** The event of a stored line. */
+export function eventOf(line: unknown): ExecutionEvent {
   return parseEvent(decoder.decode(line as Uint8Array)) as ExecutionEvent;
 }
 

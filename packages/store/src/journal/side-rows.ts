@@ -2,7 +2,7 @@
  * Rows that the events of a batch change besides the log: status of the run, confirmations, timers, the feed of all runs.
  * Derived here from the events themselves and written with them, so there is no second call to forget.
  */
-import type { ConfirmRequested, ExecutionEvent, Summary } from "@millrace/contracts";
+import type { ConfirmRequested, EncodedEvent, Summary } from "@millrace/contracts";
 import { isInFeed } from "../runs/feed.ts";
 import type { SqlValue } from "../sqlite/sqlite-port.ts";
 import type { Op } from "../writer/writer.ts";
@@ -12,7 +12,7 @@ import { endOfPrivate } from "./private-values.ts";
  * The statements for a batch of the run with this number, in the order of its events. `timed`: the runs that may have timers;
  * the nodes of the others have none to end.
  */
-export function sideRows(run: number, events: readonly ExecutionEvent[], timed: Set<number>): Op[] {
+export function sideRows(run: number, events: readonly EncodedEvent[], timed: Set<number>): Op[] {
   const ops: Op[] = [];
   const feed: SqlValue[][] = [];
   const setTimer = (node: string, attempt: number, at: number): void => {
@@ -25,7 +25,7 @@ export function sideRows(run: number, events: readonly ExecutionEvent[], timed: 
   const add = (sql: string, row: readonly SqlValue[]): void => {
     ops.push({ sql, rows: [row] });
   };
-  for (const event of events) {
+  for (const { event } of events) {
     if (isInFeed(event.kind)) feed.push([run, event.seq]);
     switch (event.kind) {
       case "run.started":

@@ -8,13 +8,13 @@ import {
   createView,
   foldEvents,
   makeSnapshot,
-  parseEvent,
   type RunView,
   type RunViewJson,
   serialiseEvent,
   viewFromJson,
   viewToJson,
 } from "@millrace/contracts";
+import { eventOf } from "../journal/seal.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
 import type { Op, Writer } from "../writer/writer.ts";
@@ -84,13 +84,12 @@ async function foldedTo(
   { run, runId, end }: { readonly run: number; readonly runId: string; readonly end: number },
 ): Promise<RunView> {
   const view = createView(runId);
-  const decoder = new TextDecoder();
   for (let at = 0; at < end; at += PAGE) {
     const lines = reader.all(
       "SELECT line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq",
       [run, at, Math.min(at + PAGE, end)],
     );
-    for (const { line } of lines) foldEvents(view, parseEvent(decoder.decode(line as Uint8Array)));
+    for (const { line } of lines) foldEvents(view, eventOf(line));
     await new Promise((next) => setImmediate(next));
   }
   return view;

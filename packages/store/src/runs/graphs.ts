@@ -22,7 +22,8 @@ export function graphRow(graph: FlowGraph): { readonly digest: string; readonly 
   };
 }
 
-function digestOfText(text: string): string {
+/** `sha256:` and 64 hex digits. */
+export function digestOfText(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 

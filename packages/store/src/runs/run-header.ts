@@ -19,7 +19,11 @@ import { graphOf, graphRow } from "./graphs.ts";
 /** The epoch that runs begin with. */
 export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
 
-const REFUSALS = ["run_exists", "key_used", "already_fired", "signature_used"] as const;
+const REFUSALS = {
+  key_used: "the idempotency key was used",
+  already_fired: "the schedule has fired this time, or is gone",
+  signature_used: "the signature was used",
+} as const;
 
 /** Statements that make a run; the last one answers its `no` and `epoch`. */
 export function creation(
@@ -36,12 +40,7 @@ export function creation(
   const { request, fire, waiting, signature } = rows;
   const { digest, op } = graphRow(graph);
   const { flowHash, flows } = header;
-  const options = {
-    planDigest,
-    ...(flowHash !== undefined && { flowHash }),
-    ...(flows !== undefined && { flows }),
-    ...header.options,
-  };
+  const options = { planDigest, flowHash, flows, ...header.options };
   return [
     ...(request === undefined ? [] : requestRows(request, { runId, status: "pending" }, createdAt)),
     ...(fire === undefined ? [] : fireRows(fire.scheduleId, { ...fire, runId })),
@@ -86,20 +85,12 @@ export function creation(
 
 /** Converts a refusal of `creation` to an error of the caller. */
 export function refusedStart(error: unknown, runId: string): unknown {
-  const code = REFUSALS.find((each) => error instanceof Refusal && error.code === each);
-  switch (code) {
-    case "run_exists":
-      return new StoreError(code, `the run ${runId} exists already`);
-    case "key_used":
-      return new StoreError(code, "the idempotency key was used");
-    case "already_fired":
-      return new StoreError(code, "the schedule has fired this time, or is gone");
-    case "signature_used":
-      return new StoreError(code, "the signature was used");
-    default:
-      return error;
-  }
+  const code = error instanceof Refusal ? error.code : "";
+  if (code === "run_exists") return new StoreError(code, `the run ${runId} exists already`);
+  return isRefusal(code) ? new StoreError(code, REFUSALS[code]) : error;
 }
+
+const isRefusal = (code: string): code is keyof typeof REFUSALS => Object.hasOwn(REFUSALS, code);
 
 /** The header as it was given to `creation`, from the row of the run. `privates` null: secret inputs read `[redacted]`. */
 export function headerOf(

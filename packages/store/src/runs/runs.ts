@@ -3,7 +3,6 @@ import {
   createView,
   foldEvents,
   type Page,
-  parseEvent,
   type Run,
   type RunFilter,
   type RunHeader,
@@ -13,6 +12,7 @@ import {
   viewToJson,
 } from "@millrace/contracts";
 import type { PrivateValues } from "../journal/private-values.ts";
+import { eventOf } from "../journal/seal.ts";
 import { deletion } from "../retention/deletion.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
@@ -99,12 +99,8 @@ export function createRuns(parts: {
       if (found === null) return null;
       const { run, summary } = found;
       const view = createView(runId);
-      const decoder = new TextDecoder();
-      for (const { line } of reader.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [
-        run,
-      ])) {
-        foldEvents(view, parseEvent(decoder.decode(line as Uint8Array)));
-      }
+      const lines = reader.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [run]);
+      for (const { line } of lines) foldEvents(view, eventOf(line));
       const nodes = viewToJson(view).nodes.map(
         ({ node, state, attempt }) => [node, { state, attempt }] as const,
       );

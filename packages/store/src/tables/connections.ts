@@ -1,7 +1,7 @@
 /** Connections without their tokens, which are in the credential store. */
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
-import type { Writer } from "../writer/writer.ts";
+import { change, type Writer } from "../writer/writer.ts";
 
 /** The status of one connection. `expiresAt`: epoch milliseconds. `body` is whatever its owner needs to know. */
 export interface ConnectionRow {
@@ -34,13 +34,9 @@ export function createConnections(reader: Reader, writer: Pick<Writer, "write">)
     async put({ slug, status, scope, expiresAt, body }) {
       const sql =
         "INSERT OR REPLACE INTO connection(slug, status, scope, expires_at, body) VALUES(?, ?, ?, ?, ?)";
-      await writer.write([{ sql, rows: [[slug, status, scope, expiresAt, JSON.stringify(body)]] }]);
+      await change(writer, sql, [slug, status, scope, expiresAt, JSON.stringify(body)]);
     },
-    async delete(slug) {
-      const [deleted] = await writer.write([
-        { sql: "DELETE FROM connection WHERE slug = ?", rows: [[slug]] },
-      ]);
-      return deleted === 1;
-    },
+    delete: async (slug) =>
+      (await change(writer, "DELETE FROM connection WHERE slug = ?", [slug])) === 1,
   };
 }

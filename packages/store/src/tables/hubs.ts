@@ -1,7 +1,7 @@
 /** Hubs and the index that was last taken from each. */
 import type { Hub, HubItem } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
-import { type Op, Refusal, type Writer } from "../writer/writer.ts";
+import { change, type Op, Refusal, type Writer } from "../writer/writer.ts";
 
 /** The hubs of a store. */
 export interface Hubs {
@@ -46,10 +46,7 @@ export function createHubs(reader: Reader, writer: Pick<Writer, "write">): Hubs 
         },
       ]);
     },
-    async delete(id) {
-      const [deleted] = await writer.write([{ sql: "DELETE FROM hub WHERE id = ?", rows: [[id]] }]);
-      return deleted === 1;
-    },
+    delete: async (id) => (await change(writer, "DELETE FROM hub WHERE id = ?", [id])) === 1,
     items: (id) =>
       reader
         .all("SELECT body FROM hub_item WHERE hub = ? ORDER BY item", [id])

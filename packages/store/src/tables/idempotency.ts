@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op, Writer } from "../writer/writer.ts";
+import { change, type Op, type Writer } from "../writer/writer.ts";
 
 /** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
 export type Seen =
@@ -87,24 +87,13 @@ export function createIdempotency(
       return seenOf(results[2] as SqlRow, fingerprint);
     },
     async finish(scope, key, answer) {
-      await writer.write([
-        {
-          sql: "UPDATE idempotency SET state = 'done', answer = ? WHERE scope = ? AND key = ?",
-          rows: [[JSON.stringify(answer), scope, key]],
-        },
-      ]);
+      const sql = "UPDATE idempotency SET state = 'done', answer = ? WHERE scope = ? AND key = ?";
+      await change(writer, sql, [JSON.stringify(answer), scope, key]);
     },
     async abandon(scope, key) {
-      await writer.write([
-        { sql: "DELETE FROM idempotency WHERE scope = ? AND key = ?", rows: [[scope, key]] },
-      ]);
+      await change(writer, "DELETE FROM idempotency WHERE scope = ? AND key = ?", [scope, key]);
     },
-    async expire() {
-      const [deleted] = await writer.write([
-        { sql: "DELETE FROM idempotency WHERE expires_at <= ?", rows: [[now()]] },
-      ]);
-      return deleted as number;
-    },
+    expire: () => change(writer, "DELETE FROM idempotency WHERE expires_at <= ?", [now()]),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Webhooks, found by the hash of their token, and the signatures that were used. */
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
-import type { Op, Writer } from "../writer/writer.ts";
+import { change, type Op, type Writer } from "../writer/writer.ts";
 
 /** A webhook as it is kept. `tokenHash`: SHA-256 of its token, which is nowhere stored. */
 export interface WebhookRow {
@@ -51,20 +51,11 @@ export function createWebhooks(reader: Reader, writer: Pick<Writer, "write">): W
     get: (id) => one("SELECT * FROM webhook WHERE id = ?", id),
     byTokenHash: (hash) => one("SELECT * FROM webhook WHERE token_hash = ?", hash),
     async put({ id, tokenHash, body }) {
-      await writer.write([
-        {
-          sql:
-            "INSERT INTO webhook(id, token_hash, body) VALUES(?, ?, ?) ON CONFLICT(id) DO UPDATE " +
-            "SET token_hash = excluded.token_hash, body = excluded.body",
-          rows: [[id, tokenHash, JSON.stringify(body)]],
-        },
-      ]);
+      const sql =
+        "INSERT INTO webhook(id, token_hash, body) VALUES(?, ?, ?) ON CONFLICT(id) DO UPDATE " +
+        "SET token_hash = excluded.token_hash, body = excluded.body";
+      await change(writer, sql, [id, tokenHash, JSON.stringify(body)]);
     },
-    async delete(id) {
-      const [deleted] = await writer.write([
-        { sql: "DELETE FROM webhook WHERE id = ?", rows: [[id]] },
-      ]);
-      return deleted === 1;
-    },
+    delete: async (id) => (await change(writer, "DELETE FROM webhook WHERE id = ?", [id])) === 1,
   };
 }

@@ -200,6 +200,16 @@ export class Writer {
   }
 }
 
+/** Runs one statement with one row; how many rows it has changed. */
+export async function change(
+  writer: Pick<Writer, "write">,
+  sql: string,
+  values: readonly SqlValue[] = [],
+): Promise<number> {
+  const [changes] = await writer.write([{ sql, rows: [values] }]);
+  return Number(changes);
+}
+
 const OWN: ReadonlySet<string> = new Set([
   "store_full",
   "store_read_only",
