@@ -33,8 +33,6 @@ const PROTOCOL_VERSION = 1;
 const FIXED_HEADER_BYTES = 16;
 /** An answer with every item of a keyring is far shorter; the protocol allows 128 MiB. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** As deep as the protocol lets types nest. */
-const MAX_DEPTH = 64;
 
 const FIELD = {
   path: 1,
@@ -87,7 +85,7 @@ export function decodeMessage(bytes: Buffer): { message: BusMessage; length: num
   if (bytes.length < length) return undefined;
   const whole = new Reader(bytes.subarray(0, length), order === "l".charCodeAt(0));
   whole.skip(FIXED_HEADER_BYTES - 4);
-  const fields = new Map(whole.values("a(yv)")[0] as [number, BusValue][]);
+  const fields = whole.fields();
   whole.skip(bodyAt - whole.offset);
   return {
     message: {
@@ -189,21 +187,20 @@ class Reader {
     return this.#isLittle ? this.#bytes.readUInt32LE(at) : this.#bytes.readUInt32BE(at);
   }
 
-  values(signature: string, depth = 0): BusValue[] {
-    const values: BusValue[] = [];
-    for (let at = 0; at < signature.length; ) {
-      const end = typeEnd(signature, at);
-      values.push(this.#value(signature.slice(at, end), depth));
-      at = end;
-    }
-    return values;
+  /** Values of a body. Throws `RangeError` for a signature with other types than answers of the Secret Service have. */
+  values(signature: string): BusValue[] {
+    const types = signature.match(TYPES) ?? [];
+    if (types.join("") !== signature) throw new RangeError("a type that no answer has");
+    return types.map((type) => this.#value(type));
   }
 
-  #value(type: string, depth: number): BusValue {
-    if (depth > MAX_DEPTH) throw new RangeError("types that nest too deep");
-    switch (type[0]) {
-      case "y":
-        return this.byte();
+  /** The fields of a header, by their codes. */
+  fields(): Map<number, BusValue> {
+    return new Map(this.#array(8, () => this.#struct(() => [this.byte(), this.#variant()])));
+  }
+
+  #value(type: string): BusValue {
+    switch (type) {
       case "b":
         return this.uint32() !== 0;
       case "u":
@@ -214,14 +211,13 @@ class Reader {
       case "g":
         return this.#text(this.byte());
       case "v":
-        return this.#variant(depth);
-      case "a":
-        return this.#array(type.slice(1), depth);
-      case "(":
-      case "{":
-        return this.#struct(type.slice(1, -1), depth);
-      default:
-        throw new RangeError("a type that no answer has");
+        return this.#variant();
+      case "ao":
+        return this.#array(4, () => this.#text(this.uint32()));
+      default: // a{ss}
+        return this.#array(8, () =>
+          this.#struct(() => [this.#text(this.uint32()), this.#text(this.uint32())]),
+        );
     }
   }
 
@@ -232,26 +228,25 @@ class Reader {
     return this.#bytes.toString("utf8", start, this.offset - 1);
   }
 
-  #variant(depth: number): BusValue {
-    const type = this.#text(this.byte());
-    if (type === "" || typeEnd(type, 0) !== type.length) throw new RangeError("no single type");
-    return this.#value(type, depth + 1);
+  #variant(): BusValue {
+    const [value, ...more] = this.values(this.#text(this.byte()));
+    if (value === undefined || more.length > 0) throw new RangeError("no single type");
+    return value;
   }
 
-  #array(type: string, depth: number): BusValue {
+  #array<T>(alignment: number, element: () => T): T[] {
     const length = this.uint32();
-    this.#align(alignmentOf(type));
+    this.#align(alignment);
     const end = this.offset + length;
     if (end > this.#bytes.length) throw new RangeError("an array that is cut off");
-    const values: BusValue[] = [];
-    while (this.offset < end) values.push(this.#value(type, depth + 1));
+    const values: T[] = [];
+    while (this.offset < end) values.push(element());
     return values;
   }
 
-  #struct(types: string, depth: number): BusValue {
-    if (types === "") throw new RangeError("a struct of nothing");
+  #struct<T>(members: () => T): T {
     this.#align(8);
-    return this.values(types, depth + 1);
+    return members();
   }
 
   #align(to: number): void {
@@ -259,30 +254,5 @@ class Reader {
   }
 }
 
-/** Where the single type that begins at `at` ends. */
-function typeEnd(signature: string, at: number): number {
-  let end = at;
-  while (signature[end] === "a") end++;
-  let depth = 0;
-  do {
-    const type = signature[end++];
-    if (type === undefined) throw new RangeError("a type that is cut off");
-    if (type === "(" || type === "{") depth++;
-    if (type === ")" || type === "}") depth--;
-  } while (depth > 0);
-  return end;
-}
-
-function alignmentOf(type: string): number {
-  switch (type[0]) {
-    case "y":
-    case "g":
-    case "v":
-      return 1;
-    case "(":
-    case "{":
-      return 8;
-    default:
-      return 4;
-  }
-}
+/** The types of answers: texts, paths, signatures, numbers, flags, variants, lists of paths, attributes. */
+const TYPES = /ao|a\{ss\}|[bugosv]/g;
