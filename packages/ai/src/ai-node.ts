@@ -263,7 +263,6 @@ const ai: NodeType = {
     if (typeof label === "string") return [label];
     return Array.isArray(labels) ? labels.filter((name) => typeof name === "string") : [];
   },
-  // Loaded by the first call: most flows ask no model.
   run: async (fields, ctx) => (await import("./loop.ts")).runAi(fields, ctx),
 };
 
@@ -274,8 +273,12 @@ export function aiPack(): NodePack {
 
 const MAX_OPTIONS_UNITS = 16_384; // of providerOptions, as JSON
 
-/** What is wrong with the fields of a node beyond their schema. */
-function check(fields: Fields, source: FlowNode["fields"]): readonly FieldFinding[] {
+/**
+ * What is wrong with the fields of a node beyond their schema. Most flows ask no model: the code of one that does is loaded here, so
+ * that no time passes within its run.
+ */
+async function check(fields: Fields, source: FlowNode["fields"]): Promise<readonly FieldFinding[]> {
+  await import("./loop.ts");
   const found: FieldFinding[] = [];
   const say = (pointer: string, message: string): void => {
     found.push({ pointer, code: "FLOW3015", message, severity: "error" });

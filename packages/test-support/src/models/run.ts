@@ -2,7 +2,7 @@
 
 import { type AiOptions, aiSettings } from "@millrace/ai";
 import { type ExecutionEvent, exit, type Summary } from "@millrace/contracts";
-import { createPortableHost, type NodeType } from "@millrace/engine";
+import type { NodeType } from "@millrace/engine";
 import { type Setup, type Started, start } from "../flows/run-text.ts";
 import { scriptedNode } from "../flows/scripted-node.ts";
 import { type Entry, type Scripted, type ScriptedOptions, scripted } from "./scripted-model.ts";
@@ -28,9 +28,6 @@ export function flowOf(fields: string, more = ""): string {
   return `node ask: ai {\n${base}${input}${fields}\n}\n${more}`;
 }
 
-/** The code behind `ai` is loaded by the first call of a process, which takes time that no simulated clock knows of. */
-let loaded: Promise<unknown> | undefined;
-
 /** Starts a flow whose node `ask` is answered by `script`. */
 export async function startAsk(
   fields: string,
@@ -38,10 +35,6 @@ export async function startAsk(
   setup: AiSetup = {},
   more = "",
 ): Promise<AskStarted> {
-  const settings = [aiSettings({ providers: [scripted([{ text: "" }])] })];
-  const engine = { host: createPortableHost(), settings };
-  loaded ??= start(flowOf(""), { engine }).then(({ run }) => run.result);
-  await loaded;
   const mock = scripted(script, setup.model);
   const started = await start(flowOf(fields, more), {
     ...setup,
