@@ -6,6 +6,7 @@ import {
   type JsonSchema,
   NodeError,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { compilePattern, compileValue } from "@millrace/dsl";
 import { schemaProblems, unreadable } from "@millrace/engine/pack";
 import { credential, modelId, provider, sampling } from "./fields.ts";
@@ -127,7 +128,7 @@ export const expectItem: JsonSchema = {
  */
 function checkProblems(entry: unknown): readonly CheckProblem[] {
   if (typeof entry === "boolean" || entry === undefined) return [];
-  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+  if (!isObject(entry)) {
     return [{ pointer: "", message: "must be true, false or { kind, … }" }];
   }
   const fields = entry as { readonly [name: string]: Json | undefined };

@@ -1,7 +1,7 @@
 /** Inputs of a flow: defaults filled in, checked against their schemas. */
 
 import type { Diagnostic, FlowInput, Json, JsonObject } from "@millrace/contracts";
-import { pointerSegment } from "@millrace/contracts/kit";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { schemaProblems } from "./schema-check.ts";
 import { toOutput } from "./values.ts";
 
@@ -13,7 +13,7 @@ export interface CheckedInputs {
 
 /** Checks `given` against the inputs that a flow declares. */
 export function checkInputs(declared: readonly FlowInput[], given: unknown): CheckedInputs {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+  if (!isObject(given)) {
     return { inputs: {}, problems: [problem("", "inputs must be an object by input name")] };
   }
   const problems: Diagnostic[] = [];

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { FlowBody, FlowGraph, FlowNode } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { normalizeGraph, printFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
 import { arg, command } from "../argv/flags.ts";
@@ -201,7 +202,7 @@ function headOf({ version, id, title, meta, policy }: FlowGraph): object {
 
 /** Whether members say something by themselves: an expression, a template or a literal is one value. */
 function isData(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   return !Object.keys(value).some((key) => key === "$" || key === "$t" || key === "$lit");
 }
 

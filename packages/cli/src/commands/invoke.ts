@@ -2,6 +2,7 @@
 
 import { ClientError } from "@millrace/client";
 import type { CommandArgs, CommandDef, CommandName, RunRef } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import type { Api } from "../api/api.ts";
 import { withApi } from "../api/command.ts";
 import { arg, printAnswer, serverCommand } from "../argv/flags.ts";
@@ -85,7 +86,7 @@ function toObject(text: string, what: string): object {
   } catch {
     throw usage(`${what} is not JSON`, `write it as '{"name": value}', or give - and stdin`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw usage(`${what} is not a JSON object`, `write it as '{"name": value}'`);
   }
   return value;

@@ -1,9 +1,10 @@
 /** Where each value of the configuration comes from, and what it replaces. */
 
+import { isObject } from "@millrace/contracts/kit";
 import type { CliIo } from "../output/io.ts";
 import type { ConfigFile, ConfigOptions } from "./files.ts";
 import { keyOffsets, placeOf } from "./json-text.ts";
-import { CONFIG_KEYS, type ConfigKey, isRecord, POWER_KEYS } from "./keys.ts";
+import { CONFIG_KEYS, type ConfigKey, POWER_KEYS } from "./keys.ts";
 import { readSources } from "./sources.ts";
 import { type Project, type Trust, trustOf } from "./trust.ts";
 import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
@@ -71,7 +72,7 @@ export async function explainConfig(options: ConfigOptions, io: CliIo): Promise<
     keys: () =>
       CONFIG_KEYS.flatMap((each) => {
         const value = valueAt(values, each.key);
-        if (each.type === "record" && isRecord(value)) return leaves(each.key, value);
+        if (each.type === "record" && isObject(value)) return leaves(each.key, value);
         return value === undefined && each.default === undefined ? [] : [each.key];
       }),
   };
@@ -95,7 +96,7 @@ function countingValues({ file }: Project, { state }: Trust): Readonly<Record<st
 
 function leaves(key: string, value: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(value).flatMap(([name, each]) =>
-    isRecord(each) && Object.keys(each).length > 0
+    isObject(each) && Object.keys(each).length > 0
       ? leaves(`${key}.${name}`, each)
       : [`${key}.${name}`],
   );

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { isObject } from "@millrace/contracts/kit";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { replaceFile } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
-import { isRecord } from "./keys.ts";
 import { withValue } from "./values.ts";
 
 /** Where a search for configuration starts, and what was named on the command line instead. */
@@ -77,7 +77,7 @@ export async function readConfig(path: string, mustExist = false): Promise<Confi
   } catch {
     throw await malformed(path, bytes);
   }
-  if (!isRecord(values)) throw usage(`${path} must be a JSON object`);
+  if (!isObject(values)) throw usage(`${path} must be a JSON object`);
   return { path, bytes, values };
 }
 

@@ -1,5 +1,7 @@
 /** The keys of `millrace.json` as data: types, defaults, which of them grant power, and the variables that replace them. */
+
 import type { JsonSchema } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 
 /** How a value is written: `path`, `text` as it is, the others as JSON. A `record` has members of its own. */
 export type ConfigType = "text" | "path" | "number" | "switch" | "list" | "record";
@@ -167,13 +169,8 @@ export function misfit(
     case "list":
       return Array.isArray(value) ? undefined : "takes a list";
     case "record":
-      return isRecord(value) ? undefined : "takes an object";
+      return isObject(value) ? undefined : "takes an object";
   }
-}
-
-/** Whether this is an object with members. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 type Schema = { readonly [key: string]: unknown };

@@ -5,6 +5,7 @@
 
 import { dirname, resolve } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
 import type { AiValues } from "@millrace/providers";
 import type { ServerOptions } from "@millrace/server";
@@ -12,7 +13,7 @@ import { usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import type { ConfigFile, ConfigOptions } from "./files.ts";
-import { CONFIG_KEYS, isRecord, misfit, topNames } from "./keys.ts";
+import { CONFIG_KEYS, misfit, topNames } from "./keys.ts";
 import {
   type CredentialsChoice,
   type ExtensionsChoice,
@@ -178,7 +179,7 @@ function duration<K extends "timeoutMs" | "graceMs">(
 function object(values: Values, name: string): Readonly<Record<string, unknown>> {
   const value = values[name];
   if (value === undefined) return {};
-  if (isRecord(value)) return value;
+  if (isObject(value)) return value;
   throw usage(`${name} must be a JSON object`);
 }
 
@@ -202,7 +203,7 @@ export async function unknownKeys(file: ConfigFile | undefined): Promise<readonl
 function keysOf(values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const isGroup = CONFIG_KEYS.some(({ key }) => key.startsWith(`${name}.`));
-    if (!isGroup || !isRecord(value)) return [name];
+    if (!isGroup || !isObject(value)) return [name];
     return Object.keys(value).map((inner) => `${name}.${inner}`);
   });
 }

@@ -1,12 +1,12 @@
 /** Keys with a form of their own: `credentials`, `egress`, `shell`, `extensions` and `mcpServers`. Usage errors name the place. */
 import { isAbsolute, resolve } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import type { EgressPolicy, EgressRule, ShellPolicy } from "@millrace/engine";
 import { usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import { dataFolder } from "./files.ts";
-import { isRecord } from "./keys.ts";
 
 const STORES = ["os", "file", "memory"] as const;
 const KEY_BYTES = 32; // AES-256
@@ -75,7 +75,7 @@ async function rulesOf(value: unknown, pointer: string): Promise<EgressRule[]> {
 }
 
 function ruleOf(value: unknown, place: string): EgressRule {
-  if (!isRecord(value)) throw usage(`${place} ${FORMS}`);
+  if (!isObject(value)) throw usage(`${place} ${FORMS}`);
   const { host, port, cidr, ...rest } = value as { readonly [name: string]: unknown };
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined)
@@ -145,7 +145,7 @@ function folderIn(
 }
 
 function record(value: unknown, name: string): { readonly [key: string]: unknown } {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+  if (isObject(value)) {
     return value as { readonly [key: string]: unknown };
   }
   throw usage(`${name} must be a JSON object`);
@@ -166,14 +166,14 @@ export function readExtensionList(value: unknown): ExtensionsChoice {
   const list: string[] = [];
   const config: { [id: string]: JsonObject } = {};
   for (const each of value as readonly unknown[]) {
-    const { package: name, config: own = {} } = (isRecord(each) ? each : { package: each }) as {
+    const { package: name, config: own = {} } = (isObject(each) ? each : { package: each }) as {
       readonly package: unknown;
       readonly config?: unknown;
     };
     if (typeof name !== "string" || name === "" || list.includes(name)) {
       throw usage('extensions takes packages once each, such as "@acme/millrace-weather"');
     }
-    if (!isRecord(own) || !Object.values(own).every(isRecord)) {
+    if (!isObject(own) || !Object.values(own).every(isObject)) {
       throw usage(`extensions: the configuration of ${name} takes an object for each adapter`);
     }
     list.push(name);
@@ -184,10 +184,10 @@ export function readExtensionList(value: unknown): ExtensionsChoice {
 
 /** The servers, with each `cwd` as a whole path. What is none is left as it is: it is refused where it is used. */
 export function readMcpServers(servers: unknown, folder: string): unknown {
-  if (!isRecord(servers)) return servers;
+  if (!isObject(servers)) return servers;
   const placed = Object.entries(servers).map(([name, server]) => {
-    const { cwd } = (isRecord(server) ? server : {}) as { readonly cwd?: unknown };
-    if (!isRecord(server) || typeof cwd !== "string") return [name, server];
+    const { cwd } = (isObject(server) ? server : {}) as { readonly cwd?: unknown };
+    if (!isObject(server) || typeof cwd !== "string") return [name, server];
     return [name, { ...server, cwd: resolve(folder, cwd) }];
   });
   return Object.fromEntries(placed);

@@ -6,11 +6,12 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isObject } from "@millrace/contracts/kit";
 import { usage } from "../errors.ts";
 import { replaceFile } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
 import { type ConfigFile, dataFolder } from "./files.ts";
-import { isRecord, POWER_KEYS } from "./keys.ts";
+import { POWER_KEYS } from "./keys.ts";
 import { type DescriptorFile, readDescriptors, SERVICES_FOLDER } from "./services.ts";
 
 const LOCK_FILE = "millrace.lock.json";
@@ -89,7 +90,7 @@ async function readTrusted(home: string | undefined, io: CliIo): Promise<Map<str
   }
   return new Map(
     (Array.isArray(rows) ? rows : []).flatMap((row: unknown) => {
-      const { path, sha256 } = (isRecord(row) ? row : {}) as { path?: unknown; sha256?: unknown };
+      const { path, sha256 } = (isObject(row) ? row : {}) as { path?: unknown; sha256?: unknown };
       return typeof path === "string" && typeof sha256 === "string"
         ? [[path, sha256] as const]
         : [];

@@ -1,7 +1,8 @@
 /** Values of configuration from several sources as one. */
 import { resolve } from "node:path";
+import { isObject } from "@millrace/contracts/kit";
 import type { CliIo } from "../output/io.ts";
-import { CONFIG_KEYS, type ConfigKey, isRecord, variablesOf } from "./keys.ts";
+import { CONFIG_KEYS, type ConfigKey, variablesOf } from "./keys.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -10,7 +11,7 @@ export function merge(weak: Values, strong: Values): Values {
   const result = new Map<string, unknown>(Object.entries(weak));
   for (const [key, value] of Object.entries(strong)) {
     const before = result.get(key);
-    result.set(key, isRecord(before) && isRecord(value) ? merge(before, value) : value);
+    result.set(key, isObject(before) && isObject(value) ? merge(before, value) : value);
   }
   return Object.fromEntries(result);
 }
@@ -19,7 +20,7 @@ export function merge(weak: Values, strong: Values): Values {
 export function valueAt(values: Values, key: string): unknown {
   let at: unknown = values;
   for (const part of key.split(".")) {
-    if (!isRecord(at) || !Object.hasOwn(at, part)) return undefined;
+    if (!isObject(at) || !Object.hasOwn(at, part)) return undefined;
     at = at[part];
   }
   return at;
@@ -31,10 +32,10 @@ export function withValue(values: Values, key: string, value: unknown): Values {
   const result = new Map(Object.entries(values));
   const before = result.get(first);
   const inner =
-    rest.length === 0 ? value : withValue(isRecord(before) ? before : {}, rest.join("."), value);
+    rest.length === 0 ? value : withValue(isObject(before) ? before : {}, rest.join("."), value);
   const isGone =
     inner === undefined ||
-    (value === undefined && isRecord(inner) && Object.keys(inner).length === 0);
+    (value === undefined && isObject(inner) && Object.keys(inner).length === 0);
   if (isGone) result.delete(first);
   else result.set(first, inner);
   return Object.fromEntries(result);
@@ -88,7 +89,7 @@ export function isSecretValue(value: unknown): boolean {
 /** The value with each secret in it replaced by whether it is set; a reference to a variable says which one. */
 export function shownValue(key: string, value: unknown, io: CliIo): unknown {
   if (Array.isArray(value)) return value.map((each) => shownValue(key, each, io));
-  if (isRecord(value)) {
+  if (isObject(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([name, each]) => [name, shownValue(`${key}.${name}`, each, io)]),
     );

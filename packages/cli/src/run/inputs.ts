@@ -1,6 +1,7 @@
 /** Inputs of a run from the command line: `-i k=v`, with `@file`, `@-`, `@env:NAME`, `@@x`, and `--input-json`. */
 
 import type { FlowGraph, FlowInput, Json, JsonSchema } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { splitPair } from "../argv/values.ts";
 import { usage } from "../errors.ts";
 import { readInput } from "../files.ts";
@@ -117,7 +118,7 @@ function typeWord({ type }: JsonSchema): string {
 
 async function readObject(file: string, io: CliIo): Promise<Record<string, Json>> {
   const value = await readJson(file, io);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+  if (isObject(value)) {
     return value as Record<string, Json>;
   }
   throw usage(`${nameOf(file)} is not a JSON object`, '--input-json takes {"name": value}');

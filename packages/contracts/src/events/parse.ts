@@ -1,4 +1,5 @@
 /** A line as an event. */
+import { isObject } from "../kit/objects.ts";
 import { envelopeProblem } from "./envelope.ts";
 import { EventParseError } from "./errors.ts";
 import { strictProblem } from "./kinds.ts";
@@ -14,7 +15,7 @@ export function parseEvent(line: string): AnyEvent {
   if (isLonger(line, EVENT_LIMITS.snapshotBytes)) throw malformed("is longer than 8 MiB");
   if (isTooDeep(line)) throw malformed(`is nested deeper than ${EVENT_DEPTH} levels`);
   const event = parseJson(line);
-  if (typeof event !== "object" || event === null || Array.isArray(event)) {
+  if (!isObject(event)) {
     throw malformed("is not a JSON object");
   }
   const { v } = event as Partial<AnyEvent>;

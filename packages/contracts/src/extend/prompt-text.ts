@@ -4,6 +4,7 @@
  *   P1  The order of members does not matter; the order of messages, parts and tools does.
  *   P2  What only says how a call travels (signal, headers, options of one provider) is no part of it.
  */
+import { isObject } from "../kit/objects.ts";
 import type { AiCall } from "./ai.ts";
 
 /** Messages, tools, sampling and schema of a call as one canonical JSON text. Bytes stand in it as base64. */
@@ -15,7 +16,7 @@ export function promptText(call: AiCall): string {
 function canonical(name: string, value: unknown): unknown {
   if (name === "providerOptions" || name === "providerMetadata") return undefined;
   if (value instanceof Uint8Array) return { base64: base64Of(value) };
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 

@@ -3,6 +3,7 @@
  * read can be printed; `schema` is what validation asks.
  */
 import type { Json, JsonSchema } from "@millrace/contracts/json";
+import { isObject } from "@millrace/contracts/kit";
 
 export interface Shape {
   readonly is: (value: Json) => boolean;
@@ -46,7 +47,7 @@ export const COUNT: Shape = {
   schema: { type: "integer", minimum: 1 },
 };
 export const OBJECT: Shape = {
-  is: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  is: (value) => isObject(value),
   type: "object",
   rule: "an object",
   schema: { type: "object" },

@@ -2,6 +2,7 @@
  * Items in canonical shape and order: what `printFlow` prints is a function of the graph, the comments and the author's
  * empty lines, so every spelling that the graph does not keep is put right here. No comment is lost on the way.
  */
+import { isObject } from "@millrace/contracts/kit";
 import { append } from "../data.ts";
 import {
   BLOCKS,
@@ -145,7 +146,7 @@ function canonicalBlock(item: BlockItem): BlockItem {
   if ((item.keyword !== "input" && item.keyword !== "output") || item.type) return item;
   const attr = onlyAttr(item.items, "schema");
   const schema = attr && toLiteral(attr.value, "", undefined);
-  if (!attr || typeof schema !== "object" || schema === null || Array.isArray(schema)) return item;
+  if (!attr || !isObject(schema)) return item;
   const type = typeOf(schema as Parameters<typeof typeOf>[0]);
   return type
     ? { ...without(item, attr), type: { ...type, start: attr.start, end: attr.end } }

@@ -298,7 +298,7 @@ function invalid(pointer: string, message: string): never {
 }
 
 function objectAt(value: unknown, pointer: string): JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     invalid(pointer, "must be an object");
   }
   return value as JsonObject;

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Json } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/contracts/kit";
+import { canonicalJson, isObject } from "@millrace/contracts/kit";
 import { ProblemError } from "../errors.ts";
 import type { HeaderRecord } from "../http/index.ts";
 import { Answer } from "./dispatch.ts";
@@ -79,7 +79,7 @@ export function checkConditions(
 }
 
 function timeless(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !TIMESTAMPS.has(name)));
 }
 

@@ -5,6 +5,7 @@ import {
   type ServiceOperation,
   serviceArguments,
 } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { fromBase64, percentEncode, schemaProblems } from "@millrace/engine/pack";
 import { invalidArgument } from "../refusals.ts";
 
@@ -63,7 +64,7 @@ function contentOf(type: string, value: Json): string | Uint8Array {
 }
 
 function formOf(value: Json): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw invalidArgument("args.body", "must be an object");
   }
   return Object.entries(value as JsonObject)

@@ -7,6 +7,7 @@
 
 import { isAbsolute } from "node:path";
 import { NodeError, type SpawnOptions } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import type { ProgramsPort, ShellPolicy } from "../../host.ts";
 import { explained } from "../files/failures.ts";
 import { partsOf } from "../files/flow-path.ts";
@@ -56,7 +57,7 @@ export function openSpawn(policy: ShellPolicy): ProgramsPort {
 
 /** By name, so that no name of a flow can mean something else. */
 function programsOf({ programs }: ShellPolicy): ReadonlyMap<string, string> {
-  if (typeof programs !== "object" || programs === null || Array.isArray(programs)) {
+  if (!isObject(programs)) {
     throw new TypeError('shell: programs is not an object such as { "git": "/usr/bin/git" }');
   }
   for (const [name, path] of Object.entries(programs)) {
