@@ -85,10 +85,11 @@ class EngineExecutor implements LocalExecutor {
   readonly kind: "memory" | "sqlite";
   readonly #engine: Engine;
   readonly #store: Store;
-  readonly #options: LocalExecutorOptions;
+  readonly #options: LocalExecutorOptions & {
+    readonly maxQueuedRuns: number;
+    readonly now: () => number;
+  };
   readonly #plans: Plans;
-  readonly #maxQueued: number;
-  readonly #now: () => number;
   readonly #live: LiveRuns;
   /** Runs that are being taken up. */
   readonly #taking = new Map<string, Promise<void>>();
@@ -96,26 +97,18 @@ class EngineExecutor implements LocalExecutor {
   #closed: Promise<void> | undefined;
 
   constructor(options: LocalExecutorOptions) {
-    this.kind = options.store.kind;
-    this.#engine = options.engine;
-    this.#store = options.store;
-    this.#options = options;
-    const {
-      registry = createStandardRegistry(),
-      subflows,
-      maxNodes = LIMITS.maxNodes.default,
-    } = options;
-    this.#plans = createPlans({
-      registry,
-      limits: { nodes: maxNodes },
-      ...(subflows === undefined ? {} : { subflows }),
-    });
+    const { engine, store, registry = createStandardRegistry(), subflows } = options;
+    const { maxNodes, maxLiveRuns, maxQueuedRuns } = LIMITS;
+    this.kind = store.kind;
+    this.#engine = engine;
+    this.#store = store;
+    this.#options = { maxQueuedRuns: maxQueuedRuns.default, now: Date.now, ...options };
+    const limits = { nodes: options.maxNodes ?? maxNodes.default };
+    this.#plans = createPlans({ registry, limits, ...(subflows && { subflows }) });
     this.#live = new LiveRuns({
-      maxLive: options.maxLiveRuns ?? LIMITS.maxLiveRuns.default,
+      maxLive: options.maxLiveRuns ?? maxLiveRuns.default,
       launch: (live) => this.#launch(live),
     });
-    this.#maxQueued = options.maxQueuedRuns ?? LIMITS.maxQueuedRuns.default;
-    this.#now = options.now ?? Date.now;
   }
 
   get recovering(): boolean {
@@ -128,14 +121,14 @@ class EngineExecutor implements LocalExecutor {
     const { plan } = compiled;
     // From here to the queue nothing is awaited: what was checked stays true.
     this.#checkOpen();
-    const runId = spec.runId ?? createRunId(this.#now(), Math.random);
+    const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
     // Its readers keep an ended run: no other run may take its place, not even until the store refuses.
     const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
     if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
     const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
     const waits = !this.#live.hasPlace;
     const waiting = this.#live.waiting().length;
-    if (waits && waiting >= this.#maxQueued) {
+    if (waits && waiting >= this.#options.maxQueuedRuns) {
       throw refuse("too_many_runs", `${waiting} runs are waiting`);
     }
     const live = this.#add({ header, plan, lastSeq: 0, state: "pending" });
@@ -358,7 +351,7 @@ class EngineExecutor implements LocalExecutor {
       store: this.#store,
       compile: (header) => this.#plans.ofRun(header),
       add: (start) => this.#add(start),
-      now: this.#now,
+      now: this.#options.now,
     });
     if (!live.isQueued) void this.#follow(live);
     return live;
@@ -378,7 +371,7 @@ class EngineExecutor implements LocalExecutor {
     const { epoch } = live;
     try {
       if (epoch !== undefined) {
-        await writeUnstarted(this.#store.journal, { runId, epoch }, this.#now());
+        await writeUnstarted(this.#store.journal, { runId, epoch }, this.#options.now());
       }
     } finally {
       this.#live.remove(live);

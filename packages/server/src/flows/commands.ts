@@ -1,23 +1,12 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
 import type { CatalogEntry, Diagnostic, FlowGraph } from "@millrace/contracts";
-import { checkFlow, DslError, formatFlow, mergeDiagnostics, printFlow } from "@millrace/dsl";
+import { checkFlow, formatFlow, mergeDiagnostics } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
 import { Answer, etagOf, pageOf, wire } from "../dispatch/index.ts";
-import { known, ProblemError } from "../errors.ts";
+import { known } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
-import { flowInvalid, readDsl, sizeProblem } from "./read-flow.ts";
+import { flowInvalid, isError, print, readDsl, sizeProblem } from "./read-flow.ts";
 import { subflowPort } from "./stored-flows.ts";
-
-const isError = ({ severity }: Diagnostic): boolean => severity === "error";
-
-function print(graph: FlowGraph): string {
-  try {
-    return printFlow(graph);
-  } catch (error) {
-    if (!DslError.isInstance(error)) throw error;
-    throw new ProblemError("flow_invalid", { detail: error.message, cause: error });
-  }
-}
 
 /** What a run of the flow would be refused for, and warnings. Checks of extensions are left out: none of their code runs. */
 async function check(

@@ -57,17 +57,15 @@ export function toProblems(
   diagnostics: readonly Diagnostic[],
   document?: FlowDocument,
 ): readonly Problem[] {
-  return diagnostics
-    .filter(({ severity }) => severity === "error")
-    .map(({ code, message, pointer = "", range }) => {
-      const place = range ?? (document === undefined ? undefined : locate(document, pointer));
-      return {
-        pointer,
-        code,
-        message,
-        ...(place === undefined ? {} : { line: place.start.line, column: place.start.column }),
-      };
-    });
+  return diagnostics.filter(isError).map(({ code, message, pointer = "", range }) => {
+    const place = range ?? (document === undefined ? undefined : locate(document, pointer));
+    return {
+      pointer,
+      code,
+      message,
+      ...(place === undefined ? {} : { line: place.start.line, column: place.start.column }),
+    };
+  });
 }
 
 /** A flow as a template keeps it: canonical text, the graph that it means, the identity of that. */
@@ -85,11 +83,8 @@ export interface FlowReader {
 
 /** Reads a text. Throws `flow_invalid` with what is wrong, line by line. */
 export function readText(text: string, reader: FlowReader): ReadFlow {
-  const { graph, document } = readDsl(
-    text,
-    reader.limits.maxDslBytes,
-    reader.host.registry.catalog(),
-  );
+  const { host, limits } = reader;
+  const { graph, document } = readDsl(text, limits.maxDslBytes, host.registry.catalog());
   checkFlow(graph, reader, document);
   return { dsl: formatFlow(text).text, graph, digest: digestOf(graph) };
 }
@@ -107,11 +102,15 @@ export function readGraph(
 }
 
 function textOf(graph: FlowGraph, last: string | undefined): string {
+  if (last === undefined) return print(graph);
+  const text = print(graph, (whole) => printFlow(reconcile(parseFlow(last).document, whole)));
+  return digest(parseFlow(text).graph) === digest(graph) ? text : print(graph);
+}
+
+/** The text of a graph. Throws `flow_invalid` for one that no text means. */
+export function print(graph: FlowGraph, printed: (graph: FlowGraph) => string = printFlow): string {
   try {
-    if (last === undefined) return printFlow(graph);
-    const text = printFlow(reconcile(parseFlow(last).document, graph));
-    const isWhole = digest(parseFlow(text).graph) === digest(graph);
-    return isWhole ? text : printFlow(graph);
+    return printed(graph);
   } catch (error) {
     if (!DslError.isInstance(error)) throw error;
     throw new ProblemError("flow_invalid", { detail: error.message, cause: error });
@@ -120,12 +119,9 @@ function textOf(graph: FlowGraph, last: string | undefined): string {
 
 function checkFlow(graph: FlowGraph, { host, limits }: FlowReader, document?: FlowDocument): void {
   checkSize(graph, limits.maxNodes);
-  const diagnostics = validateFlow(graph, host.registry.catalog(), {
-    ...(document !== undefined && { document }),
-  });
-  if (diagnostics.some(({ severity }) => severity === "error")) {
-    throw flowInvalid(diagnostics, document);
-  }
+  const options = document === undefined ? {} : { document };
+  const diagnostics = validateFlow(graph, host.registry.catalog(), options);
+  if (diagnostics.some(isError)) throw flowInvalid(diagnostics, document);
 }
 
 function checkSize(graph: FlowGraph, maxNodes: number): void {
@@ -141,5 +137,8 @@ function checkSize(graph: FlowGraph, maxNodes: number): void {
     errors: [{ pointer: "/nodes", code: "limit_exceeded", message }],
   });
 }
+
+/** Warnings keep no flow from running. */
+export const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 
 const digestOf = (graph: FlowGraph): Digest => digest(graph) as Digest;

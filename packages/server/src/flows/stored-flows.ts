@@ -1,7 +1,8 @@
 /** Stored templates as runs find them: by the slug of a request, or as flows that other flows call. */
-import type { FlowGraph, Json } from "@millrace/contracts";
+import type { FlowGraph, Json, RunSpec } from "@millrace/contracts";
 import { compileFlow, createEngine, type SubflowPort } from "@millrace/engine";
-import type { Templates } from "@millrace/store";
+import type { Store, Templates } from "@millrace/store";
+import { readSettings, runDefaults } from "../config/settings.ts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost, TemplatePort } from "../ports.ts";
 import { toProblems } from "./read-flow.ts";
@@ -14,6 +15,19 @@ export function templatePort(templates: Templates): TemplatePort {
       return found === null ? null : { slug, version: found.version, graph: found.graph };
     },
   };
+}
+
+/** The run of a stored template, of its newest version where none is named; undefined: there is none. */
+export function specOfTemplate(
+  { templates, settings }: Pick<Store, "templates" | "settings">,
+  { slug, version }: { readonly slug: string; readonly version?: number | undefined },
+  more: Pick<RunSpec, "inputs" | "trigger" | "source" | "tags">,
+): RunSpec | undefined {
+  const flow = version === undefined ? templates.get(slug) : templates.version(slug, version);
+  if (flow === null) return undefined;
+  const { graph } = flow;
+  const template = { slug, version: flow.version };
+  return { ...runDefaults(graph, readSettings(settings)), ...more, graph, template };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Journal } from "@millrace/contracts";
 import { createEngine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
-import { type AiSetup, createAi, loadAuditKey } from "@millrace/providers";
+import { createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
@@ -17,7 +17,6 @@ import {
   egressFetch,
   memoryConnectionRecords,
   openCredentialStore,
-  type ServiceConnections,
   storedConnectionRecords,
 } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
@@ -25,7 +24,7 @@ import { createLocalExecutor, type LocalExecutor } from "../executor/index.ts";
 import { subflowPort, templatePort } from "../flows/stored-flows.ts";
 import { hubModels } from "../hubs/stored-hubs.ts";
 import { modelHandlers } from "../models/commands.ts";
-import { type ManagedModels, openModels } from "../models/index.ts";
+import { openModels } from "../models/index.ts";
 import type { Logger, ServerHost } from "../ports.ts";
 import { openServerExtensions, type ServerExtensions } from "./extensions.ts";
 import { coreHandlers } from "./handlers.ts";
@@ -119,16 +118,26 @@ export async function buildHost(
     random: randomBytes,
   });
   const folders = new Map(options.hubs.map(({ id, dir }) => [id, dir]));
+  const timed: NodeHost = { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) };
   const models = await openModels(options.models, options.store, {
-    machine: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
+    machine: timed,
     egress: options.egress,
     credentials: services.credentials,
     hubModel: hubModels({ store }, folders),
     log: (level, text) => log[level]({}, text),
   });
-  const ai = await openAi(options, store, { machine, services, models });
+  const writes = store.kind === "sqlite" && store.condition === "ok";
+  const allowed = options.egress?.allow ?? [];
+  const ai = createAi(options.ai.settings, {
+    credentials: services.credentials,
+    env: options.ai.env,
+    openFetch: (more) =>
+      machine.openFetch({ ...more, ...options.egress, allow: [...allowed, ...more.allow] }),
+    local: models?.provider,
+    auditKey: writes ? await loadAuditKey(options.store) : undefined,
+  });
   const engine = createEngine({
-    host: { ...machine, now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
+    host: timed,
     journal,
     credentials: services.credentials,
     services,
@@ -205,29 +214,4 @@ function inOption<T>(name: string, make: () => T): T {
     if (!EngineError.isInstance(cause)) throw cause;
     throw new ConfigError("option_invalid", `option "${name}": ${cause.message}`, { cause });
   }
-}
-
-/** Providers of models and servers of tools, as the operator has set them up. */
-async function openAi(
-  { ai, egress, store: folder }: ResolvedOptions,
-  store: Store,
-  {
-    machine,
-    services: { credentials },
-    models,
-  }: {
-    readonly machine: NodeHost;
-    readonly services: ServiceConnections;
-    readonly models: ManagedModels | null;
-  },
-): Promise<AiSetup> {
-  const writes = store.kind === "sqlite" && store.condition === "ok";
-  return createAi(ai.settings, {
-    credentials,
-    env: ai.env,
-    openFetch: (more) =>
-      machine.openFetch({ ...more, ...egress, allow: [...(egress?.allow ?? []), ...more.allow] }),
-    local: models?.provider,
-    auditKey: writes ? await loadAuditKey(folder) : undefined,
-  });
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@millrace/contracts";
 import { problemResponses } from "./operation.ts";
 
-const PUBLIC: JsonObject = { security: [] };
+const PUBLIC: { readonly security: [] } = { security: [] };
 const STATE: JsonObject = {
   type: "object",
   properties: { status: { type: "string" } },
@@ -11,41 +11,39 @@ const STATE: JsonObject = {
 
 const content = (media: string, schema: JsonObject): JsonObject => ({ [media]: { schema } });
 
-function read(operationId: string, summary: string, media: string, schema: JsonObject): JsonObject {
+/** A GET without arguments; `more`: of the operation, and further answers. */
+function get(
+  operationId: string,
+  summary: string,
+  [media, schema]: readonly [string, JsonObject],
+  { responses = {}, ...more }: { readonly responses?: JsonObject; readonly security?: [] } = {},
+): JsonObject {
   return {
     get: {
       operationId,
       summary,
       tags: ["server"],
+      ...more,
       responses: {
         200: { description: summary, content: content(media, schema) },
-        ...problemResponses([]),
+        ...(more.security === undefined ? problemResponses([]) : responses),
       },
     },
   };
 }
 
-function state(operationId: string, summary: string, waits: boolean): JsonObject {
-  const answer = content("application/json", STATE);
-  return {
-    get: {
-      operationId,
-      summary,
-      tags: ["server"],
-      ...PUBLIC,
-      responses: {
-        200: { description: summary, content: answer },
-        ...(waits
-          ? { 503: { description: "`starting`, `draining` or `store`", content: answer } }
-          : {}),
-      },
-    },
-  };
-}
+const HTML = ["text/html", { type: "string" }] as const;
+const STATUS = ["application/json", STATE] as const;
+const NOT_READY = {
+  503: {
+    description: "`starting`, `draining` or `store`",
+    content: content(...STATUS),
+  },
+};
 
 /** Path to its operations. */
 export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
-  "/": read("home", "Say where things are, as a page", "text/html", { type: "string" }),
+  "/": get("home", "Say where things are, as a page", HTML),
   "/api/invoke": {
     post: {
       operationId: "invoke",
@@ -87,15 +85,20 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
       },
     },
   },
-  "/api/health": state("health", "Say that the server answers", false),
-  "/api/ready": state("ready", "Say whether the server takes work", true),
-  "/api/metrics": read("metrics", "Read metrics as Prometheus text", "text/plain", {
-    type: "string",
+  "/api/health": get("health", "Say that the server answers", STATUS, PUBLIC),
+  "/api/ready": get("ready", "Say whether the server takes work", STATUS, {
+    ...PUBLIC,
+    responses: NOT_READY,
   }),
-  "/api/openapi.json": read("openapi", "Read this document", "application/json", {
-    type: "object",
-  }),
-  "/api/docs": read("docs", "Read this document as a page", "text/html", { type: "string" }),
+  "/api/metrics": get("metrics", "Read metrics as Prometheus text", [
+    "text/plain",
+    { type: "string" },
+  ]),
+  "/api/openapi.json": get("openapi", "Read this document", [
+    "application/json",
+    { type: "object" },
+  ]),
+  "/api/docs": get("docs", "Read this document as a page", HTML),
   "/hooks/{token}": {
     post: {
       operationId: "call_webhook",

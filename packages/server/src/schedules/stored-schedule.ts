@@ -9,8 +9,8 @@ import type {
   StartRows,
 } from "@millrace/contracts";
 import type { ScheduleRow, Store } from "@millrace/store";
-import { readSettings, runDefaults } from "../config/settings.ts";
 import { ProblemError } from "../errors.ts";
+import { specOfTemplate } from "../flows/stored-flows.ts";
 import type { FireRule } from "./fire-times.ts";
 
 /** A schedule with what it is and what it has done. */
@@ -65,27 +65,18 @@ const FAULTS_OF_SCHEDULE: ReadonlySet<unknown> = new Set(["flow_invalid", "input
 /** What a schedule runs. Throws `not_found` when its template, or that version of it, is gone. */
 export function specOf(
   schedule: Schedule,
-  { templates, settings }: FirePorts["store"],
+  store: FirePorts["store"],
   { trigger, fireTime }: { readonly trigger: "schedule" | "api"; readonly fireTime: number },
 ): RunSpec {
-  const { template: slug, version, inputs = {}, tags } = schedule;
-  const flow = version === undefined ? templates.get(slug) : templates.version(slug, version);
-  if (flow === null) {
-    const which = version === undefined ? "" : `, version ${version}`;
-    throw new ProblemError("not_found", {
-      detail: `there is no template ${slug}${which}`,
-      members: { resource: "template" },
-    });
-  }
-  return {
-    ...runDefaults(flow.graph, readSettings(settings)),
-    graph: flow.graph,
-    inputs,
-    trigger,
-    template: { slug, version: flow.version },
-    source: { scheduleId: schedule.id, fireTime: toIso(fireTime) },
-    tags,
-  };
+  const { id, template: slug, version, inputs = {}, tags } = schedule;
+  const source = { scheduleId: id, fireTime: toIso(fireTime) };
+  const spec = specOfTemplate(store, { slug, version }, { inputs, trigger, source, tags });
+  if (spec !== undefined) return spec;
+  const which = version === undefined ? "" : `, version ${version}`;
+  throw new ProblemError("not_found", {
+    detail: `there is no template ${slug}${which}`,
+    members: { resource: "template" },
+  });
 }
 
 /** Starts the run of a fire time, together with `rows`. Rejects when it may work later: store and executor decide. */

@@ -36,7 +36,7 @@ export const webhookHandlers: HandlerList = [
   wire("delete_webhook", async ({ webhookId }, { host }) => {
     const isDeleted = await host.store.webhooks.delete(webhookId);
     if (!isDeleted) throw notFound("webhook");
-    await forgetSecret(host.secrets, webhookId).catch((error: unknown) => {
+    await forgetSecret(host, webhookId).catch((error: unknown) => {
       // A key without its webhook opens nothing.
       host.log.warn({ webhookId, err: error }, "webhook.secret_left");
     });
@@ -53,7 +53,7 @@ function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Pr
     const id = newId("whk", host);
     const token = newToken((bytes) => host.random(bytes));
     const row = { id, tokenHash: hashToken(token), body: toBody(args) };
-    if (args.secret !== undefined) await keepSecret(host.secrets, id, args.secret);
+    if (args.secret !== undefined) await keepSecret(host, id, args.secret);
     await webhooks.put(row);
     return { ...readWebhook(row), token };
   });

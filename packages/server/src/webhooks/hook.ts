@@ -6,11 +6,11 @@
  * @see the server page, "Webhooks"
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { Json, RunRef, RunSpec, StartRows, Webhook } from "@millrace/contracts";
+import type { Json, RunRef, StartRows, Webhook } from "@millrace/contracts";
 import { MAX_WEBHOOK_BYTES } from "../config/limits.ts";
-import { readSettings, runDefaults } from "../config/settings.ts";
 import { JSON_TYPE, oncePerKey, REPLAYED, refuseWhileDraining } from "../dispatch/index.ts";
 import { invalidArg, notFound, ProblemError } from "../errors.ts";
+import { specOfTemplate } from "../flows/stored-flows.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
 import { type Exchange, parseJson, readRawBody } from "../http/index.ts";
 import type { AppServices, ServerHost } from "../ports.ts";
@@ -66,7 +66,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
       (rows) =>
         start(webhook, value as unknown as Json, {
           ...rows,
-          ...(signature === undefined ? {} : { signature }),
+          ...(signature && { signature }),
         }),
     );
     return exchange.reply({
@@ -85,7 +85,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
       header: exchange.header(SIGNATURE),
       body,
       webhookId: id,
-      secret: await readSecret(host.secrets, id),
+      secret: await readSecret(host, id),
       now: host.now(),
     });
     if (signature === undefined) throw unsigned();
@@ -94,19 +94,15 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
 
   async function start(webhook: Webhook, value: Json, rows: StartRows): Promise<RunRef> {
     const { id, template, input } = webhook;
-    const flow = host.store.templates.get(template);
-    if (flow === null) {
+    const spec = specOfTemplate(
+      host.store,
+      { slug: template },
+      { inputs: { [input]: value }, trigger: "webhook", source: { webhookId: id } },
+    );
+    if (spec === undefined) {
       host.log.warn({ webhookId: id, template }, "webhook.no_template");
       throw notFound("webhook");
     }
-    const spec: RunSpec = {
-      ...runDefaults(flow.graph, readSettings(host.store.settings)),
-      graph: flow.graph,
-      inputs: { [input]: value },
-      trigger: "webhook",
-      template: { slug: template, version: flow.version },
-      source: { webhookId: id },
-    };
     try {
       return await callExecutor(() => host.executor.start(spec, rows));
     } catch (error) {

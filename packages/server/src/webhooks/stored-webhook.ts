@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import type { Json, ParsedArgs, Webhook } from "@millrace/contracts";
 import type { WebhookRow } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
-import type { SecretStore } from "../ports.ts";
+import type { ServerHost } from "../ports.ts";
+
+type Secrets = Pick<ServerHost, "secrets">;
 
 /** 256 bits cannot be guessed, so a plain hash needs no salt. */
 const TOKEN_BYTES = 32;
@@ -28,36 +30,24 @@ export function readWebhook({ id, body }: WebhookRow): Webhook {
   return { ...(body as unknown as Omit<Webhook, "id">), id };
 }
 
+const accountOf = (webhookId: string): string => `webhook:${webhookId}`;
+
 /** Reads the key of a webhook. Throws `credential_store_unavailable`, also when it is gone: unsigned calls stay out. */
-export async function readSecret(
-  store: SecretStore | undefined,
-  webhookId: string,
-): Promise<string> {
-  const secret = await asProblem(store?.get(accountOf(webhookId)));
+export async function readSecret({ secrets }: Secrets, webhookId: string): Promise<string> {
+  const secret = await asProblem(secrets?.get(accountOf(webhookId)));
   if (typeof secret !== "string") throw new ProblemError("credential_store_unavailable");
   return secret;
 }
 
 /** Keeps the key of a webhook. Throws `credential_store_unavailable`. */
-export async function keepSecret(
-  store: SecretStore | undefined,
-  webhookId: string,
-  secret: string,
-): Promise<void> {
-  if (store === undefined) throw new ProblemError("credential_store_unavailable");
-  await asProblem(store.set(accountOf(webhookId), secret));
+export async function keepSecret({ secrets }: Secrets, webhookId: string, secret: string) {
+  if (secrets === undefined) throw new ProblemError("credential_store_unavailable");
+  await asProblem(secrets.set(accountOf(webhookId), secret));
 }
 
 /** Deletes the key of a webhook. Throws `credential_store_unavailable`. */
-export async function forgetSecret(
-  store: SecretStore | undefined,
-  webhookId: string,
-): Promise<void> {
-  await asProblem(store?.delete(accountOf(webhookId)));
-}
-
-function accountOf(webhookId: string): string {
-  return `webhook:${webhookId}`;
+export async function forgetSecret({ secrets }: Secrets, webhookId: string): Promise<void> {
+  await asProblem(secrets?.delete(accountOf(webhookId)));
 }
 
 async function asProblem<T>(work: Promise<T> | undefined): Promise<T | undefined> {
