@@ -170,6 +170,14 @@ function clientOf(
     });
   }
 
+  async function asClient<T>(call: CommandCall, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw toClientError(error, call);
+    }
+  }
+
   /** Takes up the run of the command. True when another process had left it. */
   async function takeUp(command: string, args: object): Promise<boolean> {
     const def = TO_RUNS.has(command) ? COMMANDS.get(command) : undefined;
@@ -254,12 +262,8 @@ function clientOf(
       { signal, idempotencyKey }: Parameters<Client["invoke"]>[2] = {},
     ): Promise<CommandResult<N>> {
       const one = callOf(signal, idempotencyKey);
-      try {
-        // As it would have come over the wire.
-        return JSON.parse(JSON.stringify((await call(command, args, one)) ?? null));
-      } catch (error) {
-        throw toClientError(error, one);
-      }
+      const value = await asClient(one, () => call(command, args, one));
+      return JSON.parse(JSON.stringify(value ?? null)); // as it would have come over the wire
     },
     runFlow(request, { signal } = {}) {
       const one = callOf(signal);
@@ -275,12 +279,7 @@ function clientOf(
       return streamed(one, () => read(runId, options, one.signal));
     },
     async stop(runId, options) {
-      const one = callOf();
-      try {
-        await callExecutor(() => executor.cancel(runId, options));
-      } catch (error) {
-        throw toClientError(error, one);
-      }
+      await asClient(callOf(), () => callExecutor(() => executor.cancel(runId, options)));
     },
     async leave(runId, graceMs) {
       const paused = executor.signal(runId, { kind: "pause", by: "cli" }).catch(() => {});

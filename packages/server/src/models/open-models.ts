@@ -19,6 +19,7 @@ import type { EgressPolicy } from "@millrace/engine";
 import type { NodeHost } from "@millrace/engine/node";
 import { createLocalProvider } from "@millrace/providers";
 import type { ManagedModels, ModelEvents } from "../ports.ts";
+import { followPages } from "../streams/follow-pages.ts";
 
 /** What an operator says of models. */
 export interface ModelsOption {
@@ -206,6 +207,11 @@ function createModelEvents(): ModelEvents {
     line: Buffer.from(JSON.stringify({ channel, payload })),
   });
 
+  const listen: ModelEvents["listen"] = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+
   return {
     emit(channel, payload) {
       if (channel === PROGRESS) progress = payload as typeof progress;
@@ -214,10 +220,7 @@ function createModelEvents(): ModelEvents {
       if (kept.length > KEPT) kept.shift();
       for (const listener of [...listeners]) listener(channel, payload);
     },
-    listen(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    listen,
     read: (signal) => pages(last, signal),
   };
 
@@ -225,29 +228,9 @@ function createModelEvents(): ModelEvents {
     from: number,
     signal: AbortSignal,
   ): AsyncGenerator<readonly StoredEvent[], void> {
-    let at = from;
-    let wake = () => {};
-    const onChange = () => wake();
-    listeners.add(onChange);
-    signal.addEventListener("abort", onChange);
-    try {
-      if (progress !== undefined && !OVER.has(progress.stage)) {
-        yield [toEvent(PROGRESS, progress, at)];
-      }
-      while (!signal.aborted) {
-        const page = kept.filter(({ seq }) => seq > at).slice(0, PAGE);
-        if (page.length > 0) {
-          yield page;
-          at = page.at(-1)?.seq ?? at;
-        } else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-    } finally {
-      listeners.delete(onChange);
-      signal.removeEventListener("abort", onChange);
-    }
+    if (progress !== undefined && !OVER.has(progress.stage))
+      yield [toEvent(PROGRESS, progress, from)];
+    const read = (at: number) => kept.filter(({ seq }) => seq > at).slice(0, PAGE);
+    yield* followPages({ read, listen }, from, signal);
   }
 }

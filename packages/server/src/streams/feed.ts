@@ -12,6 +12,7 @@ import type { Exchange } from "../http/index.ts";
 import type { CommandCall } from "../ports.ts";
 import { acceptsKinds } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";
+import { followPages } from "./follow-pages.ts";
 
 /** Where a reader begins. */
 interface Beginning {
@@ -45,29 +46,12 @@ export function createFeedReader(): FeedReader {
     return last.entries;
   }
 
-  return async function* read(feed, after, signal) {
-    let at = after;
-    let wake = () => {};
-    const onChange = () => wake();
-    const unlisten = feed.listen(onChange);
-    signal.addEventListener("abort", onChange);
-    try {
-      while (!signal.aborted) {
-        const entries = page(feed, at);
-        if (entries.length > 0) {
-          yield entries;
-          at = entries.at(-1)?.seq ?? at;
-        } else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
-      }
-    } finally {
-      unlisten();
-      signal.removeEventListener("abort", onChange);
-    }
-  };
+  return (feed, after, signal) =>
+    followPages(
+      { read: (at) => page(feed, at), listen: (told) => feed.listen(told) },
+      after,
+      signal,
+    );
 }
 
 /** Makes the stream of `GET /api/events`. */
