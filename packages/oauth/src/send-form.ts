@@ -98,7 +98,7 @@ async function post(
 async function readBody(
   response: Response,
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; cut: boolean }> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   const reader = response.body?.getReader();
   while (reader && length <= MAX_BODY_BYTES) {
@@ -109,14 +109,8 @@ async function readBody(
   }
   const cut = length > MAX_BODY_BYTES;
   if (cut) reader?.cancel().catch(() => {});
-  const bytes = new Uint8Array(Math.min(length, MAX_BODY_BYTES));
-  let at = 0;
-  for (const chunk of chunks) {
-    const part = chunk.subarray(0, bytes.length - at);
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return { bytes, cut };
+  const whole = await new Blob(chunks).arrayBuffer();
+  return { bytes: new Uint8Array(whole, 0, Math.min(length, MAX_BODY_BYTES)), cut };
 }
 
 function checkUrl(text: string): URL {

@@ -7,8 +7,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { checkNames } from "../../options.ts";
 import type { CredentialStore } from "../../types.ts";
-import { credentialFailure } from "../credential-failure.ts";
-import { checkAccount, checkValue } from "../entry-rules.ts";
+import { checkAccount, checkValue, credentialFailure } from "../credential-failure.ts";
 import {
   checkKey,
   deriveKey,

@@ -5,7 +5,7 @@
  *   A3  What follows a line is read and thrown away: unread bytes would reset the connection under the page.
  */
 import type { Socket } from "node:net";
-import type { ArrivedLine } from "./request-line.ts";
+import type { ArrivedLine } from "./redirect.ts";
 
 /** Bytes of a request that are read. @see specification, "Limits" */
 const MAX_LINE_BYTES = 4_096;

@@ -48,7 +48,7 @@ async function load(options: { resolveFrom?: string; helperUrl?: URL }): Promise
   const helper = new HelperProcess({
     script: helperUrl,
     timeoutMs: TIMEOUT_MS,
-    ...(resolveFrom !== undefined && { resolveFrom: resolve(resolveFrom) }),
+    resolveFrom: resolveFrom && resolve(resolveFrom),
   });
   try {
     return await helper.loaded();

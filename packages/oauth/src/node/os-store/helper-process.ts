@@ -10,8 +10,7 @@ import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
-import { MAX_VALUE_BYTES } from "../entry-rules.ts";
+import { credentialFailure, MAX_VALUE_BYTES, OTHER_STORE } from "../credential-failure.ts";
 
 /** The native libraries: `keytar` is the package of that name, `napi` is `@napi-rs/keyring`. */
 export type BackendName = "keytar" | "napi";
@@ -23,7 +22,7 @@ export interface HelperRequest {
   readonly service?: string;
   readonly account?: string;
   readonly value?: string;
-  readonly resolveFrom?: string;
+  readonly resolveFrom?: string | undefined;
 }
 
 /** For each library null when it can be used, else why not. */
@@ -69,22 +68,20 @@ interface Session {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** Which helper is started; `resolveFrom`: a folder where the libraries are looked for first. */
+interface HelperOptions {
+  readonly script: URL;
+  readonly timeoutMs: number;
+  readonly resolveFrom?: string | undefined;
+}
+
 /** Starts the helper for the first request and ends it when it is idle. */
 export class HelperProcess {
-  readonly #options: {
-    readonly script: URL;
-    readonly timeoutMs: number;
-    readonly resolveFrom?: string;
-  };
+  readonly #options: HelperOptions;
   #session: Session | undefined;
   #lastId = 0;
 
-  /** `resolveFrom`: a folder where the libraries are looked for first. */
-  constructor(options: {
-    readonly script: URL;
-    readonly timeoutMs: number;
-    readonly resolveFrom?: string;
-  }) {
+  constructor(options: HelperOptions) {
     this.#options = options;
   }
 
@@ -141,7 +138,7 @@ export class HelperProcess {
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => this.#read(session, text));
     void ended.then(() => this.#fail(session, crashed()));
-    session.loaded = this.#send(session, { op: "open", ...(resolveFrom && { resolveFrom }) });
+    session.loaded = this.#send(session, { op: "open", resolveFrom });
     session.loaded.catch(() => {}); // every reader of `loaded` gets the error
     return session;
   }

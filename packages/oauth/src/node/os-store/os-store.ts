@@ -9,8 +9,7 @@ import { resolve } from "node:path";
 import { OAuthError } from "../../errors.ts";
 import { checkNames } from "../../options.ts";
 import type { CredentialStore } from "../../types.ts";
-import { credentialFailure, OTHER_STORE } from "../credential-failure.ts";
-import { checkAccount, checkValue } from "../entry-rules.ts";
+import { checkAccount, checkValue, credentialFailure, OTHER_STORE } from "../credential-failure.ts";
 import {
   accountIn,
   attributesOf,
@@ -69,17 +68,10 @@ export function osCredentialStore(
   options: OsCredentialStoreOptions,
 ): CredentialStore & AsyncDisposable {
   checkNames("osCredentialStore", options, OPTIONS);
-  const store = new OsStore(options);
-  return {
-    get: (account) => store.get(account),
-    set: (account, value) => store.set(account, value),
-    delete: (account) => store.delete(account),
-    list: () => store.list(),
-    [Symbol.asyncDispose]: () => store.close(),
-  };
+  return new OsStore(options);
 }
 
-class OsStore {
+class OsStore implements CredentialStore, AsyncDisposable {
   readonly #service: string;
   readonly #names: readonly BackendName[];
   readonly #unlock: "never" | "prompt";
@@ -106,7 +98,7 @@ class OsStore {
     this.#helper = new HelperProcess({
       script: options.helperUrl ?? HELPER_URL,
       timeoutMs: Math.min(timeoutMs, MAX_TIMER_MS),
-      ...(resolveFrom !== undefined && { resolveFrom: resolve(resolveFrom) }),
+      resolveFrom: resolveFrom && resolve(resolveFrom),
     });
     const backend = (name: BackendName) => {
       const native = helperBackend(this.#helper, name, service);
@@ -198,7 +190,7 @@ class OsStore {
     return accounts;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     await this.#helper.close();
   }
