@@ -6,8 +6,6 @@ export { offOrigin, scopesMissing } from "./connections/refusals.ts";
 export { type ServiceEntry, typesOf } from "./definitions.ts";
 export { FailureError, toFailure } from "./failures.ts";
 export { checkInputs } from "./inputs.ts";
-export { isPromise } from "./is-promise.ts";
-export { valueAt } from "./json-pointer.ts";
 export { EXTENSION_BYTES } from "./limits.ts";
 export { coreEntry } from "./nodes/entry.ts";
 export {
@@ -22,4 +20,4 @@ export {
 } from "./option-rules.ts";
 export { Redactor } from "./run/redact.ts";
 export { schemaProblems, unreadable } from "./schema-check.ts";
-export { sizeOf, toOutput } from "./values.ts";
+export { isPromise, sizeOf, toOutput, valueAt } from "./values.ts";

@@ -1,12 +1,13 @@
 /** Values at the border of the engine: their size, their identity, and how an error becomes a failure. */
 import {
+  type FlowNode,
   type Json,
   type JsonObject,
   type JsonWarning,
   toJsonValue,
   type ValueRef,
 } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/contracts/kit";
+import { canonicalJson, pointerKeys } from "@millrace/contracts/kit";
 import type { Host } from "./host.ts";
 
 /** Larger outputs leave the event and are kept beside the log. */
@@ -112,4 +113,30 @@ export function deepFreeze(value: Json): Json {
     stack.push(...Object.values(next).filter((inner) => inner !== undefined));
   }
   return value;
+}
+
+export function valueAt(root: Json, pointer: string): Json | undefined {
+  let value: Json | undefined = root;
+  for (const key of pointerKeys(pointer)) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
+    value = (value as { readonly [key: string]: Json | undefined })[key];
+  }
+  return value;
+}
+
+/** Whether a value is an answer that is still to come. Whatever has a `then` is taken for a promise, as `await` does. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  return typeof (value as { readonly then?: unknown }).then === "function";
+}
+
+/** What of a node shapes its result: fields, body, and two members of the policy. */
+export function workOf({ fields, body, policy }: FlowNode): JsonObject {
+  return {
+    fields: fields as JsonObject,
+    ...(body !== undefined && { body: body as unknown as Json }),
+    ...(policy?.onError !== undefined && { onError: policy.onError }),
+    ...(policy?.retry?.if !== undefined && { if: policy.retry.if }),
+  };
 }

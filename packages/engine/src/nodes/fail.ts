@@ -1,10 +1,29 @@
 /** `fail`: ends in failure, on purpose. */
 import { NodeError } from "@millrace/contracts";
 import type { NodeType } from "../node-type.ts";
-import { isEngineCode } from "./engine-codes.ts";
 import { coreEntry } from "./entry.ts";
 
 const CODE = "^[a-z][a-z0-9_]{0,63}$";
+
+/** Error codes that the engine gives a meaning. */
+const ENGINE_CODES: ReadonlySet<string> = new Set(
+  [
+    "timeout interrupted network dns tls http_status egress_denied file_denied",
+    "program_denied capability_denied host_unsupported expression_error field_invalid",
+    "input_invalid file_not_found file_exists operation_unknown output_schema",
+    "output_not_json output_too_deep decode_failed exit_status spawn_failed",
+    "retry_condition limit_exceeded nesting_too_deep output_too_large response_too_large",
+    "file_too_large disk_full credentials_missing credentials_expired no_refresh_token",
+    "unavailable provider_unavailable model_unavailable confirm_rejected confirm_expired",
+    "item_failed subflow_failed internal extension_threw attempt_over resume_impossible",
+    "crash_loop run_timeout",
+  ].flatMap((codes) => codes.split(" ")),
+);
+
+/** Whether a code means something to the engine; `ai_…` codes all do. */
+function isEngineCode(code: string): boolean {
+  return ENGINE_CODES.has(code) || code.startsWith("ai_");
+}
 
 /** `fail`: ends the flow with a code of the author's. */
 export const fail: NodeType = {

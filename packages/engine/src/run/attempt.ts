@@ -1,9 +1,9 @@
 /** What holds for one attempt: its effect, its clock, and what its code has thrown. */
 import { type Effect, NodeError } from "@millrace/contracts";
 import { knownFailure, toFailure } from "../failures.ts";
-import { isPromise } from "../is-promise.ts";
 import type { Failure, Fields, NodeType } from "../node-type.ts";
 import type { ThrowPlace } from "../options.ts";
+import { isPromise } from "../values.ts";
 import { serviceOf } from "./capabilities.ts";
 import { stopAttempt } from "./end.ts";
 import { scopeOf } from "./scope.ts";

@@ -1,11 +1,11 @@
 /** The cached result of an attempt: its key, reading it and keeping it. The identity of a node is what it is and what it is told, without where it stands. */
 
-import type { Json } from "@millrace/contracts";
+import type { FlowNode } from "@millrace/contracts";
 import { type Layout, portsOf } from "../compile/layout.ts";
 import { connectionNamed } from "../connections/link.ts";
 import type { Host } from "../host.ts";
 import type { Fields } from "../node-type.ts";
-import { digestOf, sizeOf, toOutput } from "../values.ts";
+import { digestOf, sizeOf, toOutput, workOf } from "../values.ts";
 import { emitLog } from "./emit.ts";
 import { scopeOf } from "./scope.ts";
 import type { Attempt, Result } from "./state.ts";
@@ -84,15 +84,11 @@ function contentHash(layout: Layout, node: number, host: Host): string {
   }
   const made = known[node];
   if (made !== undefined) return made;
-  const { fields, body, policy } = layout.nodes[node] as Layout["nodes"][number];
   const version = layout.types[node]?.entry.version ?? 1;
   const hash = digestOf(
     {
       type: `${layout.types[node]?.entry.type}@${version}`,
-      fields,
-      ...(body !== undefined && { body: body as unknown as Json }),
-      ...(policy?.onError !== undefined && { onError: policy.onError }),
-      ...(policy?.retry?.if !== undefined && { if: policy.retry.if }),
+      ...workOf(layout.nodes[node] as FlowNode),
     },
     host,
   );

@@ -12,11 +12,10 @@ import {
   type Outcome,
   type Problem,
 } from "@millrace/contracts";
-import { isPromise } from "../is-promise.ts";
 import type { ConfirmRequest } from "../node-type.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
-import { deepFreeze, INLINE_BYTES, sizeOf, toOutput } from "../values.ts";
+import { deepFreeze, INLINE_BYTES, isPromise, sizeOf, toOutput } from "../values.ts";
 import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNode, type Said } from "./emit.ts";
 import { RUNNING, WAITING } from "./frame.ts";
 import { confirmationAnswered, whenUnpaused } from "./pause.ts";

@@ -9,7 +9,7 @@ import type { FlowBody, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/
 import { compileValue, impliedEdges, type Reference } from "@millrace/dsl";
 import { type Plan, partsOf } from "../../compile/plan.ts";
 import type { Host } from "../../host.ts";
-import { digestOf } from "../../values.ts";
+import { digestOf, workOf } from "../../values.ts";
 import { SKIPPED, SUCCEEDED } from "../frame.ts";
 import { MARK } from "../redact.ts";
 import type { RecoveredNode, RecoveredRun } from "./recovered-run.ts";
@@ -161,15 +161,12 @@ function orderOf(
 function identities(graph: FlowGraph, inputs: JsonObject, host: Host): ReadonlyMap<string, string> {
   return new Map(
     graph.nodes.map((node): [string, string] => {
-      const { type, typeVersion, fields, body, policy } = node;
+      const { type, typeVersion } = node;
       const read = [...inputsRead(node)].sort().map((name) => [name, inputs[name] ?? null]);
       const whole = {
         type,
         ...(typeVersion !== undefined && { typeVersion }),
-        fields,
-        ...(body !== undefined && { body: body as unknown as Json }),
-        ...(policy?.onError !== undefined && { onError: policy.onError }),
-        ...(policy?.retry?.if !== undefined && { if: policy.retry.if }),
+        ...workOf(node),
         inputs: read,
       };
       return [node.id, digestOf(whole as Json, host)];
