@@ -1,7 +1,7 @@
 export type { Diagnostic, Position, Range } from "@millrace/contracts";
 export type { CatalogFlow, FlowCatalog } from "./check/catalog.ts";
 export { type ImpliedEdge, impliedEdges } from "./check/implied-edges.ts";
-export { completeGraph } from "./check/model/complete.ts";
+export { completeGraph } from "./check/model/bodies.ts";
 export {
   checkFlow,
   mergeDiagnostics,
@@ -48,9 +48,10 @@ export {
   compilePattern,
   MAX_PATTERN_LENGTH,
   MAX_PATTERN_STATES,
+  MAX_PATTERN_STEPS,
   type Pattern,
+  type PatternBudget,
 } from "./schema/pattern.ts";
-export { MAX_PATTERN_STEPS, type PatternBudget } from "./schema/pattern-run.ts";
 export { maskSecrets, SECRET as SECRET_PATTERN } from "./secret-pattern.ts";
 export type { Expression } from "./syntax/ast.ts";
 export { type ParsedExpression, parseExpression } from "./syntax/parse-expression.ts";
@@ -61,6 +62,5 @@ export { typeFromSchema } from "./types/from-schema.ts";
 export { inferType } from "./types/infer.ts";
 export type { TypeEnv } from "./types/scope.ts";
 export { digest } from "./write/digest.ts";
-export { type FormatResult, formatFlow } from "./write/format-flow.ts";
 export { normalizeGraph } from "./write/normalize.ts";
-export { printFlow } from "./write/print-flow.ts";
+export { type FormatResult, formatFlow, printFlow } from "./write/print-flow.ts";

@@ -4,9 +4,8 @@
  */
 import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
 import { modelOf, type NodeModel } from "./model/bodies.ts";
-import { readsOf, waitsFor } from "./model/resolve.ts";
+import { readsOf, TreeCache, waitsFor } from "./model/resolve.ts";
 import { Leaf, outputSites, type Site, sitesOfNode } from "./model/sites.ts";
-import { TreeCache } from "./model/trees.ts";
 import { visitValue } from "./model/walk-value.ts";
 
 /**

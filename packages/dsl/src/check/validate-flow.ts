@@ -11,27 +11,25 @@ import type { ParseOptions, ParseResult } from "../read/parse-flow.ts";
 import { parseFlow } from "../read/parse-flow.ts";
 import type { FlowCatalog } from "./catalog.ts";
 import type { NodeModel } from "./model/bodies.ts";
-import { completeGraph } from "./model/complete.ts";
+import { completeGraph } from "./model/bodies.ts";
 import { Leaf, outputSites, type Site, sitesOfNode } from "./model/sites.ts";
 import { visitValue } from "./model/walk-value.ts";
 import { checkAi } from "./rules/ai.ts";
-import { checkCycles } from "./rules/cycles.ts";
+import { checkFlowField, checkFlowTools, checkServiceCall } from "./rules/calls.ts";
 import { checkDeclarations, checkInputsRead } from "./rules/declarations.ts";
 import { checkEdges } from "./rules/edges.ts";
 import { type Checked, Expressions } from "./rules/expressions.ts";
 import { checkField, checkFields } from "./rules/fields.ts";
 import { checkNames } from "./rules/names.ts";
 import { checkNodeType } from "./rules/node-types.ts";
-import { Orders } from "./rules/order.ts";
+import { checkCycles, Orders } from "./rules/order.ts";
 import { checkOtherHoles } from "./rules/other-holes.ts";
 import { checkPolicies } from "./rules/policies.ts";
 import { checkPresence, type NeededRead } from "./rules/presence.ts";
-import { Literals } from "./rules/secrets.ts";
-import { Sinks } from "./rules/security.ts";
-import { checkServiceCall } from "./rules/service-calls.ts";
+import { checkRest, checkText, checkTexts, checkUrlField } from "./rules/secrets.ts";
 import { checkShape } from "./rules/shape.ts";
 import { checkStyle } from "./rules/style.ts";
-import { checkFlowField, checkFlowTools } from "./rules/subflows.ts";
+import { Sinks } from "./rules/taint.ts";
 import { SourceMap } from "./source-map.ts";
 import { Validation } from "./validation.ts";
 
@@ -64,7 +62,7 @@ export function validateFlow(
   const walk = new Walk(ctx);
   for (const node of ctx.model.nodes) walk.node(node);
   for (const site of outputSites(graph, ctx.model)) walk.site(site);
-  walk.literals.finish();
+  checkRest(ctx);
   if (!walk.readsAllInputs) checkInputsRead(ctx, walk.inputs);
   const orders = walk.orders.finish();
   checkCycles(ctx, orders);
@@ -81,14 +79,12 @@ class Walk {
   readonly inputs = new Set<string>();
   readsAllInputs = false;
   readonly sinks = new Sinks();
-  readonly literals: Literals;
   readonly #ctx: Validation;
   readonly #expressions: Expressions;
 
   constructor(ctx: Validation) {
     this.#ctx = ctx;
     this.orders = new Orders(ctx.model.bodies);
-    this.literals = new Literals(ctx);
     this.#expressions = new Expressions(ctx);
   }
 
@@ -107,7 +103,7 @@ class Walk {
       if (site.kind === "field") {
         checkField(ctx, site);
         checkFlowField(ctx, site);
-        this.literals.url(site);
+        checkUrlField(ctx, site);
       }
       this.#expressions.checkLiteral(site);
       this.site(site);
@@ -120,7 +116,7 @@ class Walk {
       site.value,
       {
         text: (text, path, key) => {
-          this.literals.text(site, text, path, key);
+          checkText(this.#ctx, site, text, path, key);
           checkOtherHoles(this.#ctx, this.#expressions.types, site, text, path);
         },
         expression: (source, path, hole, alone) => {
@@ -136,7 +132,7 @@ class Walk {
   #gather(checked: Checked): void {
     const { leaf, reads } = checked;
     this.sinks.add(checked);
-    this.literals.expression(checked);
+    checkTexts(this.#ctx, checked);
     this.orders.addReads(leaf, reads);
     for (const read of reads) {
       const { node, kind, member } = read;

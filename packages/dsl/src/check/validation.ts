@@ -7,13 +7,13 @@ import {
   byPlace,
   type Details,
   DiagnosticBag,
+  lineIndex,
   type TextFix,
   toDiagnostic,
   writing,
 } from "../diagnostics/bag.ts";
-import { lineIndex } from "../diagnostics/lines.ts";
 import { shown } from "../diagnostics/quote.ts";
-import type { DiagnosticCode } from "../diagnostics/table.ts";
+import { DIAGNOSTICS, type DiagnosticCode } from "../diagnostics/table.ts";
 import type { Span } from "../syntax/ast.ts";
 import { type FlowCatalog, KnownCatalog } from "./catalog.ts";
 import { followUps } from "./follow-ups.ts";
@@ -123,11 +123,11 @@ export class Validation {
   diagnostics(): Diagnostic[] {
     const { found } = this.#bag;
     const { source } = this.map;
-    if (source === undefined) return found.map((finding) => toDiagnostic(finding));
+    if (source === undefined) return found.map((finding) => toDiagnostic(finding, DIAGNOSTICS));
     const toRange = lineIndex(source);
     const isFollowUp = followUps(this.map);
     const own = found.filter((finding) => !isFollowUp(finding)).sort(byPlace);
-    return own.map((finding) => toDiagnostic(finding, toRange));
+    return own.map((finding) => toDiagnostic(finding, DIAGNOSTICS, toRange));
   }
 }
 

@@ -1,8 +1,8 @@
 /** Findings: what each one carries, how they are collected, and how they become diagnostics with lines and columns. */
 
-import type { Diagnostic, Range, Severity } from "@millrace/contracts";
+import type { Diagnostic, Position, Range, Severity } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
-import { DIAGNOSTICS, type DiagnosticCode, fillText, type Parts } from "./table.ts";
+import { type DiagnosticCode, type DiagnosticRule, fillText, type Parts } from "./table.ts";
 
 /** A change of a text, by offsets. */
 export interface TextFix {
@@ -80,11 +80,12 @@ export function writing(
 /** A finding as a diagnostic. Without `toRange` the text is not known, and nothing that needs it is said. */
 export function toDiagnostic(
   finding: Finding,
+  rules: { readonly [code: string]: DiagnosticRule },
   toRange?: (start: number, end: number) => Range,
 ): Diagnostic {
   const { code, start, end, parts = {}, message, hint, severity, pointer, related } = finding;
   const fix = toRange && textFix(finding);
-  const rule = DIAGNOSTICS[code];
+  const rule = rules[code] as DiagnosticRule;
   const advice = hint === null ? undefined : (hint ?? (rule.hint && fillText(rule.hint, parts)));
   // A hint whose names are not known is none.
   const isWhole = advice !== undefined && !advice.includes("{near}") && !advice.includes("{list}");
@@ -105,4 +106,43 @@ export function toDiagnostic(
 
 function editsOf({ edits }: TextFix, toRange: (start: number, end: number) => Range) {
   return edits.map(({ start, end, text }) => ({ range: toRange(start, end), newText: text }));
+}
+
+/** A function that turns offsets of `source` into ranges; the line starts are found once, at the first call. */
+export function lineIndex(source: string): (start: number, end: number) => Range {
+  let starts: Uint32Array | undefined;
+  const position = (offset: number): Position => {
+    starts ??= lineStarts(source);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] as number) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] as number) + 1, offset };
+  };
+  return (start, end) => ({ start: position(start), end: position(end) });
+}
+
+/** Offsets where lines start; counted first, because a list that grows would take twice the memory. */
+function lineStarts(source: string): Uint32Array {
+  let count = 1;
+  for (let at = lineEnd(source, 0); at !== -1; at = lineEnd(source, at)) count += 1;
+  const starts = new Uint32Array(count);
+  let line = 1;
+  for (let at = lineEnd(source, 0); at !== -1; at = lineEnd(source, at)) {
+    starts[line] = at;
+    line += 1;
+  }
+  return starts;
+}
+
+/** The offset behind the next line end, -1 when there is none. */
+function lineEnd(source: string, from: number): number {
+  for (let at = from; at < source.length; at += 1) {
+    const code = source.charCodeAt(at);
+    if (code === 10 || (code === 13 && source.charCodeAt(at + 1) !== 10)) return at + 1;
+  }
+  return -1;
 }

@@ -5,9 +5,8 @@
  */
 import type { Diagnostic } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
-import { byPlace, type Details, type Finding, toDiagnostic } from "./bag.ts";
-import { lineIndex } from "./lines.ts";
-import { DIAGNOSTICS, type DiagnosticCode } from "./table.ts";
+import { byPlace, type Details, type Finding, lineIndex, toDiagnostic } from "./bag.ts";
+import { READING_RULES, type ReadingCode } from "./table.ts";
 
 /** Slips past this number are still read as meant, but no longer listed: a file of `;` is not a list of a million rows. */
 const MAX_NOTICES = 1000;
@@ -27,9 +26,9 @@ export class Report {
   }
 
   /** Notes one finding. */
-  add(code: DiagnosticCode, start: number, end: number, details?: Details): void {
+  add(code: ReadingCode, start: number, end: number, details?: Details): void {
     if (this.full) return;
-    const severity = details?.severity ?? DIAGNOSTICS[code].severity;
+    const severity = details?.severity ?? READING_RULES[code].severity;
     if (severity === "error") {
       if (this.errorOffsets.has(start)) return;
       this.errorOffsets.add(start);
@@ -86,6 +85,6 @@ export class Report {
   diagnostics(source: string): Diagnostic[] {
     if (this.found.length === 0) return [];
     const toRange = lineIndex(source);
-    return this.found.sort(byPlace).map((found) => toDiagnostic(found, toRange));
+    return this.found.sort(byPlace).map((found) => toDiagnostic(found, READING_RULES, toRange));
   }
 }

@@ -1,13 +1,13 @@
 /**
- * The one table of diagnostic codes: severity, message, hint. A `{part}` in a text is filled by the place that reports. A
+ * The one table of diagnostic codes: severity, message, hint; in two halves, so that who only reads flows loads one. A `{part}` in a text is filled by the place that reports. A
  * code never changes its meaning, and a retired code is never used again; new ones go to the end of a family. What a code
  * means at length, with examples, is in `explain.ts`.
  * @see the diagnostics page
  */
 import type { Severity } from "@millrace/contracts";
 
-/** Code to severity (where a code has several by case, the default first), message and hint. */
-const CODES = {
+/** What reading a text reports: code to severity (where a code has several by case, the default first), message and hint. */
+const READING = {
   // Family 0: the file
   FLOW0001: ["error", "file is not valid UTF-8 at byte {offset}", "save it as UTF-8"],
   FLOW0002: [
@@ -58,17 +58,42 @@ const CODES = {
   FLOW2004: ["error", "{block} does not belong in {place}"],
   FLOW2005: ["error", "{kind} {name} is declared twice", "rename one"],
   FLOW2006: ["error", "edge {from}.{port} -> {to} is written twice"],
+  FLOW2009: ["error", "{kind} {needs}"],
+  FLOW2010: ["error", "{name} has both a type and a `schema`", "keep one"],
+  FLOW2012: ["error", "unknown policy @{name}", "did you mean @{near}?"],
+  FLOW2013: ["error", "unknown attribute {name} of {block}", "did you mean {near}?"],
+  // Family 3: nodes, fields, types
+  FLOW3002: ["error", "{type} needs the field {name}"],
+  FLOW3004: ["error", "{field} must be {type}, found {found}"],
+  FLOW3005: ["error", "{field} must be {rule}"],
+  FLOW3006: ["error", "{field} must be one of {list}, found {value}", "did you mean {near}?"],
+  FLOW3012: [
+    "error",
+    "unknown type {name}",
+    "types: string number int bool null object any date datetime uri",
+  ],
+  FLOW3013: [
+    "error",
+    "{place} must be a literal, not an expression",
+    "ports, policies, meta and layout are read before the run",
+  ],
+  FLOW3014: ["warning", "a duration needs a unit (read as ms)"],
+  // Family 4: the graph
+  FLOW4013: ["error", "an edge ends at a node, not at a port"],
+  // Family 5: expressions
+  FLOW5003: ["error", "unknown function {name}", "did you mean {near}?"],
+} as const;
+
+/** What only checking a graph reports. */
+const CHECKING = {
+  // Family 2: names and structure
   FLOW2007: ["error", "{id} is reserved (`inputs nodes run`)", "rename"],
   FLOW2008: [
     "warning",
     "node {id} is hidden by the local {name} in this body",
     'read it as `nodes["{id}"]`',
   ],
-  FLOW2009: ["error", "{kind} {needs}"],
-  FLOW2010: ["error", "{name} has both a type and a `schema`", "keep one"],
   FLOW2011: ["warning", "names {a} and {b} look the same", "they differ in {difference}"],
-  FLOW2012: ["error", "unknown policy @{name}", "did you mean @{near}?"],
-  FLOW2013: ["error", "unknown attribute {name} of {block}", "did you mean {near}?"],
   FLOW2014: ["error", "connection {name} is not declared in this flow", "declared: {list}"],
   FLOW2015: [
     "error",
@@ -81,27 +106,12 @@ const CODES = {
     "unknown node type {type}",
     "did you mean {near}? or install the extension that brings it",
   ],
-  FLOW3002: ["error", "{type} needs the field {name}"],
   FLOW3003: ["error", "{type} has no field {name}", "did you mean {near}?"],
-  FLOW3004: ["error", "{field} must be {type}, found {found}"],
-  FLOW3005: ["error", "{field} must be {rule}"],
-  FLOW3006: ["error", "{field} must be one of {list}, found {value}", "did you mean {near}?"],
   FLOW3007: ["error", "not a JSON Schema (2020-12): {pointer}: {problem}"],
   FLOW3008: ["error", "not a cron expression"],
   FLOW3009: ["warning", "node type {type} is deprecated: {text}"],
   FLOW3010: ["error", "{type} has no version {n}", "versions: {list}"],
   FLOW3011: ["error", "default of input {name} does not satisfy its type: {problem}"],
-  FLOW3012: [
-    "error",
-    "unknown type {name}",
-    "types: string number int bool null object any date datetime uri",
-  ],
-  FLOW3013: [
-    "error",
-    "{place} must be a literal, not an expression",
-    "ports, policies, meta and layout are read before the run",
-  ],
-  FLOW3014: ["warning", "a duration needs a unit (read as ms)"],
   FLOW3015: [
     "error warning",
     "ai: {field} {problem}",
@@ -131,7 +141,6 @@ const CODES = {
   FLOW4010: ["error", "flow {slug} does not exist"],
   FLOW4011: ["warning", "input {name} is never read"],
   FLOW4012: ["error", "edge goes into or out of a body", "connect the owner node"],
-  FLOW4013: ["error", "an edge ends at a node, not at a port"],
   FLOW4014: ["error", "an edge leaves {node}.error but @on-error is {value}"],
   FLOW4015: [
     "warning",
@@ -146,7 +155,6 @@ const CODES = {
   // Family 5: expressions
   FLOW5001: ["error", "unknown name {name}", "did you mean {near}?"],
   FLOW5002: ["error", "`{op}` takes {types}, found {found}"],
-  FLOW5003: ["error", "unknown function {name}", "did you mean {near}?"],
   FLOW5004: ["error", "{function} takes {n} arguments, found {m}: {signature}"],
   FLOW5005: ["error", "{place} must be true or false, found {type}"],
   FLOW5006: ["warning", "{expression} may be null here", "use `?.` or `?? …`"],
@@ -192,8 +200,11 @@ const CODES = {
   FLOW9005: ["info", "{type} without @timeout"],
 } as const;
 
+/** A code that reading reports. */
+export type ReadingCode = keyof typeof READING;
+
 /** Every code of the language. */
-export type DiagnosticCode = keyof typeof CODES;
+export type DiagnosticCode = ReadingCode | keyof typeof CHECKING;
 
 /** A row of the table. */
 export interface DiagnosticRule {
@@ -205,13 +216,20 @@ export interface DiagnosticRule {
   readonly hint?: string;
 }
 
-/** Code to severity, message and hint, in order of codes. */
-export const DIAGNOSTICS: { readonly [code in DiagnosticCode]: DiagnosticRule } =
-  /* @__PURE__ */ rulesOf(CODES);
+type Rules<Code extends string> = { readonly [code in Code]: DiagnosticRule };
 
-function rulesOf(rows: typeof CODES): { readonly [code in DiagnosticCode]: DiagnosticRule } {
+/** The rows of what reading reports. */
+export const READING_RULES: Rules<ReadingCode> = /* @__PURE__ */ rulesOf(READING);
+
+/** Code to severity, message and hint, in order of codes. */
+export const DIAGNOSTICS: Rules<DiagnosticCode> = /* @__PURE__ */ rulesOf(READING, CHECKING);
+
+type Row = readonly [severities: string, message: string, hint?: string];
+
+function rulesOf<Code extends string>(...tables: { readonly [code: string]: Row }[]): Rules<Code> {
   const rules: Record<string, DiagnosticRule> = {};
-  for (const [code, [all, message, hint]] of Object.entries(rows)) {
+  const rows = tables.flatMap((table) => Object.entries(table)).sort();
+  for (const [code, [all, message, hint]] of rows) {
     const severities = all.split(" ") as Severity[];
     rules[code] = {
       severity: severities[0] as Severity,
@@ -220,7 +238,7 @@ function rulesOf(rows: typeof CODES): { readonly [code in DiagnosticCode]: Diagn
       ...(hint !== undefined && { hint }),
     };
   }
-  return rules as { readonly [code in DiagnosticCode]: DiagnosticRule };
+  return rules as Rules<Code>;
 }
 
 /** The text with its `{part}`s filled; parts that are not given stay as they are. */

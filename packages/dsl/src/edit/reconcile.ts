@@ -13,10 +13,9 @@ import { limitsOf } from "../read/parse-flow.ts";
 import { readText } from "../read/read-text.ts";
 import type { Expression } from "../syntax/ast.ts";
 import type { Collection, Comment, Notes } from "../syntax/notes.ts";
-import { toOrder } from "../write/canonical.ts";
+import { Sections, toOrder, toSections } from "../write/canonical.ts";
 import { itemsOf } from "../write/from-graph.ts";
 import { printItems } from "../write/print-flow.ts";
-import { Sections, toSections } from "../write/sections.ts";
 import { carryComments } from "./carry-comments.ts";
 import {
   attrKey,

@@ -13,14 +13,13 @@ import { DslError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
 import { Evaluation, resolveLimits, type Scope } from "./budget.ts";
 import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";
-import { checkData, memberOf } from "./data.ts";
+import { checkData, checkResult, memberOf } from "./data.ts";
 import {
   distinctReferences,
   findReferences,
   type Reference,
   type ReferencePlace,
 } from "./references.ts";
-import { checkResult } from "./result.ts";
 import { type Closure, Unit } from "./unit.ts";
 
 /** A value of a graph, ready to be evaluated any number of times. */

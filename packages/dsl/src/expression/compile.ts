@@ -23,10 +23,9 @@ import {
 } from "./budget.ts";
 import { callClosure } from "./calls.ts";
 import { chainClosure } from "./chain.ts";
-import { checkData, toText } from "./data.ts";
+import { checkData, checkResult, toText } from "./data.ts";
 import { binaryClosure, notBool, unaryClosure } from "./operators.ts";
 import { distinctReferences, findReferences, type Reference } from "./references.ts";
-import { checkResult } from "./result.ts";
 import { type Closure, syntaxError, Unit, type Variables } from "./unit.ts";
 
 /** Options of `compileExpression` and `compileValue`. */

@@ -17,8 +17,7 @@ import type { AttrItem, BlockItem, Label, TypeNode } from "../language/items.ts"
 import { schemaOf, typeName, typeText } from "../language/types.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { nameText } from "../syntax/print-expression.ts";
-import type { Level } from "./level.ts";
-import type { MappingContext } from "./mapping-context.ts";
+import type { Level, MappingContext } from "./mapping-context.ts";
 import { mapPolicy } from "./policies.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

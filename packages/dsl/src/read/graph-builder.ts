@@ -11,8 +11,7 @@ import type { BlockItem, Item } from "../language/items.ts";
 import { isEmptyLayout } from "../write/canonical.ts";
 import { mapDeclaration, mapFlow, mapLayout } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
-import { Level } from "./level.ts";
-import { type Collected, MappingContext } from "./mapping-context.ts";
+import { type Collected, Level, MappingContext } from "./mapping-context.ts";
 import { mapNode } from "./nodes.ts";
 
 /** Makes the graph of a file, item by item. Findings go to the report. */

@@ -10,7 +10,7 @@ import { CHAR, CLASSES, isNameStart } from "../syntax/chars.ts";
 import { FAIL } from "../syntax/cursor.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import { behindBrackets } from "../syntax/skip.ts";
-import { readEdge } from "./read-edge.ts";
+import { readEdge } from "./edges.ts";
 import { readType } from "./read-type.ts";
 import { beginsValue, holdsType, isProse, proseEnd } from "./slips.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import type { Range } from "@millrace/contracts";
-import { lineIndex } from "../diagnostics/lines.ts";
+import { lineIndex } from "../diagnostics/bag.ts";
 import type { Marks } from "../language/field-value.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";

@@ -1,6 +1,6 @@
 /** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
 
-import type { FieldValue, Json } from "@millrace/contracts";
+import type { FieldValue, FlowEdge, FlowNode, Json } from "@millrace/contracts";
 import {
   type Aliases,
   aliasOf,
@@ -13,12 +13,16 @@ import { replacement, writing } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import type { Report } from "../diagnostics/report.ts";
 import { kindName } from "../expression/data.ts";
-import type { Member } from "../language/blocks.ts";
-import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
+import {
+  BLOCKS,
+  type BlockKind,
+  DURATION,
+  isBlockKeyword,
+  type Member,
+  type Shape,
+} from "../language/blocks.ts";
 import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";
-import type { Shape } from "../language/shapes.ts";
-import { DURATION } from "../language/shapes.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { durationText } from "../syntax/numbers.ts";
 
@@ -282,4 +286,70 @@ function hasTwin(item: Item, index: number, items: readonly Item[]): boolean {
 export function bareDuration(e: Expression): number | undefined {
   if (e.kind !== "literal" || typeof e.value !== "number") return undefined;
   return Number.isSafeInteger(e.value) && e.value >= 0 ? e.value : undefined;
+}
+
+/** Where things of one kind were first declared, by name; only offsets are kept, as a text may have very many. */
+export class Declared {
+  private readonly places = new Map<string, number>();
+  private readonly spans: number[] = [];
+
+  /** Notes a declaration; answers where the same name was declared before. */
+  add(name: string, start: number, end: number): { start: number; end: number } | undefined {
+    const at = this.places.get(name);
+    if (at === undefined) {
+      this.places.set(name, this.spans.length);
+      this.spans.push(start, end);
+      return undefined;
+    }
+    return { start: this.spans[at] as number, end: this.spans[at + 1] as number };
+  }
+}
+
+/** The nodes and edges of the flow or of a body while they are read, with the names that were declared there. */
+export class Level {
+  readonly nodes: FlowNode[] = [];
+  readonly edges: FlowEdge[] = [];
+  /** JSON Pointer of the object that holds `nodes` and `edges`. */
+  readonly pointer: string;
+  readonly knownEdges: Declared = new Declared();
+  private readonly context: MappingContext;
+  private readonly blocks = new Map<string, Declared>();
+
+  constructor(context: MappingContext, pointer: string) {
+    this.context = context;
+    this.pointer = pointer;
+  }
+
+  /** The name of a block; `undefined`, and reported, when it has none or one too many. */
+  nameOf(item: BlockItem, pointer: string): string | undefined {
+    const label = item.labels[0];
+    if (!label) {
+      this.context.report.add("FLOW2009", item.start, item.keywordEnd, {
+        parts: { kind: item.keyword, needs: "needs a name" },
+      });
+      return undefined;
+    }
+    let declared = this.blocks.get(item.keyword);
+    if (!declared) {
+      declared = new Declared();
+      this.blocks.set(item.keyword, declared);
+    }
+    const first = declared.add(label.text, label.start, label.end);
+    if (first) {
+      this.context.report.add("FLOW2005", label.start, label.end, {
+        parts: { kind: item.keyword, name: shown(label.text) },
+        pointer,
+        related: { ...first, message: "first declared here" },
+      });
+    }
+    return label.text;
+  }
+
+  /** Reports a block that may stand only once. */
+  twice(item: BlockItem, kind: string): void {
+    this.context.report.add("FLOW2005", item.start, item.keywordEnd, {
+      message: `${kind} is declared twice`,
+      hint: "keep one",
+    });
+  }
 }

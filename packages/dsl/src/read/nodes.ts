@@ -9,8 +9,7 @@ import type { BlockItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { refuseHead, refuseName, takeBlock } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
-import { Level } from "./level.ts";
-import { type MappingContext, twinsOf } from "./mapping-context.ts";
+import { Level, type MappingContext, twinsOf } from "./mapping-context.ts";
 import { mapPolicy } from "./policies.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

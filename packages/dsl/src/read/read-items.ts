@@ -14,6 +14,7 @@ import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
 import { LINE_END, type Scanner, TEXT_END } from "../syntax/scanner.ts";
 import { findSeparator, firstOfLine } from "../syntax/skip.ts";
 import { closesSingle, readName } from "../syntax/strings.ts";
+import { isArrow, readEdge } from "./edges.ts";
 import {
   edgeBehindWord,
   firstBehind,
@@ -27,7 +28,6 @@ import {
   unexpectedStart,
 } from "./item-slips.ts";
 import { readPlainAttr } from "./plain-attr.ts";
-import { isArrow, readEdge } from "./read-edge.ts";
 import { readType } from "./read-type.ts";
 import { Opener, recover } from "./recover.ts";
 import { arrowEnd, beginsItem, hintForRest, proseEnd } from "./slips.ts";

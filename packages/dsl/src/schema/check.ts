@@ -7,9 +7,8 @@ import { pointerSegment } from "@millrace/contracts/kit";
 import { countMembers } from "../data.ts";
 import { codePointCount } from "../expression/data.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
-import { hasFormat } from "./formats.ts";
-import { equalityKey, hasType, typeName } from "./json-kinds.ts";
-import { MAX_PATTERN_STEPS, type PatternBudget } from "./pattern-run.ts";
+import { equalityKey, hasFormat, hasType, typeName } from "./json-kinds.ts";
+import { MAX_PATTERN_STEPS, type PatternBudget } from "./pattern.ts";
 
 /** A schema that is ready, or every problem with it. */
 export type CompiledSchema =

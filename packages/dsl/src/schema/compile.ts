@@ -6,8 +6,8 @@ import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { countMembers, isObject, own } from "../data.ts";
 import { equalityKey } from "./json-kinds.ts";
+import type { PatternBudget } from "./pattern.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
-import type { PatternBudget } from "./pattern-run.ts";
 
 /** Longest schema as compact JSON, in UTF-16 units; it travels in requests to models. */
 const MAX_SCHEMA_LENGTH = 65_536;
@@ -56,8 +56,23 @@ const TYPES = ["null", "boolean", "object", "array", "number", "integer", "strin
 
 const SCHEMAS = ["additionalProperties", "items", "not"] as const;
 const LISTS = ["prefixItems", "allOf", "anyOf", "oneOf"] as const;
-const COUNTS = ["minItems", "maxItems", "minLength", "maxLength"] as const;
-const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] as const;
+/** Words whose value is kept as it is, with what it must be. */
+const VALUES: {
+  readonly [word: string]: readonly [is: (value: unknown) => boolean, must: string];
+} = {
+  ...words("minItems maxItems minLength maxLength", isCount, "a whole number from 0"),
+  ...words("minimum maximum exclusiveMinimum exclusiveMaximum", Number.isFinite, "a number"),
+  ...words("multipleOf", (value) => isNumber(value) && value > 0, "a number above 0"),
+  ...words("required", isTextList, "a list of names"),
+};
+
+function words<T>(
+  list: string,
+  is: T,
+  must: string,
+): { readonly [word: string]: readonly [T, string] } {
+  return Object.fromEntries(list.split(" ").map((word) => [word, [is, must]]));
+}
 
 /** Assertions of the standard that the subset has not. */
 const REFUSED: ReadonlySet<string> = new Set(
@@ -132,12 +147,10 @@ class SchemaReader {
     else if (isOneOf(LISTS, word)) {
       if (Array.isArray(value) && value.length > 0) node[word] = value.map(inner);
       else this.problem(at, "must be a list of schemas");
-    } else if (isOneOf(COUNTS, word)) {
-      if (isNumber(value) && Number.isInteger(value) && value >= 0) node[word] = value;
-      else this.problem(at, "must be a whole number from 0");
-    } else if (isOneOf(NUMBERS, word)) {
-      if (isNumber(value)) node[word] = value;
-      else this.problem(at, "must be a number");
+    } else if (Object.hasOwn(VALUES, word)) {
+      const [is, must] = VALUES[word] as (typeof VALUES)[string];
+      if (is(value)) Object.assign(node, { [word]: value });
+      else this.problem(at, `must be ${must}`);
     } else this.single(node, word, value, at, inner);
   }
 
@@ -160,10 +173,6 @@ class SchemaReader {
       case "const":
         this.allow(node, [value]);
         return;
-      case "required":
-        if (isTextList(value)) node.required = value;
-        else this.problem(at, "must be a list of names");
-        return;
       case "properties":
       case "$defs":
         if (isObject(value)) {
@@ -180,10 +189,6 @@ class SchemaReader {
         return;
       case "format":
         if (typeof value === "string") node.format = value;
-        return;
-      case "multipleOf":
-        if (isNumber(value) && value > 0) node.multipleOf = value;
-        else this.problem(at, "must be a number above 0");
         return;
       default:
         // Every key is a string; generators of schemas say so all the same.
@@ -262,6 +267,10 @@ function sameValue(node: SchemaNode): SchemaNode[] {
 
 function isNumber(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0;
 }
 
 function isTextList(value: unknown): value is string[] {

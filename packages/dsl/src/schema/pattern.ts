@@ -1,9 +1,14 @@
 /**
  * Regular expressions in linear time (Thompson's construction): a test costs at most states x characters, whatever the
- * pattern and the text. No backreference, no lookaround.
+ * pattern and the text. No backreference, no lookaround. The set of states that is alive behind a character is remembered with
+ * its arrows, so a text mostly costs one look a character; what is remembered is bounded, and so is what a text may cost.
+ *   R1  a test spends at most its budget: states x characters is linear, and still minutes for the worst of both.
+ *   R2  what is remembered changes no answer.
  */
-import { type PatternNode, PatternProblem, parsePattern } from "./pattern-parse.ts";
-import { type PatternBudget, PatternRunner, type State } from "./pattern-run.ts";
+
+import { append } from "../data.ts";
+import { isNamePart } from "../syntax/chars.ts";
+import { type CharTest, type PatternNode, PatternProblem, parsePattern } from "./pattern-parse.ts";
 
 /** Longest pattern, in characters; a longer one is a program, not a rule about a value. */
 export const MAX_PATTERN_LENGTH = 512;
@@ -92,4 +97,136 @@ class Program {
     for (let i = 0; i < node.min; i += 1) start = this.build(node.of, start);
     return start;
   }
+}
+
+/** What an assertion asks of the characters before and behind its place. */
+export type Assertion = "start" | "end" | "boundary" | "inside";
+
+/** One state of a pattern, with arrows to what follows. */
+export type State =
+  | { readonly kind: "match" }
+  | { readonly kind: "chars"; readonly test: CharTest; readonly next: number }
+  | { readonly kind: "split"; readonly next: number[] }
+  | { readonly kind: "assert"; readonly what: Assertion; readonly next: number };
+
+/** What tests may still spend: 1 for a character, 20 for a state that has to be looked at. Below 0: there is no answer. */
+export interface PatternBudget {
+  left: number;
+}
+
+/** A quarter of a second at worst; 16 MiB of text against a pattern without surprises cost less. */
+export const MAX_PATTERN_STEPS = 20_000_000;
+
+const STEPS_PER_STATE = 20;
+/** Sets and arrows that a pattern remembers: a megabyte or two, for patterns that need many. */
+const MAX_SETS = 200;
+const MAX_ARROWS = 10_000;
+const END = -1;
+const ASCII = 128;
+
+/** States that are alive between two characters, with what stands before them. */
+interface LiveSet {
+  readonly states: readonly number[];
+  readonly before: number;
+  /** By code point; `MATCH`: the pattern is found. */
+  readonly ascii: (LiveSet | typeof MATCH | undefined)[];
+  readonly others: Map<number, LiveSet | typeof MATCH>;
+}
+
+const MATCH = "match";
+/** Stand for the character before a place: none, one of `\w`, another one. */
+const NOTHING = -1;
+const WORD = 0x61;
+const OTHER = 0x20;
+
+/** A pattern that can be run. */
+class PatternRunner {
+  readonly #states: readonly State[];
+  readonly #start: number;
+  readonly #seen: Int32Array;
+  #mark = 0;
+  readonly #sets: Map<string, LiveSet> = new Map();
+  #arrows = 0;
+
+  constructor(states: readonly State[], start: number) {
+    this.#states = states;
+    this.#start = start;
+    this.#seen = new Int32Array(states.length);
+  }
+
+  /** Whether the pattern is found; false when the budget is spent. */
+  test(text: string, budget: PatternBudget): boolean {
+    let set = this.#set([], NOTHING);
+    for (let at = 0; budget.left >= 0; ) {
+      const unit = at < text.length ? text.charCodeAt(at) : END;
+      const isAscii = unit < ASCII && unit >= 0;
+      const code = isAscii ? unit : (text.codePointAt(at) ?? END);
+      const known = isAscii ? set.ascii[unit] : set.others.get(code);
+      budget.left -= 1;
+      const next = known ?? this.#arrow(set, code, budget);
+      if (next === MATCH) return true;
+      if (code === END) return false;
+      set = next;
+      at += code > 0xffff ? 2 : 1;
+    }
+    return false;
+  }
+
+  #arrow(set: LiveSet, code: number, budget: PatternBudget): LiveSet | typeof MATCH {
+    const live = this.#reach(set, code, budget);
+    let next: LiveSet | typeof MATCH = MATCH;
+    if (live !== MATCH) {
+      const states: number[] = [];
+      for (const index of live) {
+        const state = this.#states[index];
+        if (state?.kind === "chars" && code !== END && state.test(code)) states.push(state.next);
+      }
+      next = this.#set(states, isNamePart(code) ? WORD : OTHER);
+    }
+    if (this.#arrows >= MAX_ARROWS) this.#forget();
+    this.#arrows += 1;
+    if (code !== END && code < ASCII) set.ascii[code] = next;
+    else set.others.set(code, next);
+    return next;
+  }
+
+  #set(states: readonly number[], before: number): LiveSet {
+    const distinct = [...new Set(states)].sort((a, b) => a - b);
+    const key = `${before}:${distinct.join()}`;
+    const known = this.#sets.get(key);
+    if (known !== undefined) return known;
+    if (this.#sets.size >= MAX_SETS) this.#forget();
+    const made: LiveSet = { states: distinct, before, ascii: new Array(ASCII), others: new Map() };
+    this.#sets.set(key, made);
+    return made;
+  }
+
+  #forget(): void {
+    this.#sets.clear();
+    this.#arrows = 0;
+  }
+
+  /** Follows the arrows that eat no character, from the set and from the start of the pattern. */
+  #reach(set: LiveSet, code: number, budget: PatternBudget): readonly number[] | typeof MATCH {
+    this.#mark += 1;
+    const live: number[] = [];
+    const open = [this.#start, ...set.states];
+    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (this.#seen[index] === this.#mark) continue;
+      this.#seen[index] = this.#mark;
+      budget.left -= STEPS_PER_STATE;
+      const state = this.#states[index] as State;
+      if (state.kind === "match") return MATCH;
+      if (state.kind === "chars") live.push(index);
+      else if (state.kind === "split") append(open, state.next);
+      else if (holds(state.what, set.before, code)) open.push(state.next);
+    }
+    return live;
+  }
+}
+
+function holds(what: Assertion, before: number, code: number): boolean {
+  if (what === "start") return before === NOTHING;
+  if (what === "end") return code === END;
+  return (isNamePart(before) !== isNamePart(code)) === (what === "boundary");
 }

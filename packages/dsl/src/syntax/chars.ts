@@ -49,20 +49,11 @@ export function isBlankOrLineEnd(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
+const STRANGE_BLANK = /[\x85\xa0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff]/;
+
 /** Blanks of Unicode that look like a space and are not one, with U+FEFF and the line separators. */
 export function isStrangeBlank(code: number): boolean {
-  return (
-    code === 0xa0 ||
-    code === 0x85 ||
-    code === 0x1680 ||
-    (code >= 0x2000 && code <= 0x200b) ||
-    code === 0x2028 ||
-    code === 0x2029 ||
-    code === 0x202f ||
-    code === 0x205f ||
-    code === 0x3000 ||
-    code === 0xfeff
-  );
+  return STRANGE_BLANK.test(String.fromCharCode(code));
 }
 
 /** `U+00A0` for 160. */
@@ -84,4 +75,15 @@ export function isIdent(text: string): boolean {
     if (code !== 45 || !isNamePart(text.charCodeAt(at + 1))) return false;
   }
   return true;
+}
+
+/** End of the ident that starts at `at`; a `-` belongs to it only before another name character. */
+export function identEnd(src: string, at: number): number {
+  let end = at + 1;
+  for (;;) {
+    const code = src.charCodeAt(end);
+    if (isNamePart(code)) end += 1;
+    else if (code === 45 && isNamePart(src.charCodeAt(end + 1))) end += 2;
+    else return end;
+  }
 }

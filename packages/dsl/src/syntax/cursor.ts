@@ -10,10 +10,9 @@ import type { Details } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import { Report } from "../diagnostics/report.ts";
 import { MAX_EXPRESSION_HEIGHT } from "./ast.ts";
-import { CHAR, CLASSES } from "./chars.ts";
+import { CHAR, CLASSES, identEnd } from "./chars.ts";
 import { type Comment, NO_COMMENTS } from "./notes.ts";
-import { behindBrackets } from "./skip.ts";
-import { identEnd, tokenEnd } from "./tokens.ts";
+import { behindBrackets, tokenEnd } from "./skip.ts";
 
 /** Places for known idents, less one: a power of two. An expression repeats few words, and each has its own table. */
 const IDENT_MASK = 1023;

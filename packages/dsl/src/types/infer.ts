@@ -10,6 +10,7 @@ import type { Diagnostic, Range } from "@millrace/contracts";
 import type { Finding } from "../diagnostics/bag.ts";
 import { byPlace, replacement, toDiagnostic } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
+import { DIAGNOSTICS } from "../diagnostics/table.ts";
 import {
   type ConditionalExpression,
   type Expression,
@@ -43,7 +44,10 @@ export function inferType(
   env: TypeEnv,
 ): { type: FlowType; diagnostics: Diagnostic[] } {
   const { type, findings } = findTypes(ast, env);
-  return { type, diagnostics: findings.map((found) => toDiagnostic(found, onOneLine)) };
+  return {
+    type,
+    diagnostics: findings.map((found) => toDiagnostic(found, DIAGNOSTICS, onOneLine)),
+  };
 }
 
 /** A range in a source of one line. */

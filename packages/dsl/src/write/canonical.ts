@@ -2,6 +2,7 @@
  * Items in canonical shape and order: what `printFlow` prints is a function of the graph, the comments and the author's
  * empty lines, so every spelling that the graph does not keep is put right here. No comment is lost on the way.
  */
+
 import { isObject } from "@millrace/contracts/kit";
 import { append } from "../data.ts";
 import {
@@ -19,13 +20,13 @@ import type { Expression, ObjectExpression } from "../syntax/ast.ts";
 import { type Comment, NO_COMMENTS, withoutNotes } from "../syntax/notes.ts";
 
 /** Sections of a file, in order; items of no section come last. */
-export const FILE_ORDER: readonly string[] =
+const FILE_ORDER: readonly string[] =
   "flow input connection schedule node edge output layout".split(" ");
 /** An author who says first what the flow talks to, and then what it takes, is left alone. */
-export const CONNECTED_ORDER: readonly string[] =
+const CONNECTED_ORDER: readonly string[] =
   "flow connection input schedule node edge output layout".split(" ");
 /** Sections of a body. */
-export const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
+const BODY_ORDER: readonly string[] = ["node", "edge", "output"];
 
 /** The section that an item belongs to. */
 export function sectionOf(item: Item, place: "file" | "body"): string {
@@ -71,7 +72,7 @@ function rankOf(item: Item, place: BlockKind): number {
 }
 
 /** The canonical items that one item is: a chain is several. */
-export function canonicalItem(item: Item, place: BlockKind): Item[] {
+function canonicalItem(item: Item, place: BlockKind): Item[] {
   if (item.kind === "edge") return chainToEdges(item);
   if (item.kind === "block") return [canonicalBlock(item)];
   return [canonicalAttr(item, place)];
@@ -168,7 +169,7 @@ function without(item: BlockItem, attr: AttrItem): BlockItem {
 }
 
 /** Every comment of an item, in order. */
-export function commentsOf(item: Item): Comment[] {
+function commentsOf(item: Item): Comment[] {
   const comments: Comment[] = [...item.lead];
   if (item.kind === "attr") withoutNotes(item.value, comments);
   else if (item.kind === "edge") {
@@ -186,4 +187,58 @@ export function commentsOf(item: Item): Comment[] {
 /** Whether an item is a layout of nothing, which is not printed. */
 export function isEmptyLayout(item: Item): boolean {
   return item.kind === "block" && item.keyword === "layout" && (item.items ?? []).length === 0;
+}
+
+/** Something for each item, by section. */
+export class Sections<T> {
+  /** Comments of what is not printed; they stand before those at the foot. */
+  readonly behind: Comment[] = [];
+  /** Whether connections come before inputs: undefined until one of them came. */
+  connected: boolean | undefined;
+  private readonly byName = new Map<string, T[]>();
+  private readonly place: "file" | "body";
+  private readonly make: (item: Item) => T;
+
+  constructor(place: "file" | "body", make: (item: Item) => T) {
+    this.place = place;
+    this.make = make;
+  }
+
+  /** Takes the next item as written. */
+  add(item: Item): void {
+    for (const canonical of canonicalItem(item, this.place)) {
+      if (this.place === "file" && isEmptyLayout(canonical)) {
+        append(this.behind, commentsOf(canonical));
+        continue;
+      }
+      const name = sectionOf(canonical, this.place);
+      if (name === "input" || name === "connection") this.connected ??= name === "connection";
+      const known = this.byName.get(name);
+      if (known) known.push(this.make(canonical));
+      else this.byName.set(name, [this.make(canonical)]);
+    }
+  }
+
+  /** The sections that hold anything, in canonical order. */
+  inOrder(): T[][] {
+    const order =
+      this.place === "body" ? BODY_ORDER : this.connected ? CONNECTED_ORDER : FILE_ORDER;
+    const strange = [...this.byName.keys()].filter((name) => !order.includes(name));
+    const others = strange.flatMap((name) => this.byName.get(name) ?? []);
+    return [...order.map((name) => this.byName.get(name) ?? []), others].filter(
+      (section) => section.length > 0,
+    );
+  }
+}
+
+/** Canonical items by section. */
+export function toSections(
+  items: readonly Item[],
+  place: "file" | "body",
+  connected?: boolean,
+): Item[][] {
+  const sections = new Sections<Item>(place, (item) => item);
+  sections.connected = connected;
+  for (const item of items) sections.add(item);
+  return sections.inOrder();
 }

@@ -1,17 +1,17 @@
-/** `printFlow`: the canonical text of a graph or a document. */
-import type { FlowGraph } from "@millrace/contracts";
+/** `printFlow` and `formatFlow`: canonical text from a graph, a document or a text. */
+
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, EdgeEnd, Item } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { type FlowDocument, isDocument } from "../read/document.ts";
+import { limitsOf, type ParseOptions } from "../read/parse-flow.ts";
 import { readText } from "../read/read-text.ts";
 import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
 import { nameText } from "../syntax/print-expression.ts";
-import { toOrder } from "./canonical.ts";
+import { Sections, toOrder } from "./canonical.ts";
 import { itemsOf } from "./from-graph.ts";
-import { printValue } from "./print-value.ts";
-import { Sections } from "./sections.ts";
-import { Writer } from "./writer.ts";
+import { printValue, Writer } from "./print-value.ts";
 
 /**
  * Prints canonical text: a function of the graph, the comments and the author's empty lines, and of nothing else.
@@ -33,7 +33,7 @@ export function printItems(items: readonly Item[], foot: readonly Comment[]): st
 }
 
 /** Prints items as they come, and puts them in order at the end. */
-export class FilePrinter {
+class FilePrinter {
   readonly noValues = true;
   private readonly sections = new Sections<Piece>("file", (item) => printPiece(item, 0, "file"));
 
@@ -157,4 +157,30 @@ function headText(item: BlockItem, place: BlockKind): string {
     text += ` ${label.digits && !isFlow && !isBlockKeyword(item.keyword) ? label.text : nameText(label.text)}`;
   }
   return item.type ? `${text}: ${typeText(item.type)}` : text;
+}
+
+/** What `formatFlow` answers. */
+export interface FormatResult {
+  readonly text: string;
+  /** Whether `text` differs from what was given. */
+  readonly changed: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Formats a flow. Comments stay; the graph stays the same. Text with errors of the families 0 and 1 comes back as it was,
+ * because what could not be read would be lost, and so does one with a call of what is no name. Never throws.
+ */
+export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
+  const { report, collected, foot } = readText(source, limitsOf(options), {
+    collect: () => new FilePrinter(),
+  });
+  const diagnostics = report.diagnostics(source);
+  const text = diagnostics.some(hidesText) ? source : collected.finish(foot);
+  return { text, changed: text !== source, diagnostics };
+}
+
+/** Whether something could not be read; a call that is read as another one has a fix. */
+function hidesText({ code, severity, fixes }: Diagnostic): boolean {
+  return severity === "error" && (/^FLOW[01]/.test(code) || (code === "FLOW5003" && !fixes));
 }

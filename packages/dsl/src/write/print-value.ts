@@ -1,11 +1,17 @@
 /**
  * Values in value position: block strings, lists and objects over one line or several. Everything inside an expression is
- * on one line.
+ * on one line. `Writer` collects the lines.
  */
+
 import type { Expression } from "../syntax/ast.ts";
-import { type Collection, elementsOf, isCollection, type Notes } from "../syntax/notes.ts";
+import {
+  type Collection,
+  type Comment,
+  elementsOf,
+  isCollection,
+  type Notes,
+} from "../syntax/notes.ts";
 import { nameText, needsEscape, printExpression } from "../syntax/print-expression.ts";
-import type { Writer } from "./writer.ts";
 
 /** Longest text between the brackets of a list or object on one line. */
 const MAX_INLINE = 72;
@@ -125,4 +131,61 @@ function longestQuotes(text: string): number {
   let longest = 0;
   for (const run of text.match(/"+/g) ?? []) longest = Math.max(longest, run.length);
   return longest;
+}
+
+/** A line end and the indent behind it, for the levels that are common. */
+const LINE_STARTS: readonly string[] = Array.from(
+  { length: 12 },
+  (_, level) => `\n${"  ".repeat(level)}`,
+);
+
+export class Writer {
+  // Joined once: a string that grows by small steps becomes a tree that costs more than its text.
+  private readonly parts: string[] = [];
+
+  write(text: string): void {
+    this.parts.push(text);
+  }
+
+  /** Lines that were printed elsewhere, with their indent. */
+  lines(text: string): void {
+    if (this.parts.length > 0) this.parts.push("\n");
+    this.parts.push(text);
+  }
+
+  /** Starts a line at an indent of two spaces a level. */
+  line(level: number): void {
+    const start = LINE_STARTS[level] ?? `\n${"  ".repeat(level)}`;
+    this.parts.push(this.parts.length > 0 ? start : start.slice(1));
+  }
+
+  /** An empty line before the next one; at the start of the text there is none. */
+  emptyLine(): void {
+    if (this.parts.length > 0) this.parts.push("\n");
+  }
+
+  /** Comments on lines of their own. `atStart`: nothing stands before them in their block, so no empty line does either. */
+  comments(comments: readonly Comment[], level: number, atStart: boolean): void {
+    for (const [index, comment] of comments.entries()) {
+      if (comment.blank && !(atStart && index === 0)) this.emptyLine();
+      this.line(level);
+      this.parts.push(`#${comment.text}`);
+    }
+  }
+
+  /** A comment behind what was just written. */
+  trailingComment(text: string | undefined): void {
+    if (text !== undefined) this.parts.push(` #${text}`);
+  }
+
+  /** What was written, without a final line end. */
+  get text(): string {
+    return this.parts.join("");
+  }
+
+  /** The whole text, with its final line end; nothing is "". */
+  finish(): string {
+    if (this.parts.length > 0) this.parts.push("\n");
+    return this.text;
+  }
 }

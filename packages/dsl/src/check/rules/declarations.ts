@@ -4,7 +4,7 @@ import { pointerSegment } from "@millrace/contracts/kit";
 import { isObject, own } from "../../data.ts";
 import { shown } from "../../diagnostics/quote.ts";
 import { BLOCKS, FLOW_POLICIES, propertiesOf } from "../../language/blocks.ts";
-import { isDate, isDateTime } from "../../schema/formats.ts";
+import { isDate, isDateTime } from "../../schema/json-kinds.ts";
 import { type Declared, declared } from "../model/bodies.ts";
 import { firstExpression, literalData } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";

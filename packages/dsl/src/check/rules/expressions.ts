@@ -23,9 +23,8 @@ import {
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { findTypes } from "../../types/infer.ts";
 import { orElse, READS } from "../../types/inference.ts";
-import { type Read, readsOf } from "../model/resolve.ts";
+import { type Read, readsOf, TreeCache } from "../model/resolve.ts";
 import type { Leaf, Site } from "../model/sites.ts";
-import { TreeCache } from "../model/trees.ts";
 import type { PlacedDetails, Validation } from "../validation.ts";
 import { reportHidden } from "./names.ts";
 import { Types } from "./types.ts";

@@ -6,7 +6,7 @@ import { aliasOf, TYPE_ALIASES, TYPE_HINTS } from "../../diagnostics/aliases.ts"
 import { shown } from "../../diagnostics/quote.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import type { Validation } from "../validation.ts";
-import { effectOfCall } from "./service-calls.ts";
+import { effectOfCall } from "./calls.ts";
 
 /** Checks the type of a node. */
 export function checkNodeType(ctx: Validation, node: NodeModel): void {

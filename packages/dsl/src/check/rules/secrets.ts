@@ -12,100 +12,91 @@ import type { Site } from "../model/sites.ts";
 import { pointerTo, type ValuePath, visitValue } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
 import type { Checked } from "./expressions.ts";
-import { templateParts } from "./security.ts";
 import { flowMembers } from "./shape.ts";
+import { templateParts } from "./taint.ts";
 
-/** Checks every text of a graph, those inside expressions too. */
-export class Literals {
-  readonly #ctx: Validation;
+/** Checks a text of a value that may hold expressions. */
+export function checkText(
+  ctx: Validation,
+  site: Site,
+  text: string,
+  path: ValuePath | undefined,
+  key: string | number | undefined,
+): void {
+  if (isHarmless(text)) return;
+  const name = nameAbove(path, key, site.value) ?? site.name;
+  check(ctx, text, name, () => pointerOf(site.pointer, path, key));
+}
 
-  constructor(ctx: Validation) {
-    this.#ctx = ctx;
+/** Checks the texts inside an expression. */
+export function checkTexts(ctx: Validation, { tree, leaf }: Checked): void {
+  const secret = secretsOf(
+    tree,
+    () => nameAbove(leaf.path, undefined, undefined) ?? leaf.site.name,
+  );
+  if (secret.length === 0) return;
+  const written = ctx.map.expression(leaf);
+  const places = written && literalsOf(written);
+  for (const at of places ? secret : [0]) {
+    ctx.report("FLOW6001", leaf.pointer, { span: places?.[at]?.node });
   }
+}
 
-  /** Checks a text of a value that may hold expressions. */
-  text(
-    site: Site,
-    text: string,
-    path: ValuePath | undefined,
-    key: string | number | undefined,
-  ): void {
-    if (this.#isHarmless(text)) return;
-    const name = nameAbove(path, key, site.value) ?? site.name;
-    this.#check(text, name, () => pointerOf(site.pointer, path, key));
-  }
+/** Checks a field that is a URL. */
+export function checkUrlField(ctx: Validation, site: Site): void {
+  const isUrl = site.schemas.some((schema) => own(own(schema, "x-millrace"), "sink") === "url");
+  if (!isUrl) return;
+  const parts = templateParts(site.value);
+  const [first] = parts ?? [site.value];
+  if (typeof first !== "string" || !CLEAR.test(first)) return;
+  checkUrl(ctx, first, site.pointer, (parts?.length ?? 1) > 1);
+}
 
-  /** Checks the texts inside an expression. */
-  expression({ tree, leaf }: Checked): void {
-    const secret = secretsOf(
-      tree,
-      () => nameAbove(leaf.path, undefined, undefined) ?? leaf.site.name,
-    );
-    if (secret.length === 0) return;
-    const written = this.#ctx.map.expression(leaf);
-    const map = written === undefined ? [undefined] : literalsOf(written);
-    for (const at of written === undefined ? [0] : secret) {
-      const place = map[at];
-      const span = place && { start: place.node.start, end: place.node.end };
-      this.#ctx.report("FLOW6001", leaf.pointer, { span });
-    }
-  }
-
-  /** Checks a field that is a URL. */
-  url(site: Site): void {
-    const isUrl = site.schemas.some((schema) => own(own(schema, "x-millrace"), "sink") === "url");
-    if (!isUrl) return;
-    const parts = templateParts(site.value);
-    const [first] = parts ?? [site.value];
-    if (typeof first !== "string" || !CLEAR.test(first)) return;
-    checkUrl(this.#ctx, first, site.pointer, (parts?.length ?? 1) > 1);
-  }
-
-  /** Checks all that is no value with expressions. */
-  finish(): void {
-    const { graph, model, map } = this.#ctx;
-    if (isObject(graph)) {
-      for (const { value, pointer, name } of flowMembers(graph)) this.#rest(value, pointer, name);
-    }
-    for (const { nodes, edges } of model.bodies) {
-      for (const node of nodes) {
-        if (!this.#isHarmless(node.id)) this.#rest(node.id, `${node.pointer}/id`, "id");
-        const policy = own(node.node, "policy");
-        if (policy !== undefined) this.#rest(policy, `${node.pointer}/policy`, "policy");
-      }
-      for (const { edge, pointer } of edges.filter((it) => own(it.edge, "meta") !== undefined)) {
-        this.#rest(own(edge, "meta"), `${pointer}/meta`, "meta");
-      }
-    }
-    checkInputUrls(this.#ctx);
-    if (map.source !== undefined) checkSource(this.#ctx, map.source);
-  }
-
-  #rest(value: unknown, pointer: string, name: string): void {
-    if (!this.#ctx.isReadable(value)) return;
+/** Checks all that is no value with expressions. */
+export function checkRest(ctx: Validation): void {
+  const { graph, model, map } = ctx;
+  const rest = (value: unknown, pointer: string, name: string): void => {
+    if (value === undefined || !ctx.isReadable(value)) return;
     visitValue(value, {
       text: (text, path, key) => {
-        if (this.#isHarmless(text)) return;
+        if (isHarmless(text)) return;
         const above = nameAbove(path, key, value) ?? name;
-        this.#check(text, above, () => pointerOf(pointer, path, key));
+        check(ctx, text, above, () => pointerOf(pointer, path, key));
       },
     });
+  };
+  if (isObject(graph)) {
+    for (const { value, pointer, name } of flowMembers(graph)) rest(value, pointer, name);
   }
-
-  /** Most texts are: too short for a secret, and nothing in them is invisible. */
-  #isHarmless(text: string): boolean {
-    return text.length < MIN_SECRET_TEXT && !DIRECTION.test(text);
-  }
-
-  #check(text: string, name: string, pointer: () => string): void {
-    if (isSecret(text, name)) this.#ctx.report("FLOW6001", pointer());
-    const control = this.#ctx.map.source === undefined ? DIRECTION.exec(text) : null;
-    if (control !== null) {
-      this.#ctx.report("FLOW6003", pointer(), {
-        parts: { char: codeName(control[0].charCodeAt(0)) },
-      });
+  for (const { nodes, edges } of model.bodies) {
+    for (const node of nodes) {
+      if (!isHarmless(node.id)) rest(node.id, `${node.pointer}/id`, "id");
+      const policy = own(node.node, "policy");
+      if (policy !== undefined) rest(policy, `${node.pointer}/policy`, "policy");
+    }
+    for (const { edge, pointer } of edges.filter((it) => own(it.edge, "meta") !== undefined)) {
+      rest(own(edge, "meta"), `${pointer}/meta`, "meta");
     }
   }
+  for (const { value: input, pointer } of declared(graph, "inputs")) {
+    const value = own(input, "default");
+    if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") continue;
+    checkUrl(ctx, value, `${pointer}/default`, false);
+  }
+  if (map.source !== undefined) checkSource(ctx, map.source);
+}
+
+/** Most texts are: too short for a secret, and nothing in them is invisible. */
+function isHarmless(text: string): boolean {
+  return text.length < MIN_SECRET_TEXT && !DIRECTION.test(text);
+}
+
+function check(ctx: Validation, text: string, name: string, pointer: () => string): void {
+  if (isSecret(text, name)) ctx.report("FLOW6001", pointer());
+  const control = ctx.map.source === undefined ? DIRECTION.exec(text) : null;
+  if (control === null) return;
+  const parts = { char: codeName(control[0].charCodeAt(0)) };
+  ctx.report("FLOW6003", pointer(), { parts });
 }
 
 function pointerOf(
@@ -189,15 +180,6 @@ function checkSource(ctx: Validation, source: string): void {
 const CLEAR = /^(http|ws):\/\/([^/?#]*)/i;
 const LOOPBACK =
   /^(?:[^@]*@)?(?:localhost|[^:]*\.localhost|127(?:\.\d{1,3}){3}|\[::1\])\.?(?::|$)/i;
-
-/** Defaults of inputs that are URLs. */
-function checkInputUrls(ctx: Validation): void {
-  for (const { value: input, pointer } of declared(ctx.graph, "inputs")) {
-    const value = own(input, "default");
-    if (own(own(input, "schema"), "format") !== "uri" || typeof value !== "string") continue;
-    checkUrl(ctx, value, `${pointer}/default`, false);
-  }
-}
 
 function checkUrl(ctx: Validation, url: string, pointer: string, isOpen: boolean): void {
   const match = CLEAR.exec(url);

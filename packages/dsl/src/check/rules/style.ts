@@ -4,7 +4,7 @@ import { listOrNone, own } from "../../data.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
 import { nameText } from "../../syntax/print-expression.ts";
-import { formatFlow } from "../../write/format-flow.ts";
+import { formatFlow } from "../../write/print-flow.ts";
 import type { Validation } from "../validation.ts";
 import type { BodyOrder } from "./order.ts";
 

@@ -3,8 +3,7 @@ import type { Json, JsonObject } from "@millrace/contracts";
 import { memberNames } from "@millrace/contracts/kit";
 import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
 import { fail, handleText, produceElements, spend } from "../budget.ts";
-import { codePointCount, finite, kindName, toJson, toText } from "../data.ts";
-import { checkResult } from "../result.ts";
+import { checkResult, codePointCount, finite, kindName, toJson, toText } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 /** The numbers of the language; the same as JSON's. */
