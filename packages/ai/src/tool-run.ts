@@ -87,36 +87,34 @@ export class ToolRunner {
   }
 
   #match(request: ToolRequest): Matched {
-    const tool = this.#tools.get(request.toolName);
-    const { keys } = this.#session;
-    const read = readArgs(request.input);
+    const { toolName, input } = request;
+    const tool = this.#tools.get(toolName);
+    const ref = tool?.ref ?? (cutText(toolName, MAX_NAME_UNITS).text || "unnamed");
+    const read = readArgs(input);
+    const free = Object.entries(read ?? {}).filter(
+      ([name]) => tool === undefined || !Object.hasOwn(tool.pinned, name),
+    );
+    const args: Json = read === null ? input : (Object.fromEntries(free) as JsonObject);
+    const problem = this.#problem(ref, tool, read === null ? null : (args as JsonObject));
+    const asks =
+      tool !== undefined && problem === null && tool.needsConfirm(argsOf({ args }, tool));
+    let markAsked: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      markAsked = resolve;
+    });
+    const key = this.#session.keys.tool(ref, args);
+    const flowIndex = tool?.isFlow === true ? this.#flows++ : 0;
+    return { request, tool, ref, args, problem, key, flowIndex, asks, asked, markAsked };
+  }
+
+  /** Why a call cannot be made; `args` null: they are no object. */
+  #problem(ref: string, tool: Tool | undefined, args: JsonObject | null): Matched["problem"] {
     if (tool === undefined) {
-      const ref = cutText(request.toolName, MAX_NAME_UNITS).text || "unnamed";
       const text = `there is no tool ${ref}; there are: ${[...this.#tools.keys()].join(", ")}`;
-      const key = keys.tool(ref, read ?? request.input);
-      const problem = { code: "unknown_tool", text } as const;
-      return matchedCall({
-        request,
-        tool,
-        ref,
-        args: read ?? request.input,
-        problem,
-        key,
-        flowIndex: 0,
-      });
+      return { code: "unknown_tool", text };
     }
-    const { ref } = tool;
-    const flowIndex = tool.isFlow ? this.#flows++ : 0;
-    if (read === null) {
-      const problem = { code: "bad_args", text: "the arguments are no JSON object" } as const;
-      const key = keys.tool(ref, request.input);
-      return matchedCall({ request, tool, ref, args: request.input, problem, key, flowIndex });
-    }
-    const free = Object.entries(read).filter(([name]) => !Object.hasOwn(tool.pinned, name));
-    const args = Object.fromEntries(free) as JsonObject;
-    const wrong = tool.problem(args);
-    const problem = wrong === undefined ? null : ({ code: "bad_args", text: wrong } as const);
-    return matchedCall({ request, tool, ref, args, problem, key: keys.tool(ref, args), flowIndex });
+    const text = args === null ? "the arguments are no JSON object" : tool.problem(args);
+    return text === undefined ? null : { code: "bad_args", text };
   }
 
   async #one(matched: Matched, llmCall: string): Promise<Done> {
@@ -310,16 +308,6 @@ const OWN_CODES: ReadonlySet<string> = new Set([
 
 function argsOf({ args }: { readonly args: Json }, { pinned }: Tool): JsonObject {
   return { ...(args as JsonObject), ...pinned };
-}
-
-function matchedCall(call: Omit<Matched, "asks" | "asked" | "markAsked">): Matched {
-  const { tool, problem } = call;
-  const asks = tool !== undefined && problem === null && tool.needsConfirm(argsOf(call, tool));
-  let markAsked: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => {
-    markAsked = resolve;
-  });
-  return { ...call, asks, asked, markAsked };
 }
 
 /** The arguments as an object; null: they are none. */

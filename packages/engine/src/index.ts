@@ -1,5 +1,5 @@
+export type { CompileOptions } from "./compile/compile-flow.ts";
 export { type CompileResult, compileFlow } from "./compile/compile-flow.ts";
-export type { CompileOptions } from "./compile/compile-options.ts";
 export type { Need, Plan } from "./compile/plan.ts";
 export { type FlowRef, parseFlowRef } from "./compile/subflows.ts";
 export type { ServiceLink, ServiceOf } from "./connections/link.ts";

@@ -1,5 +1,7 @@
 /** From a graph to a plan: validate, read subflows, lay out. Runs no node, opens no socket, reads no file. */
 import type { Diagnostic, FlowGraph, FlowNode } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
+import { must } from "@millrace/contracts/shape";
 import {
   completeGraph,
   digest,
@@ -8,18 +10,36 @@ import {
   locate,
   validateFlow,
 } from "@millrace/dsl";
+import { EngineError } from "../errors.ts";
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
+import { checkOptions, FLAG, has, optionsOf, RECORD, TEXT } from "../option-rules.ts";
+import type { SubflowPort } from "../options.ts";
 import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
 import { digestOf } from "../values.ts";
-import { type CompileOptions, checkCompileOptions } from "./compile-options.ts";
 import { literalFields } from "./fields.ts";
 import { type Layout, layOut } from "./layout.ts";
 import type { Names } from "./names.ts";
 import { type Need, Plan } from "./plan.ts";
 import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
 import { toolRefs } from "./tools.ts";
+
+/** What a flow is compiled against. */
+export interface CompileOptions {
+  readonly registry: Registry;
+  /** Where flows that this one calls come from; absent: there is none. */
+  readonly subflows?: SubflowPort;
+  readonly limits?: Partial<Limits>;
+  /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
+  readonly withoutCode?: boolean;
+  /** The document that the graph was read from; adds ranges and fixes to the diagnostics. */
+  readonly document?: FlowDocument;
+  /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
+  readonly hash?: string;
+  /** What `validateFlow` or `checkFlow` found with the catalog of this registry: the graph is not validated again. Part of the result. */
+  readonly checked?: readonly Diagnostic[] | undefined;
+}
 
 /** A plan, or what is wrong with the flow, and `plan` is undefined; `diagnostics` of a plan hold no error. */
 export type CompileResult =
@@ -299,4 +319,30 @@ function limitProblem(name: string, detail: string): Diagnostic {
 
 function hasError(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ severity }) => severity === "error");
+}
+
+const COMPILE = optionsOf<CompileOptions>({
+  registry: must(has("get", "require", "entries", "catalog"), "what createRegistry makes"),
+  subflows: must(has("get"), "a port with get"),
+  limits: RECORD,
+  withoutCode: FLAG,
+  hash: TEXT,
+  document: RECORD,
+  checked: must(Array.isArray, "a list of diagnostics"),
+});
+
+/** Arguments of `compileFlow`. */
+function checkCompileOptions(graph: FlowGraph, options: CompileOptions): void {
+  const { graph: inner, diagnostics } = Object(graph);
+  if (isObject(inner) && Array.isArray(diagnostics)) {
+    const text = "compileFlow takes `parsed.graph`; this is the whole result of parseFlow";
+    throw new EngineError("input_invalid", text);
+  }
+  checkOptions(options ?? {}, COMPILE);
+  if (options?.registry === undefined) {
+    throw new EngineError(
+      "input_invalid",
+      "options.registry is missing: compileFlow(graph, { registry: createRegistry() })",
+    );
+  }
 }

@@ -92,3 +92,13 @@ async function makeFolders(top: string, parts: readonly string[], path: string):
 function isWithin(top: string, real: string): boolean {
   return real === top || real.startsWith(top.endsWith(sep) ? top : top + sep);
 }
+
+/** A name that no flow writes by chance. */
+export function temporaryName(random: Uint8Array): string {
+  return `.millrace-${Buffer.from(random).toString("hex")}.tmp`;
+}
+
+/** Left behind by a crash at worst; lists leave them out. */
+export function isTemporary(name: string): boolean {
+  return /^\.millrace-[0-9a-f]{16}\.tmp$/.test(name);
+}

@@ -2,9 +2,8 @@
 import { lstat, readdir } from "node:fs/promises";
 import type { FileEntry } from "@millrace/contracts";
 import { isPart } from "./flow-path.ts";
-import { openFolder } from "./folder.ts";
+import { isTemporary, openFolder } from "./folder.ts";
 import { compileGlob } from "./glob.ts";
-import { isTemporary } from "./temporary-name.ts";
 
 const MAX_VISITED = 100_000; // entries looked at; a tree of that size wants a narrower path
 

@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, rename, unlink } from "node:fs/promises";
 import { denied, tooLarge } from "./failures.ts";
-import type { Folder } from "./folder.ts";
-import { temporaryName } from "./temporary-name.ts";
+import { type Folder, temporaryName } from "./folder.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
