@@ -1,38 +1,21 @@
 /** What is wrong with a flow, where, and how to mend it: the shape shared by language, server and command line. */
+import type { diagnostic, fix, position, range } from "./events/parts.ts";
+import type { Infer } from "./shape/index.ts";
 
 /** A place in text. `line` and `column` count from 1, `offset` from 0, all in UTF-16 units. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-  readonly offset: number;
-}
+export interface Position extends Infer<typeof position> {}
 
 /** A stretch of text; `end` is exclusive. */
-export interface Range {
-  readonly start: Position;
-  readonly end: Position;
-}
-
-/** `error`: the flow does not run. */
-export type Severity = "error" | "warning" | "info";
+export interface Range extends Infer<typeof range> {}
 
 /** A change of text that mends a diagnostic when it is applied alone. */
-export interface Fix {
-  readonly title: string;
-  readonly edits: readonly { readonly range: Range; readonly newText: string }[];
-}
+export interface Fix extends Infer<typeof fix> {}
 
 /**
  * One finding. `pointer` is a JSON Pointer into the graph, `range` a stretch of the text; at least one of them is present.
  * @see docs of `.flow` diagnostics for the codes
  */
-export interface Diagnostic {
-  readonly code: string;
-  readonly severity: Severity;
-  readonly message: string;
-  readonly pointer?: string;
-  readonly range?: Range;
-  readonly hint?: string;
-  readonly related?: readonly { readonly range: Range; readonly message: string }[];
-  readonly fixes?: readonly Fix[];
-}
+export interface Diagnostic extends Infer<typeof diagnostic> {}
+
+/** `error`: the flow does not run. */
+export type Severity = Diagnostic["severity"];

@@ -94,8 +94,13 @@ export const counts = object({
   cancelled: count,
 });
 
-const position = object({ line: integer(1), column: integer(1), offset: count });
+export const position = object({ line: integer(1), column: integer(1), offset: count });
 export const range = object({ start: position, end: position });
+
+export const fix = object({
+  title: text(),
+  edits: shape.list(object({ range, newText: text() })),
+});
 
 /** `Diagnostic`. */
 export const diagnostic = object({
@@ -106,9 +111,7 @@ export const diagnostic = object({
   range: optional(range),
   hint: optional(text()),
   related: optional(shape.list(object({ range, message: text() }))),
-  fixes: optional(
-    shape.list(object({ title: text(), edits: shape.list(object({ range, newText: text() })) })),
-  ),
+  fixes: optional(shape.list(fix)),
 });
 
 /**

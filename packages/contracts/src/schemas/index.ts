@@ -1,3 +1,4 @@
+/** zod schemas of the wire. The names here are those of the definitions in the OpenAPI document: `runSchema` is `Run`. */
 export { catalogEntrySchema } from "./catalog.ts";
 export {
   digestSchema,
