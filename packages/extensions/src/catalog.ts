@@ -12,6 +12,7 @@ import {
 } from "@millrace/contracts";
 import { canonicalJson, isObject } from "@millrace/contracts/kit";
 import {
+  type Infer,
   integer,
   list,
   must,
@@ -31,25 +32,6 @@ const MAX_ENTRIES = 5_000; // as many as one imported service may have operation
 
 /** An entry without what its host knows: where it comes from, what was granted, how it stands. */
 export type PlainEntry = Omit<CatalogEntry, "source" | "state" | "problem" | "runtime">;
-
-/** A provider as it is listed. */
-export interface ListedProvider {
-  readonly id: string;
-  readonly title: string;
-}
-
-/** What an extension contributes, as data. */
-export interface ExtensionCatalog {
-  readonly catalogVersion: typeof CATALOG_VERSION;
-  /** `sha256:` over everything else in here, in canonical JSON. */
-  readonly digest: string;
-  /** Node types, and services as `service.<slug>`; sorted by type, then version. */
-  readonly nodes: readonly PlainEntry[];
-  readonly providers: readonly ListedProvider[];
-  readonly adapters: readonly { readonly id: string; readonly title: string }[];
-  /** Types, as `type@version`, that look at literal fields before a run. */
-  readonly checks: readonly string[];
-}
 
 const anObject = must(isObject, "an object");
 const words = list(text("a word"));
@@ -93,6 +75,18 @@ const CATALOG = object({
   adapters: list(named, { unique: "id" }),
   checks: words,
 });
+
+/** A provider as it is listed. */
+export interface ListedProvider extends Infer<typeof named> {}
+
+/** What an extension contributes, as data; `checks`: types, as `type@version`, that look at literal fields before a run. */
+export interface ExtensionCatalog extends Omit<Infer<typeof CATALOG>, "nodes"> {
+  readonly catalogVersion: typeof CATALOG_VERSION;
+  /** `sha256:` over everything else in here, in canonical JSON. */
+  readonly digest: string;
+  /** Node types, and services as `service.<slug>`; sorted by type, then version. */
+  readonly nodes: readonly PlainEntry[];
+}
 
 /**
  * The catalog of a definition. Throws `ExtensionError` for a schema that JSON Schema cannot say, and `ProblemFound`

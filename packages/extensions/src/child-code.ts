@@ -7,11 +7,13 @@
  *   C5  what adapters have opened is closed before the process ends, unless it is ended because it hangs.
  */
 import type { ChildProcess } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type AiProvider,
   type ControlContext,
   exit,
   type FieldFinding,
+  type HostContext,
   type JsonObject,
   NodeError,
 } from "@millrace/contracts";
@@ -20,7 +22,7 @@ import type { Peer } from "./child/peer.ts";
 import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
-import type { NetworkOnly, OpenCall } from "./host-calls.ts";
+import type { OpenCall } from "./host-calls.ts";
 import { type Imported, loadFailure } from "./load-failure.ts";
 import { readOutput } from "./output-lines.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
@@ -49,7 +51,7 @@ const MAX_BACKOFF_MS = 30_000;
 const CRASH_WINDOW_MS = 60_000;
 const MOST_CRASHES = 3; // within the window; then it is quarantined
 /** Milliseconds for what adapters close; whoever stops a host does not wait for longer. */
-export const CLOSE_MS = 1_000;
+const CLOSE_MS = 1_000;
 
 /** How the host uses code, wherever it runs. */
 export interface HostCode {
@@ -70,23 +72,25 @@ export interface CodeCall {
   readonly seed: number;
 }
 
-/** What code in a process is made from. */
-export interface ChildCodeOptions extends ChildSetup {
-  readonly entry: string;
+/** What code is made from, wherever it runs. */
+export interface HostCodeOptions extends Imported {
   /** Digest of `catalog.json`. */
   readonly digest: string;
   readonly config: { readonly [id: string]: JsonObject };
   readonly times: CodeTimes;
   /** Network and log outside of any attempt. */
-  readonly host: NetworkOnly;
+  readonly host: HostContext;
   /** It cannot be used from here on. */
   failed(problem: ExtensionProblem): void;
   warn(code: string, text: string): void;
-  /** Takes a line of its standard output or error, when `isHeard`. */
+  /** Takes a line that its code writes to standard output or error, or what it throws while it is loaded. */
   said(stream: "stdout" | "stderr", text: string): void;
   /** Throws `ProblemFound` for files that are not those that were reviewed. */
   unchanged(): Promise<void>;
 }
+
+/** What code in a process is made from; without `isHeard` nothing of its standard output and error is read. */
+export interface ChildCodeOptions extends HostCodeOptions, ChildSetup {}
 
 /** A process that is up. */
 interface Live {
@@ -109,7 +113,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   let problem: ExtensionProblem | undefined;
   let idle: NodeJS.Timeout | undefined;
   let retiring: Promise<void> | undefined;
-  let pause: { readonly timer: NodeJS.Timeout; end(): void } | undefined;
+  const pause = new AbortController();
   let open = 0;
   let closed = false;
   let heard: Promise<void> = Promise.resolve();
@@ -141,12 +145,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
 
   const start = async (): Promise<Live> => {
     const waitMs = notBefore - Date.now();
-    if (waitMs > 0) {
-      await new Promise<void>((go) => {
-        pause = { timer: setTimeout(go, waitMs), end: go };
-      });
-      pause = undefined;
-    }
+    if (waitMs > 0) await delay(waitMs, undefined, pause).catch(() => {});
     let child: ChildProcess;
     try {
       await options.unchanged();
@@ -179,7 +178,11 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       now: Date.now(),
       config: options.config,
     });
-    const answer = await within(times.loadMs, loaded, gone).catch(async (error: unknown) => {
+    const first = inTime(times.loadMs, Promise.race([loaded, gone])).then((answer) => {
+      if (answer === "gone") throw didNotLoad("its process ended while it loaded");
+      return answer;
+    });
+    const answer = await first.catch(async (error: unknown) => {
       expected = true; // it does not count as a crash: it is not started again at all
       child.kill("SIGKILL");
       throw fail(await loadProblem(error, options));
@@ -233,7 +236,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     const child = process_;
     const peer = up?.peer;
     forget();
-    if (peer !== undefined) await settled(peer.request("close", {}), CLOSE_MS);
+    if (peer !== undefined) await settled(peer.request("close", {}));
     child?.kill("SIGKILL");
   }
 
@@ -319,14 +322,11 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     async close() {
       closed = true;
       clearTimeout(idle);
-      if (pause !== undefined) {
-        clearTimeout(pause.timer);
-        pause.end();
-      }
+      pause.abort();
       const starting = live;
       await Promise.all([retiring, retire()]); // one that was idle may still be on its way out
       await starting?.catch(() => {});
-      await settled(heard, CLOSE_MS); // what it wrote last is still on its way
+      await settled(heard); // what it wrote last is still on its way
     },
   };
 }
@@ -347,37 +347,27 @@ export async function loadProblem(error: unknown, at: Imported): Promise<Extensi
 }
 
 /** The answer of loading, or the problem that there is none in time. */
-async function within(
-  ms: number,
-  loaded: Promise<unknown>,
-  gone: Promise<"gone">,
-): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(() => resolve("late"), ms);
+export function inTime<T>(ms: number, loaded: Promise<T>): Promise<T> {
+  return within(ms, loaded, () => {
+    throw didNotLoad(`its code did not load within ${ms} ms`);
   });
-  loaded.catch(() => {});
+}
+
+/** Ends with the promise, whatever comes of it, or when whoever stops a host has waited for long enough. */
+export async function settled(work: Promise<unknown>): Promise<void> {
+  await within(CLOSE_MS, work, () => {}).catch(() => {});
+}
+
+/** What the promise answers, or `late` after so many milliseconds. */
+async function within<T>(ms: number, work: Promise<T>, late: () => T): Promise<T> {
+  const waited = new AbortController();
+  work.catch(() => {});
   try {
-    const first = await Promise.race([loaded, gone, late]);
-    if (first === "late") throw didNotLoad(`its code did not load within ${ms} ms`);
-    if (first === "gone") throw didNotLoad("its process ended while it loaded");
-    return first;
+    return await Promise.race([work, delay(ms, undefined, waited).then(late)]);
   } finally {
-    clearTimeout(timer);
+    waited.abort();
   }
 }
-
-/** Ends with the promise, whatever comes of it, or after so many milliseconds. */
-export async function settled(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work.then(noop, noop), late]);
-  clearTimeout(timer);
-}
-
-function noop(): void {}
 
 function didNotLoad(text: string): ProblemFound {
   return new ProblemFound("extension_load_failed", text);

@@ -1,10 +1,10 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
-import type { ControlContext, HostContext, JsonObject } from "@millrace/contracts";
+import type { ControlContext } from "@millrace/contracts";
 import { isPromise } from "@millrace/engine/pack";
 import {
-  CLOSE_MS,
-  type CodeTimes,
   type HostCode,
+  type HostCodeOptions,
+  inTime,
   loadProblem,
   STALE,
   settled,
@@ -12,28 +12,11 @@ import {
 import { type ExtensionCode, loadCode } from "./code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
-import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
+import { ProblemFound, problemError } from "./problem.ts";
 
 const ADVICE_AFTER = 3; // bodies that went on; by then it is no accident
 
-/** What code in this process is made from. */
-export interface InProcessOptions {
-  /** Real folder of the package. */
-  readonly folder: string;
-  readonly entry: string;
-  readonly digest: string;
-  readonly config: { readonly [id: string]: JsonObject };
-  readonly times: CodeTimes;
-  readonly host: HostContext;
-  failed(problem: ExtensionProblem): void;
-  warn(code: string, text: string): void;
-  /** Takes what its code threw while it was loaded. */
-  said(stream: "stderr", text: string): void;
-  /** Throws `ProblemFound` for files that are not those that were reviewed. */
-  unchanged(): Promise<void>;
-}
-
-export function createInProcessCode(options: InProcessOptions): HostCode {
+export function createInProcessCode(options: HostCodeOptions): HostCode {
   const { entry, config, host, times, warn } = options;
   let loading: Promise<ExtensionCode> | undefined;
   let ignored = 0;
@@ -62,7 +45,7 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
   const load = (): Promise<ExtensionCode> => {
     loading ??= options
       .unchanged()
-      .then(() => withLimit(times.loadMs, loadCode(entry, { config, host })))
+      .then(() => inTime(times.loadMs, loadCode(entry, { config, host })))
       .then(
         (code) => {
           if (code.digest === options.digest) {
@@ -103,22 +86,7 @@ export function createInProcessCode(options: InProcessOptions): HostCode {
     async close() {
       watch.close();
       const closed = loading?.then((code) => code.close());
-      if (closed !== undefined) await settled(closed, CLOSE_MS);
+      if (closed !== undefined) await settled(closed);
     },
   };
-}
-
-async function withLimit<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, refuse) => {
-    timer = setTimeout(() => {
-      const text = `its code did not load within ${ms} ms`;
-      refuse(new ProblemFound("extension_load_failed", text));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -119,39 +119,23 @@ export async function inspectExtension(project: string, name: string): Promise<I
 
 /** The entries of an extension as its host lists them. */
 function entriesOf(
-  { manifest, catalog }: Pick<InspectedExtension, "manifest" | "catalog">,
-  {
-    mode,
-    granted,
-    problem,
-  }: { mode: ExtensionMode; granted: Permissions; problem?: ExtensionProblem },
+  { manifest: { name, version }, catalog }: InspectedExtension,
+  mode: ExtensionMode,
+  permissions: Permissions,
+  problem: ExtensionProblem | undefined,
 ): readonly CatalogEntry[] {
-  const { name, version } = manifest;
   const source = { package: name, version, digest: catalog.digest };
-  return catalog.nodes.map((entry) =>
-    entryOf(entry, { source, mode, permissions: granted, problem }),
+  return catalog.nodes.map(({ requires, ...entry }) =>
+    Object.freeze({
+      ...entry,
+      requires: { ...requires, permissions },
+      source,
+      ...(entry.kind !== "service" && { runtime: runtimeOf(mode) }),
+      ...(problem === undefined
+        ? { state: "ready" as const }
+        : { state: "failed" as const, problem }),
+    }),
   );
-}
-
-function entryOf(
-  { requires, ...entry }: PlainEntry,
-  how: {
-    source: CatalogEntry["source"];
-    mode: ExtensionMode;
-    permissions: Permissions;
-    problem: ExtensionProblem | undefined;
-  },
-): CatalogEntry {
-  const { source, mode, permissions, problem } = how;
-  return Object.freeze({
-    ...entry,
-    requires: { ...requires, permissions },
-    source,
-    ...(entry.kind !== "service" && { runtime: runtimeOf(mode) }),
-    ...(problem === undefined
-      ? { state: "ready" as const }
-      : { state: "failed" as const, problem }),
-  });
 }
 
 async function readOne(
@@ -174,7 +158,7 @@ async function readOne(
       state: problem === undefined ? "ready" : "failed",
       ...(problem !== undefined && { problem }),
       warnings,
-      entries: entriesOf(inspected, { mode, granted, ...(problem && { problem }) }),
+      entries: entriesOf(inspected, mode, granted, problem),
       providers: catalog.providers,
       inspected,
     };

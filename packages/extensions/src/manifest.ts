@@ -18,32 +18,6 @@ import {
 import { ProblemFound } from "./problem.ts";
 import { LEFT_OUT } from "./tree-digest.ts";
 
-/** Where an extension's code may run. */
-export type ExtensionMode = "child" | "inProcess";
-
-/** What a package says of itself. Paths begin with `./` and stay inside the package. */
-export interface ExtensionManifest {
-  readonly name: string;
-  readonly version: string;
-  readonly apiVersion: number;
-  readonly entry: string;
-  readonly catalog: string;
-  readonly contributes: {
-    readonly nodes: readonly string[];
-    readonly providers: readonly string[];
-    readonly services: readonly string[];
-  };
-  readonly permissions: Permissions;
-  /** The least that it can live with. */
-  readonly mode: ExtensionMode;
-  /** Folder of flows that are offered, never installed by themselves. */
-  readonly templates?: string;
-  /** Range of `@millrace/contracts` that it was written for. */
-  readonly peer?: string;
-  /** Members that nobody knows; they have no effect. */
-  readonly warnings: readonly string[];
-}
-
 const MAX_LIST = 1_000; // entries of one list; a package of more is not one that a person reviews
 const MAX_UNITS = 256; // of a path, a host or a name
 
@@ -101,6 +75,24 @@ const MANIFEST = object({
     templates: inside,
   }),
 });
+
+type Manifest = Required<Omit<Infer<typeof MANIFEST>, "templates">>;
+
+/** Where an extension's code may run. */
+export type ExtensionMode = Manifest["mode"];
+
+/** What a package says of itself. Paths begin with `./` and stay inside the package; `mode` is the least that it can live with. */
+export interface ExtensionManifest extends Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly contributes: Required<Manifest["contributes"]>;
+  /** Folder of flows that are offered, never installed by themselves. */
+  readonly templates?: string;
+  /** Range of `@millrace/contracts` that it was written for. */
+  readonly peer?: string;
+  /** Members that nobody knows; they have no effect. */
+  readonly warnings: readonly string[];
+}
 
 /** Name of a package. */
 export const PACKAGE_NAME: RegExp = /^(?:@[a-z0-9~][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/;

@@ -18,15 +18,10 @@ export async function readOutput(
   { stdout, stderr }: ChildProcess,
   take: (stream: "stdout" | "stderr", text: string) => void,
 ): Promise<void> {
-  let second = 0;
-  let lines = 0;
+  const limit = limitLines(LINES_A_SECOND);
   const limited = (stream: "stdout" | "stderr") => (text: string) => {
-    const now = Math.floor(Date.now() / 1_000);
-    if (now !== second) lines = 0;
-    second = now;
-    lines += 1;
-    if (lines < LINES_A_SECOND) take(stream, text);
-    else if (lines === LINES_A_SECOND) take(stream, "more lines of this second are dropped");
+    const shown = limit(text);
+    if (shown !== undefined) take(stream, shown);
   };
   await Promise.all([
     stdout && eachLine(stdout, limited("stdout")),
@@ -48,4 +43,18 @@ function eachLine(stream: Readable, take: (text: string) => void): Promise<void>
       resolve();
     });
   });
+}
+
+/** Lets so many lines a second pass; in place of the last of them it says that more are dropped. */
+export function limitLines(max: number): (text: string) => string | undefined {
+  let second = 0;
+  let lines = 0;
+  return (text) => {
+    const now = Math.floor(Date.now() / 1_000);
+    if (now !== second) lines = 0;
+    second = now;
+    lines += 1;
+    if (lines > max) return undefined;
+    return lines === max ? "more lines of this second are dropped" : text;
+  };
 }
