@@ -2,41 +2,35 @@
 
 const MARK = Symbol.for("@millrace/local-models.error.ModelError");
 
-/** Why a call on models was refused, or why a job ended in the stage `error`. */
-export type ModelErrorCode =
-  | "invalid_args"
-  | "not_found"
-  | "state_conflict"
-  | "already_exists"
-  | "in_use"
-  | "models_locked"
-  | "operator_required"
-  | "digest_required"
-  | "digest_mismatch"
-  | "download_interrupted"
-  | "download_denied"
-  | "download_not_found"
-  | "download_failed"
-  | "disk_full"
-  | "invalid_model"
-  | "engine_missing"
-  | "engine_offline"
-  | "engine_unsupported"
-  | "engine_digest_mismatch"
-  | "model_busy"
-  | "model_out_of_memory"
-  | "runner_crashed"
-  | "load_failed";
+/** Every code, and whether the same call may succeed later. */
+const CODES = {
+  invalid_args: false,
+  not_found: false,
+  state_conflict: false,
+  already_exists: false,
+  in_use: false,
+  models_locked: false,
+  operator_required: false,
+  digest_required: false,
+  digest_mismatch: false,
+  download_interrupted: true,
+  download_denied: false,
+  download_not_found: false,
+  download_failed: false,
+  disk_full: true,
+  invalid_model: false,
+  engine_missing: false,
+  engine_offline: true,
+  engine_unsupported: false,
+  engine_digest_mismatch: false,
+  model_busy: true,
+  model_out_of_memory: true,
+  runner_crashed: true,
+  load_failed: false,
+} as const;
 
-/** Codes after which the same call may succeed later. */
-const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set([
-  "download_interrupted",
-  "disk_full",
-  "engine_offline",
-  "model_busy",
-  "model_out_of_memory",
-  "runner_crashed",
-]);
+/** Why a call on models was refused, or why a job ended in the stage `error`. */
+export type ModelErrorCode = keyof typeof CODES;
 
 /** A refused call, or the end of a job; branch on `code`. Messages name ids, never an absolute path, a query or a secret. */
 export class ModelError extends Error {
@@ -49,7 +43,7 @@ export class ModelError extends Error {
     super(message, options);
     Object.defineProperty(this, MARK, { value: true });
     this.code = code;
-    this.retryable = RETRYABLE.has(code);
+    this.retryable = CODES[code];
   }
 
   /** Works across two copies of this package in one process, where `instanceof` does not. */

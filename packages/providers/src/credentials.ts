@@ -21,9 +21,6 @@ const WELL_KNOWN: { readonly [provider: string]: string } = {
   google: "GOOGLE_GENERATIVE_AI_API_KEY",
 };
 
-/** Works where there is no store, too: it never asks one. */
-const KEYLESS = "mock";
-
 /** Where keys are looked up. */
 export interface AiCredentialsOptions {
   readonly settings: Pick<AiSettings, "providers">;
@@ -67,41 +64,26 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
           throw missing(`the variable ${name} is not set, and ${provider} has its key there`);
         return { apiKey };
       }
-      if ((setting?.kind ?? provider) === KEYLESS) return {};
+      // These have no keys: where there is no store, they work without it.
       if (provider === "mock" || (provider === "local" && setting?.kind === undefined)) return {};
-      const found = await attempt(secret(provider));
-      const apiKey = found.value ?? variable(provider, env);
+      const found = await secret(provider).then(
+        (value) => ({ value }),
+        (error: unknown) => ({ error }),
+      );
+      const name = wellKnownVariable(provider);
+      const known = (name !== undefined && env[name]) || undefined;
+      const apiKey = ("value" in found ? found.value : undefined) ?? known;
       if (apiKey !== undefined) return { apiKey };
-      if (!needsKey(provider, setting)) return {};
+      if (wellKnownVariable(setting?.kind ?? provider) === undefined) return {};
       // A store that cannot be read may have the key; one that can be has none.
-      throw found.error ?? notStored(provider);
+      throw "error" in found ? found.error : notStored(provider);
     },
   };
-}
-
-/** The key in a store, or the error of the store: not every machine has a store, and not every provider needs one. */
-async function attempt(
-  looking: Promise<string | undefined>,
-): Promise<{ readonly value?: string | undefined; readonly error?: unknown }> {
-  try {
-    return { value: await looking };
-  } catch (error) {
-    return { error };
-  }
 }
 
 /** The variable in which the maker of a provider documents its key; undefined: it has none. */
 export function wellKnownVariable(provider: string): string | undefined {
   return Object.hasOwn(WELL_KNOWN, provider) ? WELL_KNOWN[provider] : undefined;
-}
-
-function variable(provider: string, env: AiCredentialsOptions["env"]): string | undefined {
-  const name = wellKnownVariable(provider);
-  return (name !== undefined && env[name]) || undefined;
-}
-
-function needsKey(provider: string, setting: ProviderSettings | undefined): boolean {
-  return Object.hasOwn(WELL_KNOWN, setting?.kind ?? provider);
 }
 
 function missing(text: string): NodeError {

@@ -25,7 +25,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../settings/read.ts";
 import { cut, mcpError, toMcpError } from "./failure.ts";
-import { ServerProcess, type ServerStart } from "./server-process.ts";
+import { ServerProcess, type ServerStart, within } from "./server-process.ts";
 
 const CONNECT_MS = 10_000;
 const CLOSE_MS = 2_000; // for a last request over HTTP
@@ -88,7 +88,8 @@ export async function connect(
     return mcpErrorWith(told, mask(told.message));
   };
   const close = async (): Promise<void> => {
-    if (remote !== undefined) await endSession(remote);
+    // A server that does not answer the end of its session is ignored.
+    await within(remote?.terminateSession().catch(() => {}) ?? Promise.resolve(), CLOSE_MS);
     await client.close().catch(() => {});
     await child?.close();
   };
@@ -162,16 +163,6 @@ function httpTransport({
     onInsufficientScope: "throw",
     ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
   });
-}
-
-/** Ends the session of the server; one that does not answer is ignored. */
-async function endSession(remote: StreamableHTTPClientTransport): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CLOSE_MS);
-  });
-  await Promise.race([remote.terminateSession().catch(() => {}), late]);
-  clearTimeout(timer);
 }
 
 function allowed(

@@ -7,6 +7,7 @@
  *   S4  A line that is not a message ends the connection.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { sleep } from "@millrace/contracts/kit";
 import {
   deserializeMessage,
   type JSONRPCMessage,
@@ -177,12 +178,12 @@ async function vanished(group: number): Promise<void> {
     } catch {
       return;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await sleep(LOOK_EVERY_MS);
   }
 }
 
-/** Whether `done` comes within `ms`. */
-async function within(done: Promise<void>, ms: number): Promise<boolean> {
+/** Whether `done`, which never rejects, comes within `ms` milliseconds. */
+export async function within(done: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, ms, false);
