@@ -163,16 +163,15 @@ export interface ServerHost {
   readonly egress: FetchLike;
   /** The folders of the operator's hubs, by id. */
   readonly hubFolders: ReadonlyMap<string, FilePort>;
-  /** Reads the flows that other flows call. Default: the stored templates. */
-  readonly subflows?: SubflowPort;
-  /** Absent: a run request that names a template is answered with `not_found`. */
-  readonly templates?: TemplatePort;
+  /** Reads the flows that other flows call. */
+  readonly subflows: SubflowPort;
+  readonly templates: TemplatePort;
   /** Managed models; null: this server has none. */
   readonly models: ManagedModels | null;
   /** Absent: schedules do not fire. */
   readonly scheduler?: Scheduler;
-  /** Keys of webhooks. Absent: a webhook with a key is refused. */
-  readonly secrets?: SecretStore;
+  /** Keys of webhooks. */
+  readonly secrets: SecretStore;
   readonly log: Logger;
   /** Metrics that the app shares with other parts, such as commits of the journal. Default: metrics of the app alone. */
   readonly metrics?: Metrics;

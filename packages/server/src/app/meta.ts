@@ -29,7 +29,6 @@ function infoOf(command: CommandDef): Omit<CommandInfo, "wired"> {
   return info;
 }
 
-/** Handlers of the commands about the server itself. */
 export const metaHandlers: HandlerList = [
   wire("list_commands", (_args, { app }) =>
     [...COMMANDS.values()].map((command) => {

@@ -124,7 +124,6 @@ export function runDefaults(
   };
 }
 
-/** Handlers of the settings commands. */
 export const settingsHandlers: HandlerList = [
   wire("get_settings", (_args, { host }) => tagged(readSettings(host.store.settings))),
   wire("get_settings_schema", () => tagged(SETTINGS_SCHEMA)),

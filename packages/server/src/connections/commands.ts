@@ -3,7 +3,6 @@ import { pageOf, wire } from "../dispatch/index.ts";
 import { known } from "../errors.ts";
 import type { HandlerList } from "../ports.ts";
 
-/** Handlers of the service commands. */
 export const serviceHandlers: HandlerList = [
   wire("list_services", async (page, { host }) => {
     const { services } = host;

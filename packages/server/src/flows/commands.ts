@@ -6,7 +6,6 @@ import { Answer, etagOf, pageOf, wire } from "../dispatch/index.ts";
 import { known } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { flowInvalid, isError, print, readDsl, sizeProblem } from "./read-flow.ts";
-import { subflowPort } from "./stored-flows.ts";
 
 /** What a run of the flow would be refused for, and warnings. Checks of extensions are left out: none of their code runs. */
 async function check(
@@ -15,7 +14,7 @@ async function check(
 ): Promise<readonly Diagnostic[]> {
   const options = {
     registry: host.registry,
-    subflows: host.subflows ?? subflowPort(host.store.templates),
+    subflows: host.subflows,
     limits: { nodes: app.limits.maxNodes },
     withoutCode: true,
   };
@@ -48,7 +47,6 @@ function matches(entry: CatalogEntry, q: string): boolean {
   );
 }
 
-/** Handlers of validate, format and convert, and of the catalog. */
 export const flowHandlers: HandlerList = [
   wire("validate_flow", async (args, call) => {
     const diagnostics = await check(args, call);

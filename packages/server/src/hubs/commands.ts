@@ -15,7 +15,6 @@ import { isPublicKey, syncHub } from "./hub-index.ts";
 import { installItem } from "./install-item.ts";
 import { itemsOf, knownHub } from "./stored-hubs.ts";
 
-/** Handlers of the hub commands. */
 export const hubHandlers: HandlerList = [
   wire("list_hubs", (page, { host }) =>
     pageOf(host.store.hubs.list(), ({ id }) => id, page, { host, filter: { list: "hubs" } }),

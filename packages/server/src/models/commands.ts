@@ -31,7 +31,6 @@ function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], und
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
-/** Handlers of the commands on models. */
 export const modelHandlers: HandlerList = [
   wire("list_models", ({ state, ...page }, call) =>
     withManager(call, (manager) => {

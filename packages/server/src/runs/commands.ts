@@ -79,7 +79,6 @@ function isSignal(reason: string | undefined): reason is "sigint" | "sigterm" {
   return reason === "sigint" || reason === "sigterm";
 }
 
-/** Handlers of the commands of runs and confirmations. */
 export const runHandlers: HandlerList = [
   wire("start_run", (args, call) => startRun(call, "start_run", args)),
   // Over HTTP this command streams; by name it starts and leaves the run alone.
@@ -249,7 +248,7 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
   if (request.dsl !== undefined) {
     return readDsl(request.dsl, app.limits.maxDslBytes, host.registry.catalog());
   }
-  const stored = await host.templates?.get(request.template ?? "", request.version);
+  const stored = await host.templates.get(request.template ?? "", request.version);
   const { graph, slug, version } = known(stored, "template");
   return { graph, template: { slug, version } };
 }

@@ -20,7 +20,6 @@ import { callExecutor } from "../runs/index.ts";
 import { fireTimes, HORIZON_MS, nextFireTime, type Timing, timingProblem } from "./fire-times.ts";
 import { readSchedule, specOf, toBody, toIso } from "./stored-schedule.ts";
 
-/** Handlers of the schedule commands. */
 export const scheduleHandlers: HandlerList = [
   wire("list_schedules", (page, { host }) => {
     const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);

@@ -75,7 +75,7 @@ async function serverOver(
     redact = createRedactor(secrets);
   };
   hide(options.tokens);
-  const log = options.log ?? createLogger({ redact: (text) => redact(text) });
+  const log = options.log ?? createLogger((text) => redact(text));
   const metrics = createMetrics();
   const { store, clock } = resources;
   const built = await buildHost(options, resources, { log, journal: metrics.meter(store.journal) });

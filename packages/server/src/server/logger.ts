@@ -3,7 +3,7 @@
  * every configured secret wherever it occurs.
  */
 import { secretForms } from "@millrace/contracts";
-import { type DestinationStream, pino } from "pino";
+import { pino } from "pino";
 import type { Logger } from "../ports.ts";
 
 const REDACTED = "[redacted]";
@@ -36,14 +36,11 @@ function wholeBase64(secret: string): string[] {
     : [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
 }
 
-/** The default logger: `pino` to stderr, or to `destination`, through the redactor of `secrets()`. */
-export function createLogger(options: {
-  readonly redact: (text: string) => string;
-  readonly destination?: DestinationStream;
-}): Logger {
-  const sink = options.destination ?? pino.destination({ fd: 2, sync: true });
+/** The default logger: `pino` to stderr, each line through `redact`. */
+export function createLogger(redact: (text: string) => string): Logger {
+  const sink = pino.destination({ fd: 2, sync: true });
   return pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    { write: (line: string) => sink.write(options.redact(line)) },
+    { write: (line: string) => sink.write(redact(line)) },
   );
 }

@@ -14,7 +14,6 @@ import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
 import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 
-/** Handlers of the template commands. */
 export const templateHandlers: HandlerList = [
   wire("list_templates", ({ q, tag, source, ...page }, { host }) => {
     const text = q?.toLowerCase();

@@ -13,7 +13,6 @@ import {
   toBody,
 } from "./stored-webhook.ts";
 
-/** Handlers of the webhook commands. */
 export const webhookHandlers: HandlerList = [
   wire("list_webhooks", (page, { host }) => {
     const all = host.store.webhooks.list().map(readWebhook);

@@ -34,23 +34,22 @@ const accountOf = (webhookId: string): string => `webhook:${webhookId}`;
 
 /** Reads the key of a webhook. Throws `credential_store_unavailable`, also when it is gone: unsigned calls stay out. */
 export async function readSecret({ secrets }: Secrets, webhookId: string): Promise<string> {
-  const secret = await asProblem(secrets?.get(accountOf(webhookId)));
+  const secret = await asProblem(secrets.get(accountOf(webhookId)));
   if (typeof secret !== "string") throw new ProblemError("credential_store_unavailable");
   return secret;
 }
 
 /** Keeps the key of a webhook. Throws `credential_store_unavailable`. */
 export async function keepSecret({ secrets }: Secrets, webhookId: string, secret: string) {
-  if (secrets === undefined) throw new ProblemError("credential_store_unavailable");
   await asProblem(secrets.set(accountOf(webhookId), secret));
 }
 
 /** Deletes the key of a webhook. Throws `credential_store_unavailable`. */
 export async function forgetSecret({ secrets }: Secrets, webhookId: string): Promise<void> {
-  await asProblem(secrets?.delete(accountOf(webhookId)));
+  await asProblem(secrets.delete(accountOf(webhookId)));
 }
 
-async function asProblem<T>(work: Promise<T> | undefined): Promise<T | undefined> {
+async function asProblem<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {
