@@ -3,7 +3,7 @@ import { createOpenAICompatible, type OpenAICompatibleProvider } from "@ai-sdk/o
 import { type AiModel, type AiProvider, NodeError } from "@millrace/contracts";
 import { toWebFetch } from "@millrace/contracts/web-fetch";
 import { describe, expectTypeOf, test } from "vitest";
-import { providerConformance } from "../../testkit/src/providers/index.ts";
+import { providerConformance } from "../../testkit/src/providers/conformance.ts";
 
 type LanguageModelV3 = ReturnType<OpenAICompatibleProvider["languageModel"]>;
 

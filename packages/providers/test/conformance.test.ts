@@ -2,7 +2,10 @@
 import type { AiProvider } from "@millrace/contracts";
 import { createProviders } from "@millrace/providers";
 import { describe, expect, test } from "vitest";
-import { type ConformanceSetup, providerConformance } from "../../testkit/src/providers/index.ts";
+import {
+  type ConformanceSetup,
+  providerConformance,
+} from "../../testkit/src/providers/conformance.ts";
 
 const providers = createProviders({
   providers: {

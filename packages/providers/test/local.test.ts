@@ -6,7 +6,7 @@ import type { AiCall, AiPart, AiProvider, ModelLease } from "@millrace/contracts
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalProvider, type LocalModels } from "@millrace/providers";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { providerConformance } from "../../testkit/src/providers/index.ts";
+import { providerConformance } from "../../testkit/src/providers/conformance.ts";
 
 const fetch = createNodeHost().openFetch({ allow: [{ cidr: "127.0.0.1/32" }] });
 const CALL: AiCall = { prompt: [{ role: "user", content: [{ type: "text", text: "hi" }] }] };

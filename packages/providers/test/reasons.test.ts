@@ -1,7 +1,7 @@
 /** Every reason for which a call fails, made by a fault of a real server, with what follows it and how often was asked. */
 import type { LlmFailed } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
-import type { Wire } from "../../testkit/src/providers/index.ts";
+import type { Wire } from "../../testkit/src/providers/wires.ts";
 import { ask, SPARE } from "./support/flow.ts";
 import { WIRE_NAMES } from "./support/providers.ts";
 import type { WireAnswer } from "./support/wire-server.ts";

@@ -1,7 +1,6 @@
 /** Every suite that an extension can be put through. */
 import type { ExtensionDefinition } from "@millrace/contracts";
-import type { ConformanceCase } from "./conformance-case.ts";
-import type { ConformanceOptions } from "./fixtures.ts";
+import type { ConformanceCase, ConformanceOptions } from "./fixtures.ts";
 import { bodyCases } from "./suites/bodies.ts";
 import { definitionCases } from "./suites/definition.ts";
 import { isolationConformance } from "./suites/isolation.ts";

@@ -1,8 +1,8 @@
-/** Descriptions of an extension by its author, so that suites can run it. */
+/** What the author of an extension says of it, so that suites can run it, and what a suite is. */
 import type { Json, JsonObject } from "@millrace/contracts";
 import type { ConfirmHandler } from "@millrace/engine";
 import type { HttpExchange } from "./host/recording-fetch.ts";
-import type { Wire } from "./providers/index.ts";
+import type { Wire } from "./providers/wires.ts";
 
 /** One way to run a type that ends by itself. */
 export interface Fixture {
@@ -41,4 +41,12 @@ export interface ConformanceOptions {
    * same in a process of its own. Absent: only the definition is looked at.
    */
   readonly package?: string;
+}
+
+/** One case of a suite: any runner takes it. */
+export interface ConformanceCase {
+  /** A sentence of behaviour. */
+  readonly name: string;
+  /** Resolves when it holds; rejects with what does not. */
+  readonly run: () => Promise<void>;
 }

@@ -1,8 +1,7 @@
 /** A host for tests, and suites that any implementation of a seam can be put through. */
 export { createSimClock, type SimClock, type SimClockOptions } from "@millrace/engine/testing";
 export { conformance } from "./conformance.ts";
-export type { ConformanceCase } from "./conformance-case.ts";
-export type { ConformanceOptions, Fixture, ProviderFixture } from "./fixtures.ts";
+export type { ConformanceCase, ConformanceOptions, Fixture, ProviderFixture } from "./fixtures.ts";
 export {
   createRecordingFetch,
   type HttpExchange,
@@ -16,21 +15,19 @@ export {
   type TestHostOptions,
 } from "./host/test-host.ts";
 export type { Call } from "./host/watched-types.ts";
+export { type ConformanceSetup, providerConformance } from "./providers/conformance.ts";
 export {
-  type ConformanceSetup,
-  createScriptedProvider,
-  providerConformance,
   type ScriptedAnswer,
-  type ScriptedCall,
   type ScriptedFetch,
+  scriptedFetch,
+} from "./providers/scripted-fetch.ts";
+export {
+  createScriptedProvider,
+  type ScriptedCall,
   type ScriptedProvider,
   type ScriptedProviderOptions,
-  scriptedFetch,
-  WIRES,
-  type Wire,
-  type WireText,
-  type WireWriter,
-} from "./providers/index.ts";
+} from "./providers/scripted-provider.ts";
+export { WIRES, type Wire, type WireText, type WireWriter } from "./providers/wires.ts";
 export {
   type CredentialsSetup,
   type CredentialsUnderTest,

@@ -14,7 +14,7 @@ import { createAi, readAiSettings } from "@millrace/providers";
 import { planOf } from "@millrace/test-support/flows";
 import type { toolType } from "@millrace/test-support/models";
 import { onTestFinished } from "vitest";
-import type { Wire } from "../../../testkit/src/providers/index.ts";
+import type { Wire } from "../../../testkit/src/providers/wires.ts";
 import { KEY, settingsFor } from "./providers.ts";
 import { startWireServer, type WireAnswer, type WireServer } from "./wire-server.ts";
 

@@ -9,7 +9,7 @@ import type {
 } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import { createProviders, type ProviderSettings } from "@millrace/providers";
-import type { Wire } from "../../../testkit/src/providers/index.ts";
+import type { Wire } from "../../../testkit/src/providers/wires.ts";
 
 /** The egress client, with loopback allowed. */
 export function loopbackFetch(): FetchLike {

@@ -10,7 +10,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { WIRES, type Wire, type WireText } from "../../../testkit/src/providers/index.ts";
+import { WIRES, type Wire, type WireText } from "../../../testkit/src/providers/wires.ts";
 
 /** What one request is answered with; absent: an empty answer that ends well. */
 export interface WireAnswer extends WireText {

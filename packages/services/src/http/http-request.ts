@@ -6,7 +6,9 @@ import {
   defineActionAdapter,
   type Effect,
   type NodeContext,
+  operationEffect,
   type ResponseLike,
+  type ServiceOperation,
 } from "@millrace/contracts";
 import { readAnswer } from "./answer.ts";
 import { type HttpFields, type HttpRecord, httpFields, httpRecord } from "./fields.ts";
@@ -71,9 +73,8 @@ async function send(fields: HttpFields, ctx: NodeContext): Promise<ResponseLike>
   return connection.fetch(url, { ...init, ...limits });
 }
 
-/** GET and HEAD `read`; DELETE `destructive`; every other method, and one that is not known yet, `write`. */
+/** That of the method; `write` for one that is not known yet. */
 export function requestEffect(fields: { readonly [name: string]: unknown }): Effect {
   const method = "method" in fields ? fields["method"] : "GET";
-  if (method === "GET" || method === "HEAD") return "read";
-  return method === "DELETE" ? "destructive" : "write";
+  return operationEffect({ method: method as ServiceOperation["method"] });
 }

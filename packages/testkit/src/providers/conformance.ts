@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import type { AiCall, AiContext, AiModel, AiPart, AiProvider } from "@millrace/contracts";
-import type { ConformanceCase } from "../conformance-case.ts";
+import type { ConformanceCase } from "../fixtures.ts";
 import { type ScriptedAnswer, type ScriptedFetch, scriptedFetch } from "./scripted-fetch.ts";
 import { WIRES, type Wire } from "./wires.ts";
 

@@ -16,7 +16,7 @@ import {
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { servicesPack } from "@millrace/services";
-import type { ConformanceCase } from "../conformance-case.ts";
+import type { ConformanceCase } from "../fixtures.ts";
 import { type LoopbackService, startLoopbackService } from "./loopback-service.ts";
 import { sampleArgs, sampleOf } from "./sample-call.ts";
 

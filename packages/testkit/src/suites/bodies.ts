@@ -12,8 +12,7 @@ import {
   toJsonValue,
 } from "@millrace/contracts";
 import { createMemoryJournal, EngineError } from "@millrace/engine";
-import type { ConformanceCase } from "../conformance-case.ts";
-import type { ConformanceOptions } from "../fixtures.ts";
+import type { ConformanceCase, ConformanceOptions } from "../fixtures.ts";
 import { causeOf, type StartedNode } from "../host/test-host.ts";
 import type { Call } from "../host/watched-types.ts";
 import { recordingJournal } from "./cut-journals.ts";

@@ -14,8 +14,7 @@ import {
   type ExtensionManifest,
   parseManifest,
 } from "@millrace/extensions";
-import type { ConformanceCase } from "../conformance-case.ts";
-import type { ConformanceOptions } from "../fixtures.ts";
+import type { ConformanceCase, ConformanceOptions } from "../fixtures.ts";
 import { STANDARD_TYPES } from "../host/standard-types.ts";
 import { typesOfExtension } from "../host/watched-types.ts";
 import { samplesOf, secretsOf } from "./run-fixture.ts";

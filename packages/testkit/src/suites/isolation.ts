@@ -17,8 +17,7 @@ import {
   inspectExtension,
   openExtensions,
 } from "@millrace/extensions";
-import type { ConformanceCase } from "../conformance-case.ts";
-import type { ConformanceOptions, Fixture } from "../fixtures.ts";
+import type { ConformanceCase, ConformanceOptions, Fixture } from "../fixtures.ts";
 import { STANDARD_TYPES } from "../host/standard-types.ts";
 import { createHost, type StartedNode, type TestHost } from "../host/test-host.ts";
 import { assertAsSaid } from "./bodies.ts";

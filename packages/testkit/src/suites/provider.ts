@@ -1,10 +1,9 @@
 /** A provider of models that an extension defines, through the suite of all providers. */
 import assert from "node:assert/strict";
 import type { HostContext, ProviderDefinition } from "@millrace/contracts";
-import type { ConformanceCase } from "../conformance-case.ts";
-import type { ConformanceOptions } from "../fixtures.ts";
+import type { ConformanceCase, ConformanceOptions } from "../fixtures.ts";
 import { createRecordingFetch } from "../host/recording-fetch.ts";
-import { providerConformance } from "../providers/index.ts";
+import { providerConformance } from "../providers/conformance.ts";
 
 /** The cases of a definition; without a fixture one that says so. */
 export function providerCases(

@@ -17,8 +17,7 @@ import {
 } from "@millrace/contracts";
 import { schemaProblems, unreadable } from "@millrace/engine/pack";
 import { createRandom } from "@millrace/engine/testing";
-import type { ConformanceCase } from "../conformance-case.ts";
-import type { ConformanceOptions } from "../fixtures.ts";
+import type { ConformanceCase, ConformanceOptions } from "../fixtures.ts";
 import { generateValues } from "../schemas/generate.ts";
 import { samplesOf } from "./run-fixture.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ServiceDefinition } from "@millrace/contracts";
 import { buildServiceRequest, type ServiceRequest } from "@millrace/services";
-import type { ConformanceCase } from "../conformance-case.ts";
+import type { ConformanceCase } from "../fixtures.ts";
 import { credentialsConformance } from "../services/credentials-conformance.ts";
 import { plainCredentials } from "../services/plain-credentials.ts";
 import { sampleArgs } from "../services/sample-call.ts";
