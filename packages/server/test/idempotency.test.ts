@@ -70,3 +70,27 @@ test("a run and its key are one: a start that is refused keeps its refusal, one 
   expect(third.headers.get("idempotent-replayed")).toBe(null);
   expect(await (await start("b")).json()).toEqual(queued);
 });
+
+test("of two requests at once with one key, the start of a run is shared, and other work is refused to the second", async () => {
+  const { app } = await serve({ store: temporaryFolder() });
+  const send = (path: string, body: object) =>
+    app.request(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": "both" },
+      body: JSON.stringify(body),
+    });
+  const starts = await Promise.all([1, 2].map(() => send("/api/runs", { dsl: HELLO })));
+  const [one, two] = (await Promise.all(starts.map((each) => each.json()))) as RunRef[];
+  expect(two).toEqual(one);
+  expect(starts.map(({ headers }) => headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+  const [, other] = await Promise.all([
+    send("/api/runs", { dsl: HELLO, options: { tags: { n: "1" } } }),
+    send("/api/runs", { dsl: `${HELLO}\n` }),
+  ]);
+  expect((await problemOf(other as Response)).code).toBe("idempotency_mismatch");
+  const imports = await Promise.all(
+    [1, 2].map(() => send("/api/templates/import", { text: HELLO })),
+  );
+  expect(imports.map(({ status }) => status)).toEqual([201, 409]);
+  expect((await problemOf(imports[1] as Response)).code).toBe("idempotency_in_flight");
+});

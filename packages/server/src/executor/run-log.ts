@@ -41,11 +41,6 @@ export class RunLog {
     this.#lastSeq = lastSeq;
   }
 
-  /** `seq` of the newest event; 0 before the first. */
-  get lastSeq(): number {
-    return this.#lastSeq;
-  }
-
   get ended(): boolean {
     return this.#ended;
   }
