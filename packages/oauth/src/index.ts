@@ -1,6 +1,12 @@
 /** The OAuth helpers that run wherever there is `fetch` and WebCrypto. One list of public names. */
 export { buildAuthorizeUrl, percentEncode } from "./authorize-url.ts";
-export { type Consent, type ConsentParams, startConsent } from "./consent.ts";
+export {
+  type Consent,
+  type ConsentParams,
+  generatePkce,
+  generateState,
+  startConsent,
+} from "./consent.ts";
 export { withEntryLock } from "./entry-lock.ts";
 export {
   OAuthError,
@@ -10,7 +16,6 @@ export {
   type OAuthReason,
 } from "./errors.ts";
 export { ensureFreshToken, isExpired } from "./fresh-token.ts";
-export { generatePkce, generateState } from "./state.ts";
 export {
   accountFor,
   deleteEntry,
