@@ -1,7 +1,13 @@
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export type { StoreJournal } from "./journal/journal.ts";
 export { type Holder, readHolder } from "./lock.ts";
-export { type OpenStoreOptions, openMemoryStore, openStore, type Store } from "./open-store.ts";
+export {
+  type OpenStoreOptions,
+  openMemoryStore,
+  openStore,
+  type Store,
+  type Tables,
+} from "./open-store.ts";
 export type { RetentionLimits, RetentionReport } from "./retention/retention.ts";
 export { type RetentionOptions, startRetention } from "./retention/start-retention.ts";
 export type { ConfirmationQuery, Confirmations } from "./runs/confirmations.ts";
@@ -22,7 +28,6 @@ export type { Hubs } from "./tables/hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./tables/schedules.ts";
 export type { SettingsTable } from "./tables/settings.ts";
-export type { Tables } from "./tables/tables.ts";
 export type { NewTemplate, Templates } from "./tables/templates.ts";
 export type { WebhookRow, Webhooks } from "./tables/webhooks.ts";
 export type { Condition } from "./writer/writer.ts";

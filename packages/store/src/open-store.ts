@@ -30,7 +30,13 @@ import { chooseDriver, type DriverName } from "./sqlite/driver.ts";
 import { Reader, toStoreError } from "./sqlite/reader.ts";
 import { faultOf } from "./sqlite/sqlite.js";
 import type { SqliteDriver } from "./sqlite/sqlite-port.ts";
-import { createTables, type Tables } from "./tables/tables.ts";
+import { type Connections, createConnections } from "./tables/connections.ts";
+import { createHubs, type Hubs } from "./tables/hubs.ts";
+import { createIdempotency, type Idempotency } from "./tables/idempotency.ts";
+import { createSchedules, type Schedules } from "./tables/schedules.ts";
+import { createSettings, type SettingsTable } from "./tables/settings.ts";
+import { createTemplates, type Templates } from "./tables/templates.ts";
+import { createWebhooks, type Webhooks } from "./tables/webhooks.ts";
 import { type Condition, createMemoryWriter, Writer, writerUrl } from "./writer/writer.ts";
 
 /** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
@@ -57,6 +63,17 @@ export type MemoryStoreOptions = Omit<OpenStoreOptions, "dir" | "readonly" | "wo
 const OPTIONS: OptionNames<OpenStoreOptions> = {
   ...{ dir: true, readonly: true, driver: true, workerUrl: true, now: true, keepsContent: true },
 };
+
+/** The tables of a store besides runs. */
+export interface Tables {
+  readonly connections: Connections;
+  readonly hubs: Hubs;
+  readonly idempotency: Idempotency;
+  readonly schedules: Schedules;
+  readonly settings: SettingsTable;
+  readonly templates: Templates;
+  readonly webhooks: Webhooks;
+}
 
 /** An open data directory. */
 export interface Store extends Tables {
@@ -250,7 +267,13 @@ function storeOver(
     runs: createRuns({ reader, writer, cursors, privates }),
     confirmations: createConfirmations(reader, cursors),
     retain: createRetention({ reader, writer, now }),
-    ...createTables(reader, writer, now),
+    connections: createConnections(reader, writer),
+    hubs: createHubs(reader, writer),
+    idempotency: createIdempotency(reader, writer, now),
+    schedules: createSchedules(reader, writer),
+    settings: createSettings(reader, writer),
+    templates: createTemplates(reader, writer, now),
+    webhooks: createWebhooks(reader, writer),
     kind,
     get condition() {
       return condition();
