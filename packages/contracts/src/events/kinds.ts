@@ -7,12 +7,14 @@ import type { AnyEvent, ExecutionEvent, Kind } from "./types.ts";
 /** Every kind that a writer of version 1 may use, in the order of the events page. */
 export const EVENT_KINDS: readonly Kind[] = Object.keys(PAYLOADS) as Kind[];
 
+const PARTS: ReadonlyMap<string, ObjectShape> = new Map(Object.entries(PAYLOADS));
+
 /** The kind that ends every stream. */
 export const TERMINAL_KIND = "summary";
 
 /** Whether an event is of a kind of this version; a newer server may send others, which a reader passes over. */
 export function isKnownEvent(event: AnyEvent): event is ExecutionEvent {
-  return Object.hasOwn(PAYLOADS, event.kind);
+  return PARTS.has(event.kind);
 }
 
 /** Whole events by kind: envelope, then payload. */
@@ -39,8 +41,8 @@ export const PAYLOAD_KEYS: { readonly [kind: string]: readonly string[] } = Obje
 
 /** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
 export function payloadProblem(event: AnyEvent): string | undefined {
-  if (!isKnownEvent(event)) return undefined;
-  return partProblem(event, PAYLOADS[event.kind], false)?.slice(1);
+  const part = PARTS.get(event.kind);
+  return part && partProblem(event, part, false)?.slice(1);
 }
 
 /** The first thing that a writer of version 1 may not write, or `undefined`. */

@@ -32,6 +32,21 @@ export interface Fault {
  */
 export function faultsOf(value: unknown, shape: Shape, strict = true): readonly Fault[] {
   switch (shape.is) {
+    case "text": {
+      const { min, max, pattern } = shape;
+      if (typeof value !== "string" || value.length < min || value.length > max) break;
+      if (pattern === undefined || pattern.test(value)) return NONE;
+      break;
+    }
+    case "number":
+      if (typeof value !== "number" || (shape.isWhole && !Number.isSafeInteger(value))) break;
+      if (value >= shape.min && value <= shape.max) return NONE;
+      break;
+    case "word":
+      if (strict || !shape.isOpen) {
+        if (shape.values.includes(value as Scalar)) return NONE;
+      } else if (typeof value === "string" && value !== "" && value.length <= MAX_WORD) return NONE;
+      break;
     case "object":
       return isObject(value) ? objectFaults(value, shape, strict) : wrong(shape, value);
     case "list":
@@ -50,50 +65,38 @@ export function faultsOf(value: unknown, shape: Shape, strict = true): readonly 
       const problems = typeof found === "string" ? [{ pointer: "", message: found }] : found;
       return problems.map((problem) => ({ ...problem, kind: "rule", shape, value }));
     }
-    default:
-      return isScalar(value, shape, strict) ? NONE : wrong(shape, value);
   }
+  return wrong(shape, value);
 }
 
-const NONE: readonly Fault[] = [];
+const NONE: readonly Fault[] = Object.freeze([]);
 const MAX_WORD = 64; // no word of a list that may grow is longer
 
-function isScalar(
-  value: unknown,
-  shape: KindOf<"text" | "word" | "number">,
-  strict: boolean,
-): boolean {
-  switch (shape.is) {
-    case "text":
-      return hasLength(value, shape) && (shape.pattern?.test(value) ?? true);
-    case "number":
-      return (shape.isWhole ? Number.isSafeInteger(value) : true) && isWithin(value, shape);
-    case "word":
-      if (strict || !shape.isOpen) return shape.values.includes(value as Scalar);
-      return typeof value === "string" && value !== "" && value.length <= MAX_WORD;
-  }
-}
-
-function hasLength(value: unknown, bounds: Bounds): value is string {
-  return typeof value === "string" && isWithin(value.length, bounds);
-}
-
-function isWithin(value: unknown, { min, max }: Bounds): boolean {
-  return typeof value === "number" && value >= min && value <= max;
+function isWithin(size: number, { min, max }: Bounds): boolean {
+  return size >= min && size <= max;
 }
 
 type Named = { readonly [name: string]: unknown };
 
+/** A reader looks at the members of the shape alone, which costs nothing where all is well. */
 function objectFaults(value: Named, shape: KindOf<"object">, strict: boolean): readonly Fault[] {
-  const faults: Fault[] = [];
-  for (const name of shape.required) {
-    if (value[name] === undefined) add(faults, name, wrong(shape, name, "missing"));
+  let faults = NONE;
+  const { entries } = shape;
+  for (let i = 0; i < entries.length; i += 1) {
+    const [name, field] = entries[i] as (typeof entries)[number];
+    const member = value[name];
+    if (member === undefined) {
+      if (field.isOptional === true) continue;
+      faults = add(faults, name, wrong(shape, name, "missing"));
+    } else if (!strict) faults = add(faults, name, faultsOf(member, field, strict));
   }
+  if (!strict) return faults;
   for (const name of Object.keys(value)) {
     const field = shape.fields[name];
-    if (field === undefined) {
-      if (strict) add(faults, name, wrong(shape, name, "unknown"));
-    } else if (value[name] !== undefined) add(faults, name, faultsOf(value[name], field, strict));
+    if (field === undefined) faults = add(faults, name, wrong(shape, name, "unknown"));
+    else if (value[name] !== undefined) {
+      faults = add(faults, name, faultsOf(value[name], field, strict));
+    }
   }
   return faults;
 }
@@ -104,17 +107,17 @@ function listFaults(
   strict: boolean,
 ): readonly Fault[] {
   const { of, unique } = shape;
-  const faults = isWithin(value.length, shape) ? [] : wrong(shape, value, "size");
-  const seen = new Set<unknown>();
+  let faults = isWithin(value.length, shape) ? NONE : wrong(shape, value, "size");
+  const seen = unique === undefined ? undefined : new Set<unknown>();
   for (let i = 0; i < value.length; i += 1) {
     const member = value[i];
-    add(faults, i, faultsOf(member, of, strict));
-    if (unique === undefined) continue;
+    faults = add(faults, i, faultsOf(member, of, strict));
+    if (unique === undefined || seen === undefined) continue;
     const isWhole = unique === "" || !isObject(member);
     const key = isWhole ? member : member[unique];
     if (seen.has(key)) {
       const pointer = unique === "" ? "" : pointerSegment(unique);
-      add(faults, i, [{ pointer, kind: "twice", shape, value: key }]);
+      faults = add(faults, i, [{ pointer, kind: "twice", shape, value: key }]);
     }
     seen.add(key);
   }
@@ -123,10 +126,10 @@ function listFaults(
 
 function recordFaults(value: Named, shape: KindOf<"record">, strict: boolean): readonly Fault[] {
   const names = Object.keys(value);
-  const faults = names.length > shape.max ? wrong(shape, value, "size") : [];
+  let faults = names.length > shape.max ? wrong(shape, value, "size") : NONE;
   for (const name of names) {
-    if (name.length > shape.maxKey) faults.push(...wrong(shape, name, "key"));
-    else add(faults, name, faultsOf(value[name], shape.of, strict));
+    if (name.length > shape.maxKey) return [...faults, ...wrong(shape, name, "key")];
+    faults = add(faults, name, faultsOf(value[name], shape.of, strict));
   }
   return faults;
 }
@@ -135,11 +138,17 @@ function wrong(shape: Shape, value: unknown, kind: Fault["kind"] = "type"): Faul
   return [{ pointer: "", kind, shape, value }];
 }
 
-/** Adds the faults of the member `key`. */
-function add(faults: Fault[], key: string | number, inner: readonly Fault[]): void {
-  if (inner.length === 0) return;
+/** `faults` and those of the member `key`; only the first of them makes a list. */
+function add(
+  faults: readonly Fault[],
+  key: string | number,
+  inner: readonly Fault[],
+): readonly Fault[] {
+  if (inner.length === 0) return faults;
+  const all = faults === NONE ? [] : (faults as Fault[]);
   const step = pointerSegment(key);
-  for (const fault of inner) faults.push({ ...fault, pointer: step + fault.pointer });
+  for (const fault of inner) all.push({ ...fault, pointer: step + fault.pointer });
+  return all;
 }
 
 /** All problems of a value, in words for whoever wrote it. */
@@ -168,7 +177,7 @@ function messageOf({ kind, shape, value, message = "" }: Fault): string {
         ? `must have ${shape.min} to ${shape.max} members, found ${(value as unknown[]).length}`
         : "must be a list";
     case "text":
-      return hasLength(value, shape)
+      return typeof value === "string" && isWithin(value.length, shape)
         ? `must be ${shape.what}, found "${value.slice(0, 60)}"`
         : `must be ${shape.what}, ${shape.min} to ${shape.max} characters`;
     case "word":

@@ -8,7 +8,7 @@ export function jsonSchemaOf(shape: Shape): JsonSchema {
     case "object":
       return {
         type: "object",
-        required: shape.required,
+        required: shape.entries.flatMap(([name, { isOptional }]) => (isOptional ? [] : [name])),
         properties: schemasOf(shape.fields),
         additionalProperties: false,
       };

@@ -28,7 +28,7 @@ export interface Bounds {
 }
 
 type Kind =
-  | { readonly is: "object"; readonly fields: Fields; readonly required: readonly string[] }
+  | { readonly is: "object"; readonly fields: Fields; readonly entries: readonly Entry[] }
   | ({ readonly is: "list"; readonly of: Shape; readonly unique: string | undefined } & Bounds)
   | { readonly is: "record"; readonly of: Shape; readonly max: number; readonly maxKey: number }
   | ({ readonly is: "text"; readonly what: string; readonly pattern: RegExp | undefined } & Bounds)
@@ -37,6 +37,9 @@ type Kind =
   | { readonly is: "nullable"; readonly of: Shape }
   | { readonly is: "variant"; readonly tag: string; readonly shapes: Fields; readonly other: Shape }
   | { readonly is: "rule"; readonly type: "string" | "object" | undefined; readonly test: Test };
+
+/** A member as a list has it, which is walked faster than an object. */
+type Entry = readonly [name: string, shape: Shape];
 
 export type KindOf<I> = Extract<Kind, { is: I }>;
 
@@ -66,11 +69,10 @@ type Members<F> = Flat<
 
 /** An object of exactly these members, required ones first. */
 export function object<const F extends Fields>(fields: F): ObjectShape<Members<F>> {
-  const names = Object.keys(fields);
   return {
     is: "object",
     fields: Object.assign(Object.create(null), fields) as Fields, // so that no name is inherited
-    required: names.filter((name) => fields[name]?.isOptional !== true),
+    entries: Object.entries(fields),
   };
 }
 
