@@ -44,8 +44,9 @@ export function isMarker(key: string | undefined): key is Marker {
 
 /** The marker of an object; undefined: it is data as it is. */
 export function markerOf(object: JsonObject): Marker | undefined {
-  const [only, ...others] = memberNames(object);
-  return others.length === 0 && isMarker(only) ? only : undefined;
+  const names = memberNames(object);
+  const only = names.length === 1 ? names[0] : undefined;
+  return isMarker(only) ? only : undefined;
 }
 
 /** Sets an own member; `__proto__` is a key like any other. */

@@ -116,6 +116,18 @@ function firstOf(
   return first;
 }
 
+/** The graph's order; what the graph does not know follows the item that it followed. */
+export function inGraphOrder(
+  survivors: readonly (readonly [string, Item])[],
+  after: readonly (readonly [string, Item])[],
+): Item[] {
+  const written = new Map(survivors);
+  return interleaved(
+    after.map(([key, item]) => [key, written.get(key) ?? item]),
+    survivors,
+  );
+}
+
 /** `main`, and behind each of them those of `others` that follow it there and are not in `main`. */
 export function interleaved<T>(
   main: readonly (readonly [key: string, thing: T])[],
@@ -132,6 +144,7 @@ export function interleaved<T>(
       else following.set(anchor, [thing]);
     }
   }
+  if (following.size === 0) return main.map(([, thing]) => thing);
   const behind = (key: string | undefined): readonly T[] => following.get(key) ?? [];
   return [...behind(undefined), ...main.flatMap(([key, thing]) => [thing, ...behind(key)])];
 }

@@ -20,6 +20,7 @@ import { carryComments } from "./carry-comments.ts";
 import {
   attrKey,
   blockKey,
+  inGraphOrder,
   interleaved,
   keyed,
   keyOf,
@@ -122,13 +123,7 @@ class Merge {
       return [key, notes ? { ...item, ...notes } : item];
     });
     const isOrdered = where.place === "file" || where.place === "body";
-    const written = new Map(survivors);
-    const items = isOrdered
-      ? interleaved(
-          headed.map(([key, item]): [string, Item] => [key, written.get(key) ?? item]),
-          survivors,
-        )
-      : interleaved(survivors, headed);
+    const items = isOrdered ? inGraphOrder(survivors, headed) : interleaved(survivors, headed);
     return { items: withHeads(items, survivors, where.place), foot: carried.foot };
   }
 

@@ -95,9 +95,15 @@ function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScop
     return { text: id, at: { start: node.start, end: first.end } };
   }
   if (hint !== undefined) return { hint };
-  const nearest = nearestName(name, [...(scope.env.names?.() ?? []), ...ALWAYS_PRESENT]);
+  const nearest = nearestName(name, namesIn(scope));
   if (nearest === undefined) return {};
   return { text: isBare(nearest) ? nearest : `nodes[${quoteText(nearest)}]` };
+}
+
+/** Every name that may be meant, one by one: there may be very many, of which the first are compared. */
+function* namesIn({ env }: TypeScope): Generator<string> {
+  yield* env.names?.() ?? [];
+  yield* ALWAYS_PRESENT;
 }
 
 function isBare(id: string): boolean {

@@ -52,7 +52,8 @@ function isInOrder(items: readonly Item[], place: BlockKind): boolean {
     const rank = rankOf(item, place);
     if (rank < last) return false;
     last = rank;
-    const [canonical] = item.kind === "edge" ? [] : canonicalItem(item, place);
+    if (item.kind === "edge") return false;
+    const canonical = item.kind === "attr" ? canonicalAttr(item, place) : canonicalBlock(item);
     if (canonical !== item) return false;
   }
   return true;

@@ -52,10 +52,11 @@ const sorted: Collect = (list, name, make) => {
   return new Written(`[${rows.map(({ json }) => json).join()}]`) as unknown as readonly Json[];
 };
 
-/** A list or object that is being looked through, its keys, and how many of them were. */
+/** A list or object that is being looked through, and how many of its parts were; a list has no names. */
 interface Open {
   readonly holder: JsonObject;
-  readonly keys: readonly (string | number)[];
+  readonly names: readonly string[] | undefined;
+  readonly size: number;
   next: number;
 }
 
@@ -69,26 +70,25 @@ function checkJson(root: unknown): void {
   for (let at = root; ; ) {
     const problem = problemOf(at, around);
     if (problem !== undefined) {
-      const pointer = open.map(({ keys, next }) => pointerSegment(keys[next - 1] ?? "")).join("");
+      const pointer = open
+        .map(({ names, next }) => pointerSegment(names?.[next - 1] ?? next - 1))
+        .join("");
       const place = pointer === "" ? "the graph" : pointer;
       throw new DslError("graph_invalid", `${place} ${problem}`, { pointer });
     }
     if (typeof at === "object" && at !== null) {
       const holder = at as JsonObject;
       around.add(holder);
-      open.push({
-        holder,
-        keys: Array.isArray(at) ? [...at.keys()] : memberNames(holder),
-        next: 0,
-      });
+      const names = Array.isArray(at) ? undefined : memberNames(holder);
+      open.push({ holder, names, size: (names ?? (at as unknown[])).length, next: 0 });
     }
     let top = open.at(-1);
-    for (; top !== undefined && top.next === top.keys.length; top = open.at(-1)) {
+    for (; top !== undefined && top.next === top.size; top = open.at(-1)) {
       around.delete(top.holder);
       open.pop();
     }
     if (top === undefined) return;
-    at = top.holder[top.keys[top.next] as string];
+    at = top.holder[top.names?.[top.next] ?? top.next];
     top.next += 1;
   }
 }

@@ -7,7 +7,7 @@ import { writing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
 import { DIAGNOSTICS, type DiagnosticCode } from "../../diagnostics/table.ts";
 import { compileExpression } from "../../expression/compile.ts";
-import type { Expression, Span } from "../../syntax/ast.ts";
+import type { Expression } from "../../syntax/ast.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
 import { fits } from "../../types/fits.ts";
 import {
@@ -95,11 +95,6 @@ export class Expressions {
     });
   }
 
-  /** The stretch of a whole expression in the text. */
-  #spanOf(leaf: Leaf): Span | undefined {
-    return this.#ctx.map.expression(leaf);
-  }
-
   /** Whether the type of an expression suits the place where it stands. */
   #checkPlace(checked: Checked, findings: readonly Finding[]): void {
     const { leaf, type } = checked;
@@ -115,7 +110,7 @@ export class Expressions {
       if (answer === "no") {
         this.#ctx.report("FLOW5005", leaf.pointer, {
           parts: { place: placeName(leaf), type: describeType(type) },
-          span: this.#spanOf(leaf),
+          span: this.#ctx.map.expression(leaf),
         });
       } else if (mayBeNull(type)) this.#reportNull(checked, type);
       else if (isDecision(site) && findings.length === 0) this.#checkConstant(checked);
@@ -128,11 +123,11 @@ export class Expressions {
     if (value === undefined && reads.length === 0) value = constantOf(tree);
     if (typeof value !== "boolean") return;
     const parts = { result: String(value) };
-    this.#ctx.report("FLOW5011", leaf.pointer, { parts, span: this.#spanOf(leaf) });
+    this.#ctx.report("FLOW5011", leaf.pointer, { parts, span: this.#ctx.map.expression(leaf) });
   }
 
   #reportNull({ leaf, tree }: Checked, type: FlowType): void {
-    const span = this.#spanOf(leaf);
+    const span = this.#ctx.map.expression(leaf);
     const instead = orElse(tree, withoutNull(type));
     this.#ctx.report("FLOW5006", leaf.pointer, {
       parts: { expression: shown(printExpression(tree)) },
@@ -155,7 +150,7 @@ export class Expressions {
           expression: isHole ? "text with holes" : shown(printExpression(tree)),
           found: describeType(given),
         },
-        span: isHole ? undefined : this.#spanOf(leaf),
+        span: isHole ? undefined : this.#ctx.map.expression(leaf),
         ...(!isHole && this.#asTaken(checked, taken)),
       });
     } else if (answer === "maybe" && mayBeNull(given) && fits(NULL, taken) === "no") {
@@ -165,7 +160,7 @@ export class Expressions {
 
   /** What to read instead: the member of a node's record that fits, or the value as text. */
   #asTaken({ leaf, tree, type }: Checked, taken: FlowType): Pick<PlacedDetails, "hint" | "fix"> {
-    const span = this.#spanOf(leaf);
+    const span = this.#ctx.map.expression(leaf);
     const source = printExpression(tree);
     const found = withoutNull(type);
     const props = found.kind === "object" ? found.props : new Map<string, FlowType>();

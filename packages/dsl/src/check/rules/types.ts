@@ -71,7 +71,7 @@ export class Types {
         const found = lookUp(root, body, roots);
         return found instanceof NodeModel || found?.kind === "nodes";
       },
-      names: () => (this.#ctx.suggests() ? firstNames(visibleNames(body, roots)) : []),
+      names: () => (this.#ctx.suggests() ? visibleNames(body, roots) : []),
     };
     if (roots.length === 0) this.#envs.set(body, env);
     return env;
@@ -154,15 +154,4 @@ function inputsType(ctx: Validation): FlowType {
     props.push([name, isObject(schema) && ctx.isReadable(schema) ? typeFromSchema(schema) : ANY]);
   }
   return objectOf(props);
-}
-
-/** More names than this are not compared. */
-const MAX_NAMES = 2_000;
-
-function* firstNames(names: Iterable<string>): Generator<string> {
-  let left = MAX_NAMES;
-  for (const name of names) {
-    if (left-- <= 0) return;
-    yield name;
-  }
 }
