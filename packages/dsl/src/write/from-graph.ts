@@ -298,7 +298,8 @@ function invalid(pointer: string, message: string): never {
 }
 
 function objectAt(value: unknown, pointer: string): JsonObject {
-  if (!isObject(value)) {
+  // An instance of a class too: it prints by its own members.
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
     invalid(pointer, "must be an object");
   }
   return value as JsonObject;

@@ -8,6 +8,16 @@ const NODE = { id: "a", type: "t", fields: {} };
 const GRAPH = { version: 1, id: "x", nodes: [NODE] };
 const withNode = (change: object): object => ({ ...GRAPH, nodes: [{ ...NODE, ...change }] });
 
+test("a graph whose objects are of a class prints as one of plain objects", () => {
+  class Node {
+    readonly id = "a";
+    readonly type = "t";
+    readonly fields = {};
+  }
+  const graph = { ...GRAPH, nodes: [new Node()] } as never;
+  expect(printFlow(graph)).toBe(printFlow(GRAPH as never));
+});
+
 describe("a value that is no graph", () => {
   test.each<[string, unknown, string]>([
     ["nothing", undefined, ""],
