@@ -12,6 +12,7 @@ import { coreEntry, toolRefs } from "@millrace/engine/pack";
 import { expectItem, expectProblems } from "./expect-entry.ts";
 import { credential, modelId, provider, sampling } from "./fields.ts";
 import { type Label, labelProblems } from "./labels.ts";
+import { runAi } from "./loop.ts";
 import { toolNames } from "./tool-names.ts";
 
 const REASONS =
@@ -263,7 +264,7 @@ const ai: NodeType = {
     if (typeof label === "string") return [label];
     return Array.isArray(labels) ? labels.filter((name) => typeof name === "string") : [];
   },
-  run: async (fields, ctx) => (await import("./loop.ts")).runAi(fields, ctx),
+  run: runAi,
 };
 
 /** Node types for `createRegistry([aiPack()])`. What they ask is `aiSettings` of `createEngine`. */
@@ -273,12 +274,8 @@ export function aiPack(): NodePack {
 
 const MAX_OPTIONS_UNITS = 16_384; // of providerOptions, as JSON
 
-/**
- * What is wrong with the fields of a node beyond their schema. Most flows ask no model: the code of one that does is loaded here, so
- * that no time passes within its run.
- */
-async function check(fields: Fields, source: FlowNode["fields"]): Promise<readonly FieldFinding[]> {
-  await import("./loop.ts");
+/** What is wrong with the fields of a node beyond their schema. */
+function check(fields: Fields, source: FlowNode["fields"]): readonly FieldFinding[] {
   const found: FieldFinding[] = [];
   const say = (pointer: string, message: string): void => {
     found.push({ pointer, code: "FLOW3015", message, severity: "error" });
