@@ -17,8 +17,9 @@ export function optionsOf<T>(shapes: { readonly [K in keyof Required<T>]: Shape 
   return object(optionals(shapes as Fields));
 }
 
+/** True for strings. */
 export const isText = (value: unknown): value is string => typeof value === "string";
-/** Infinity is a number without a bound. */
+/** True for numbers from 0; Infinity is a number without a bound. */
 export const isAmount = (value: unknown): value is number =>
   typeof value === "number" && value >= 0;
 
@@ -28,11 +29,17 @@ export const has =
   (value: unknown): boolean =>
     methods.every((name) => typeof Object(value)[name] === "function");
 
+/** Takes anything: what it is given is checked elsewhere. */
 export const ANY: Shape = rule(() => undefined);
+/** An object of any members. */
 export const RECORD: Shape = must(isObject, "an object");
+/** Any string. */
 export const TEXT: Shape = must(isText, "text");
+/** `true` or `false`, with the message of options. */
 export const FLAG: Shape = must((value) => typeof value === "boolean", "true or false");
+/** A number from 1; Infinity is no limit. */
 export const COUNT: Shape = must((value) => isAmount(value) && value >= 1, "a number from 1");
+/** Milliseconds from 0; Infinity is no limit. */
 export const MILLISECONDS: Shape = must(isAmount, "milliseconds, 0 or more");
 
 /** Throws for the first thing that is wrong: names that nobody knows before values. */

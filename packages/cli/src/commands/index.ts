@@ -3,6 +3,7 @@ import type { CommandTable, Noun } from "../argv/spec.ts";
 
 const noun = (name: string, says: string, load: Noun["load"]): Noun => ({ name, says, load });
 
+/** The table of commands: word, line of help, and the loader of its file. */
 export const NOUNS: CommandTable = [
   noun("run", "run a flow and show what happens", () => import("./run.ts")),
   noun(

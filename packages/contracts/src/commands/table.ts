@@ -21,6 +21,7 @@ export function commandTable<T extends { readonly [name: string]: Row }>(
 type Path = HttpBinding["path"];
 type More = Omit<HttpBinding, "method" | "path" | "status">;
 
+/** A binding of a command that reads: GET, answers 200. */
 export const get = (path: Path, more: More = {}): HttpBinding => ({
   method: "GET",
   path,
@@ -28,6 +29,7 @@ export const get = (path: Path, more: More = {}): HttpBinding => ({
   ...more,
 });
 
+/** A binding of a command that does something: POST, its arguments outside of the path are the body. */
 export const post = (path: Path, status: HttpBinding["status"], more: More = {}): HttpBinding => ({
   method: "POST",
   path,
@@ -55,6 +57,7 @@ export type PageArgs = InferArgs<z.ZodObject<typeof pageArgs>>;
 
 /** Argument and header of a change to something that has an entity tag. */
 export const ifMatch = z.string().min(1).max(128).exactOptional();
+/** What a binding adds for `ifMatch`: it comes as the header `If-Match`. @see RFC 9110, section 13.1.1 */
 export const ifMatchHeader = {
   headers: { "if-match": "ifMatch" },
 };
@@ -68,5 +71,7 @@ export const KEY_ERRORS = [
   "idempotency_mismatch",
 ] as const;
 
+/** Arguments of a command that takes none. */
 export const none = z.strictObject({});
+/** Result of a command that answers nothing. */
 export const nothing = z.null();

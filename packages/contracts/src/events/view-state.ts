@@ -173,6 +173,7 @@ export function enqueue<T extends { order: number }>(
   else queue.splice(at, 0, item);
 }
 
+/** States of a node that is over. @see `isTerminal` */
 export type TerminalState = "succeeded" | "failed" | "skipped" | "cancelled";
 
 /** Whether a node in this state is over. */

@@ -19,6 +19,7 @@ export interface Fields {
   readonly [name: string]: Shape;
 }
 
+/** A value that a closed list may hold. */
 export type Scalar = string | number | boolean;
 
 /** Limits of a length, a size or a number, both included. */
@@ -41,6 +42,7 @@ type Kind =
 /** A member as a list has it, which is walked faster than an object. */
 type Entry = readonly [name: string, shape: Shape];
 
+/** The kind of shape of this name, such as `KindOf<"list">`. */
 export type KindOf<I> = Extract<Kind, { is: I }>;
 
 /** A place and what is wrong there, as the rest of a sentence: `must be a list`. */
@@ -124,6 +126,7 @@ export function open<const V extends string>(...values: readonly V[]): Shape<V> 
   return { is: "word", values, isOpen: true };
 }
 
+/** A whole number from `min` to `max` (the greatest safe integer), both included. */
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Shape<number> {
   return { is: "number", min, max, isWhole: true };
 }
@@ -133,6 +136,7 @@ export function amount(max: number = Number.MAX_VALUE, min = 0): Shape<number> {
   return { is: "number", min, max, isWhole: false };
 }
 
+/** A value of the shape, or `null`. */
 export function nullable<T>(of: Shape<T>): Shape<T | null> {
   return { is: "nullable", of };
 }
@@ -157,5 +161,7 @@ export function must<T = unknown>(holds: (value: unknown) => boolean, what: stri
   return rule((value) => (holds(value) ? undefined : `must be ${what}`));
 }
 
+/** `true` or `false`. */
 export const flag: Shape<boolean> = oneOf(true, false);
+/** A function; it has no JSON Schema. */
 export const fn: Shape = must((value) => typeof value === "function", "a function");
