@@ -25,6 +25,7 @@ import type {
   ServiceInfo,
   StoredEvent,
 } from "@millrace/contracts";
+import type { FlowCatalog } from "@millrace/dsl";
 import type { Registry, SubflowPort } from "@millrace/engine";
 import type { CredentialStore } from "@millrace/oauth";
 import type { Store } from "@millrace/store";
@@ -153,8 +154,10 @@ export interface ServerHost {
   readonly store: Store;
   /** Graphs and large values of runs. */
   readonly journal: Journal;
-  /** Node types, for the catalog and for validation. */
+  /** Node types, for the catalog and for stored flows. */
   readonly registry: Registry;
+  /** The node types, services and providers that a flow which is to run may name. */
+  readonly catalog: FlowCatalog;
   /** A command without a handler is not wired. */
   readonly commands: CommandHandlers;
   /** The services and their connections. */

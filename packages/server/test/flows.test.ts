@@ -35,6 +35,46 @@ test("an invalid flow is an answer, not a problem, and text has lines", async ()
   expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
 });
 
+test("a provider and a service that the server has not are errors, of a check and of a run alike", async () => {
+  const server = await serve();
+  const dsl = `flow 1 stray
+
+connection crm: bearer {
+  service = "nowhere"
+}
+
+node ask: ai {
+  provider = "opnai"
+  modelId = "m"
+  input = "hello"
+}
+`;
+  const graph = parseFlow(dsl).graph;
+  for (const flow of [{ dsl }, { graph }]) {
+    const checked = await invoke<FlowReport>(server, "validate_flow", flow);
+    expect(checked.valid).toBe(false);
+    const messages = checked.diagnostics.map(({ message }) => message);
+    expect(messages).toEqual([
+      expect.stringContaining('"nowhere"'),
+      expect.stringContaining('"opnai"'),
+    ]);
+    const { errors = [] } = await problemOf(await post(server, "/api/run", flow));
+    expect(errors.map(({ message }) => message)).toEqual(messages);
+  }
+});
+
+test("a valid flow says which schedules it proposes", async () => {
+  const server = await serve();
+  const dsl =
+    'flow 1 report\n\nschedule nightly {\n  cron = "0 3 * * *"\n}\n\nnode done: log {\n  message = "done"\n}\n';
+  const proposed = parseFlow(dsl).graph.schedules;
+  expect(proposed).toMatchObject([{ name: "nightly", cron: "0 3 * * *" }]);
+  for (const flow of [{ dsl }, { graph: parseFlow(dsl).graph }]) {
+    expect(await invoke(server, "validate_flow", flow)).toMatchObject({ valid: true, proposed });
+  }
+  expect(await invoke(server, "list_schedules", {})).toMatchObject({ items: [] });
+});
+
 test("exactly one of graph and text is taken", async () => {
   const server = await serve();
   for (const body of [{}, { dsl: HELLO, graph }]) {

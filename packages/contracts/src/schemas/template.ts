@@ -3,7 +3,7 @@ import * as z from "zod";
 import { digestSchema, type Infer, slugSchema, timeSchema } from "./common.ts";
 import { diagnosticSchema } from "./diagnostic.ts";
 import type { FlowGraph } from "./graph.ts";
-import { flowGraphSchema } from "./graph.ts";
+import { flowGraphSchema, flowScheduleSchema } from "./graph.ts";
 
 const source = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.enum(["local", "import"]) }),
@@ -62,6 +62,10 @@ export type TemplateVersion = Infer<typeof templateVersionSchema>;
 export const flowReportSchema = z.strictObject({
   valid: z.boolean().describe("No diagnostic is an error."),
   diagnostics: z.array(diagnosticSchema),
+  proposed: z
+    .array(flowScheduleSchema)
+    .exactOptional()
+    .describe("Schedules of a valid flow; `create_schedule` activates one. Absent: none."),
 });
 
 /** The findings of a validation. */

@@ -28,8 +28,10 @@ import { toolRefs } from "./tools.ts";
 /** What a flow is compiled against. */
 export interface CompileOptions {
   readonly registry: Registry;
+  /** What validation knows, such as the services and the providers of models; default: the node types of `registry` alone. */
+  readonly catalog?: FlowCatalog | undefined;
   /** Where flows that this one calls come from; absent: there is none. */
-  readonly subflows?: SubflowPort;
+  readonly subflows?: SubflowPort | undefined;
   readonly limits?: Partial<Limits>;
   /** Code of extensions is not loaded: what their own checks would find is left out. Default false. */
   readonly withoutCode?: boolean;
@@ -37,7 +39,7 @@ export interface CompileOptions {
   readonly document?: FlowDocument;
   /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
   readonly hash?: string;
-  /** What `validateFlow` or `checkFlow` found with the catalog of this registry: the graph is not validated again. Part of the result. */
+  /** What `validateFlow` or `checkFlow` found with this catalog: the graph is not validated again. Part of the result. */
   readonly checked?: readonly Diagnostic[] | undefined;
 }
 
@@ -74,23 +76,23 @@ function withRange(diagnostic: Diagnostic, document: FlowDocument): Diagnostic {
 
 async function compile(given: FlowGraph, options: CompileOptions): Promise<CompileResult> {
   const graph = completeGraph(given);
-  const { registry, document, checked } = options;
+  const { registry, document, checked, catalog = registry.catalog() } = options;
   const limits = engineLimits(options.limits);
   const tooBig = sizeProblem([graph], limits);
   if (tooBig !== null) return { ok: false, diagnostics: [tooBig] };
   const diagnostics = [
-    ...(checked ?? validateFlow(graph, registry.catalog(), { ...(document && { document }) })),
+    ...(checked ?? validateFlow(graph, catalog, { ...(document && { document }) })),
   ];
   if (hasError(diagnostics)) return { ok: false, diagnostics };
   const resolved = await resolveSubflows(graph, {
     port: options.subflows,
-    catalog: registry.catalog(),
+    catalog,
     depth: limits.depth,
   });
   diagnostics.push(...resolved.diagnostics);
   const { flows } = resolved;
   if (!hasError(diagnostics)) {
-    diagnostics.push(...calledProblems(graph, flows, registry.catalog()));
+    diagnostics.push(...calledProblems(graph, flows, catalog));
     const whole = sizeProblem(
       [graph, ...[...flows.values()].map((called) => called.graph)],
       limits,
@@ -323,6 +325,7 @@ function hasError(diagnostics: readonly Diagnostic[]): boolean {
 
 const COMPILE = optionsOf<CompileOptions>({
   registry: must(has("get", "require", "entries", "catalog"), "what createRegistry makes"),
+  catalog: must(has("entry", "types"), "a catalog with entry and types"),
   subflows: must(has("get"), "a port with get"),
   limits: RECORD,
   withoutCode: FLAG,

@@ -21,6 +21,7 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
+import type { FlowCatalog } from "@millrace/dsl";
 import { type Engine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
@@ -44,6 +45,8 @@ export interface LocalExecutorOptions {
   readonly store: Store;
   /** Node types of the flows. Default: the core ones. */
   readonly registry?: Registry;
+  /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
+  readonly catalog?: FlowCatalog | undefined;
   readonly subflows?: SubflowPort;
   /** Runs that work at once; default 64. */
   readonly maxLiveRuns?: number;
@@ -58,8 +61,8 @@ export interface LocalExecutorOptions {
 }
 
 const OPTIONS: OptionNames<LocalExecutorOptions> = {
-  ...{ engine: true, store: true, registry: true, subflows: true, maxLiveRuns: true },
-  ...{ maxQueuedRuns: true, maxNodes: true, log: true, now: true },
+  ...{ engine: true, store: true, registry: true, catalog: true, subflows: true },
+  ...{ maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true, log: true, now: true },
 };
 
 /** Runs that are taken up at the same time: as many as a server runs at once. */
@@ -97,14 +100,14 @@ class EngineExecutor implements LocalExecutor {
   #closed: Promise<void> | undefined;
 
   constructor(options: LocalExecutorOptions) {
-    const { engine, store, registry = createStandardRegistry(), subflows } = options;
+    const { engine, store, registry = createStandardRegistry(), catalog, subflows } = options;
     const { maxNodes, maxLiveRuns, maxQueuedRuns } = LIMITS;
     this.kind = store.kind;
     this.#engine = engine;
     this.#store = store;
     this.#options = { maxQueuedRuns: maxQueuedRuns.default, now: Date.now, ...options };
     const limits = { nodes: options.maxNodes ?? maxNodes.default };
-    this.#plans = createPlans({ registry, limits, ...(subflows && { subflows }) });
+    this.#plans = createPlans({ registry, catalog, limits, subflows });
     this.#live = new LiveRuns({
       maxLive: options.maxLiveRuns ?? maxLiveRuns.default,
       launch: (live) => this.#launch(live),

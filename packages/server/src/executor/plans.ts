@@ -7,7 +7,10 @@ const MAX_UNITS = 65_536; // of a graph; larger ones are rare, and would keep th
 
 type Compiled = ReturnType<typeof compileFlow>;
 
-/** Compiles with the same options; each answer is as `compileFlow` gives it. */
+/**
+ * Compiles with the same options; each answer is as `compileFlow` gives it. `catalog` counts for new runs alone: a run goes on
+ * without the provider or the service that its flow names, and fails where it needs that.
+ */
 export interface Plans {
   /** The plan of a graph of a request; the caller may change the graph afterwards. A flow that calls others is compiled at every start. */
   ofStart(graph: FlowGraph): Compiled;
@@ -16,6 +19,7 @@ export interface Plans {
 }
 
 export function createPlans(options: CompileOptions): Plans {
+  const { catalog: _ofNewRuns, ...ofStored } = options;
   const { subflows } = options;
   const ofText = new Map<string, Compiled | "seen">();
   const ofGraph = new WeakMap<FlowGraph, Compiled>();
@@ -64,11 +68,11 @@ export function createPlans(options: CompileOptions): Plans {
     ofRun({ graph, flows, flowHash }) {
       const hash = flowHash === undefined ? {} : { hash: flowHash };
       if (flows !== undefined) {
-        return compileFlow(graph, { ...options, ...hash, subflows: pinned(flows) });
+        return compileFlow(graph, { ...ofStored, ...hash, subflows: pinned(flows) });
       }
       const known = ofGraph.get(graph);
       if (known !== undefined) return known;
-      const made = compileFlow(graph, { ...options, ...hash });
+      const made = compileFlow(graph, { ...ofStored, ...hash });
       ofGraph.set(graph, made);
       made.catch(() => ofGraph.delete(graph)); // where flows come from was away
       return made;

@@ -1,5 +1,11 @@
 /** Commands of flows as text and as graph. Nothing is executed and no socket is opened. */
-import type { CatalogEntry, Diagnostic, FlowGraph } from "@millrace/contracts";
+import type {
+  CatalogEntry,
+  Diagnostic,
+  FlowArgs,
+  FlowGraph,
+  FlowReport,
+} from "@millrace/contracts";
 import { checkFlow, formatFlow, mergeDiagnostics } from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
 import { Answer, etagOf, pageOf, wire } from "../dispatch/index.ts";
@@ -7,25 +13,26 @@ import { known } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { flowInvalid, isError, print, readDsl, sizeProblem } from "./read-flow.ts";
 
-/** What a run of the flow would be refused for, and warnings. Checks of extensions are left out: none of their code runs. */
-async function check(
-  args: { readonly graph?: FlowGraph; readonly dsl?: string },
-  { app, host }: CommandCall,
-): Promise<readonly Diagnostic[]> {
-  const options = {
-    registry: host.registry,
-    subflows: host.subflows,
-    limits: { nodes: app.limits.maxNodes },
-    withoutCode: true,
-  };
-  if (args.graph !== undefined) return (await compileFlow(args.graph, options)).diagnostics;
-  const { dsl = "" } = args;
-  const tooLong = sizeProblem(dsl, app.limits.maxDslBytes);
-  if (tooLong !== undefined) return [tooLong];
-  const { graph, document, diagnostics, ok } = checkFlow(dsl, host.registry.catalog());
-  if (!ok) return diagnostics;
-  const compiled = await compileFlow(graph, { ...options, document });
-  return mergeDiagnostics(diagnostics, compiled.diagnostics);
+/** What a run of the flow would be refused for, warnings, and the schedules it proposes. No code of extensions runs: their checks are left out. */
+async function report(args: FlowArgs, { app, host }: CommandCall): Promise<FlowReport> {
+  const { catalog, registry, subflows } = host;
+  const limits = { nodes: app.limits.maxNodes };
+  const compile = { catalog, registry, subflows, limits, withoutCode: true };
+  if (args.graph !== undefined) {
+    return reportOf(args.graph, (await compileFlow(args.graph, compile)).diagnostics);
+  }
+  const tooLong = sizeProblem(args.dsl, app.limits.maxDslBytes);
+  if (tooLong !== undefined) return { valid: false, diagnostics: [tooLong] };
+  const { graph, document, diagnostics, ok } = checkFlow(args.dsl, catalog);
+  if (!ok) return { valid: false, diagnostics };
+  const compiled = await compileFlow(graph, { ...compile, document, checked: diagnostics });
+  return reportOf(graph, mergeDiagnostics(compiled.diagnostics));
+}
+
+function reportOf(graph: FlowGraph, diagnostics: readonly Diagnostic[]): FlowReport {
+  const valid = !diagnostics.some(isError);
+  const { schedules: proposed = [] } = graph;
+  return { valid, diagnostics, ...(valid && proposed.length > 0 && { proposed }) };
 }
 
 // Entries never change, and hashing one costs more than everything else that its request needs.
@@ -48,10 +55,7 @@ function matches(entry: CatalogEntry, q: string): boolean {
 }
 
 export const flowHandlers: HandlerList = [
-  wire("validate_flow", async (args, call) => {
-    const diagnostics = await check(args, call);
-    return { valid: !diagnostics.some(isError), diagnostics };
-  }),
+  wire("validate_flow", report),
   wire("format_flow", ({ dsl }, { app }) => {
     readDsl(dsl, app.limits.maxDslBytes);
     const { text, diagnostics } = formatFlow(dsl);

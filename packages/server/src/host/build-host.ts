@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { aiSettings } from "@millrace/ai";
 import type { Journal } from "@millrace/contracts";
+import type { FlowCatalog } from "@millrace/dsl";
 import { createEngine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
@@ -136,12 +137,19 @@ export async function buildHost(
     local: models?.provider,
     auditKey: writes ? await loadAuditKey(options.store) : undefined,
   });
+  const providers = [...ai.providers, ...extensions.providers];
+  const catalog: FlowCatalog = {
+    ...registry.catalog(),
+    // A server without local models knows the provider all the same: a failover may go past it.
+    providers: new Set(["local", ...providers.map(({ id }) => id)]),
+    services: [...options.services, ...extensions.services].map(({ slug }) => slug),
+  };
   const engine = createEngine({
     host: timed,
     journal,
     credentials: services.credentials,
     services,
-    settings: [aiSettings({ ...ai.ai, providers: [...ai.providers, ...extensions.providers] })],
+    settings: [aiSettings({ ...ai.ai, providers })],
     config: extensions.config,
     limits: {
       nodes: limits.maxNodes,
@@ -160,6 +168,7 @@ export async function buildHost(
     store,
     log,
     registry,
+    catalog,
     subflows: called,
     maxLiveRuns: limits.maxLiveRuns,
     maxQueuedRuns: limits.maxQueuedRuns,
@@ -172,6 +181,7 @@ export async function buildHost(
     store,
     journal,
     registry,
+    catalog,
     commands: models === null ? coreHandlers : new Map([...coreHandlers, ...modelHandlers]),
     models,
     services,

@@ -246,7 +246,7 @@ interface Flow {
 async function findFlow({ app, host }: CommandCall, request: RunRequest): Promise<Flow> {
   if (request.graph !== undefined) return { graph: request.graph };
   if (request.dsl !== undefined) {
-    return readDsl(request.dsl, app.limits.maxDslBytes, host.registry.catalog());
+    return readDsl(request.dsl, app.limits.maxDslBytes, host.catalog);
   }
   const stored = await host.templates.get(request.template ?? "", request.version);
   const { graph, slug, version } = known(stored, "template");
