@@ -129,6 +129,12 @@ test("a run uses what was granted, and nothing is left of it when it is removed"
     status: "succeeded",
     outputs: { t: "hello Ann" },
   });
+  expect((await call("test", "f.flow", "--update")).code).toBe(0);
+  expect(await call("test", "f.flow")).toMatchObject({
+    code: 0,
+    stderr: "✓ f.flow\n1 test passed\n",
+  });
+  expect(readFileSync(join(cwd, "golden.ndjson"), "utf8")).toContain("hello Ann");
   const doctor = await call("ext", "doctor", "--json");
   expect(doctor.code).toBe(0);
   expect(JSON.parse(doctor.stdout.split("\n")[0] ?? "")).toMatchObject({

@@ -184,3 +184,17 @@ test("a subflow is found beside the file, and one that is nowhere makes the flow
   expect([told.code, told.stdout]).toEqual([0, '{\n  "n": 42\n}\n']);
   expect((await inside(["run", "x.flow"], { files: { "x.flow": parent } })).code).toBe(3);
 });
+
+test("a run shows each finding once, whether reading the flow or compiling it has found it", async () => {
+  const text = flow(
+    'input unused: string = "a"',
+    'node a: subflow {\n  flow = "nowhere"\n}',
+    "output o = a.outputs",
+  );
+  const told = await inside(["run", "x.flow"], { files: { "x.flow": text } });
+  const heads = told.stderr.split("\n").filter((line) => /^(?:error|warning)\[/.test(line));
+  expect([told.code, heads]).toEqual([
+    3,
+    ["warning[FLOW4011] input unused is never read", "error[FLOW4010] flow nowhere does not exist"],
+  ]);
+});

@@ -144,4 +144,9 @@ test("a flow that is not valid fails its test", async () => {
   const cwd = scratch({ "x.flow": "flow 1 x\n\nnode a: no.such {\n}\n" });
   const told = await inside(["test", "x.flow"], { cwd });
   expect([told.code, told.stderr.includes("the flow is not valid: 1 error")]).toEqual([1, true]);
+  expect(told.stderr).toContain("error[FLOW3001] unknown node type no.such\n  x.flow:3:9\n");
+  const json = await inside(["test", "x.flow", "--json"], { cwd });
+  expect(JSON.parse(json.stdout.split("\n")[0] ?? "")).toMatchObject({
+    problems: ["the flow is not valid: 1 error", "unknown node type no.such"],
+  });
 });

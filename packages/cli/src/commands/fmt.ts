@@ -8,10 +8,8 @@ import { command } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { expandFiles, readInput, replaceFile } from "../files.ts";
-import { renderDiagnostics } from "../output/code-frame.ts";
-import { createStyle } from "../output/style.ts";
+import { invalidFlow, isValid, showFindings } from "../output/findings.ts";
 import { clean } from "../output/text.ts";
-import { countFindings, isValid } from "../run/load-flow.ts";
 
 export const commands: readonly CliCommand[] = [
   command("fmt", "rewrite flows into their one canonical form", {
@@ -38,7 +36,6 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const check = isOn(input, "check");
   const toStdout = isOn(input, "stdout");
   if (check && toStdout) throw usage("--check and --stdout cannot be used together");
-  const style = createStyle(io.colour, io.env);
   const broken = [];
   let different = 0;
   for (const file of await expandFiles(input.args, io)) {
@@ -61,11 +58,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     }
     if (!valid) {
       broken.push(...result.diagnostics);
-      if (io.json === undefined) {
-        await io.err.write(
-          `${await renderDiagnostics(result.diagnostics, { name, text }, style)}\n`,
-        );
-      }
+      await showFindings(result.diagnostics, { name, text }, io);
       continue;
     }
     if (check) {
@@ -83,12 +76,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
       if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${clean(file)}\n`);
     }
   }
-  if (broken.length > 0) {
-    throw new CliError("flow_invalid", countFindings(broken), {
-      diagnostics: broken,
-      reported: true,
-    });
-  }
+  if (broken.length > 0) throw invalidFlow(broken);
   if (different > 0) {
     const message = `${different} ${different === 1 ? "file is" : "files are"} not in canonical form`;
     throw new CliError("check_failed", message, { hint: "run millrace fmt without --check" });

@@ -9,12 +9,11 @@ import { trustedServer } from "../api/server-url.ts";
 import { serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configFlags, configOptions } from "../config/files.ts";
-import { CliError } from "../errors.ts";
 import { expandFiles } from "../files.ts";
-import { renderDiagnostics } from "../output/code-frame.ts";
+import { countFindings, invalidFlow, isValid, showFindings } from "../output/findings.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
-import { countFindings, type FlowSource, isValid, loadFlow, sorted } from "../run/load-flow.ts";
+import { type FlowSource, loadFlow, sorted } from "../run/load-flow.ts";
 
 export const commands: readonly CliCommand[] = [
   serverCommand("validate", "check flows without running anything", {
@@ -54,11 +53,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
       });
       continue;
     }
-    const shown =
-      io.verbosity === "quiet"
-        ? source.diagnostics.filter((each) => each.severity === "error")
-        : source.diagnostics;
-    if (shown.length > 0) await io.err.write(`${await renderDiagnostics(shown, source, style)}\n`);
+    await showFindings(source.diagnostics, source, io);
     const mark = style.symbol(valid ? "succeeded" : "failed");
     if (io.verbosity === "quiet") continue;
     await io.err.write(
@@ -72,7 +67,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const errors = all.filter(
     (each) => each.severity === "error" || (strict && each.severity === "warning"),
   );
-  throw new CliError("flow_invalid", countFindings(all), { diagnostics: errors, reported: true });
+  throw invalidFlow(errors, countFindings(all));
 }
 
 /** What a run here would find. The engine is loaded for a flow that has no error without it. */

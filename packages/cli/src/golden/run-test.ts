@@ -3,17 +3,24 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { aiSettings } from "@millrace/ai";
-import { checkLog, type ExecutionEvent, type FlowGraph, type Violation } from "@millrace/contracts";
-import { compileFlow, createEngine } from "@millrace/engine";
-import { createStandardRegistry } from "@millrace/server/registry";
+import {
+  checkLog,
+  type Diagnostic,
+  type ExecutionEvent,
+  type FlowGraph,
+  type Violation,
+} from "@millrace/contracts";
+import type { Plan } from "@millrace/engine";
 import type { CommandIo } from "../argv/spec.ts";
 import { warnOn } from "../config/files.ts";
-import { resolveConfig } from "../config/load.ts";
-import { type FixtureWorld, openFixtures } from "../fixtures/world.ts";
+import { type Config, resolveConfig } from "../config/load.ts";
+import { openFixtures } from "../fixtures/world.ts";
+import { debugLines } from "../output/debug-lines.ts";
+import { countFindings, errorsOf, isValid, showFindings } from "../output/findings.ts";
 import { clean } from "../output/text.ts";
-import { subflowsIn } from "../run/compile.ts";
-import { countFindings, isValid, loadFlow } from "../run/load-flow.ts";
+import { compileSource, subflowsIn } from "../run/compile.ts";
+import { type FlowSource, loadFlow } from "../run/load-flow.ts";
+import { extensionsOf, openEngine, type RunExtensions, type World } from "../run/world.ts";
 import type { FlowTest } from "./find.ts";
 import { golden } from "./normal.ts";
 
@@ -30,39 +37,69 @@ export async function runTest(
   io: CommandIo,
 ): Promise<Outcome> {
   const source = await loadFlow(test.file, io, named);
-  if (!isValid(source.diagnostics)) {
-    return { problems: [`the flow is not valid: ${countFindings(source.diagnostics)}`] };
-  }
-  const config = await resolveConfig(source.sources, io, warnOn(io));
-  const compiled = await compileFlow(source.graph, {
-    registry: createStandardRegistry(config.services),
-    subflows: subflowsIn([source.folder, config.flows]),
-  });
-  if (!compiled.ok) return { problems: compiled.diagnostics.map(({ message }) => clean(message)) };
-  const world = await worldOf(test, { config, io, speed: 0 });
-  const ai = compiled.plan.needs.includes("ai") ? await world.ai() : undefined;
-  const engine = createEngine({
-    host: world.host,
-    credentials: world.credentials,
-    services: new Map(config.services.map((service) => [service.slug, service])),
-    egress: config.egress,
-    files: { root: world.filesRoot },
-    ...(world.shell && { shell: world.shell }),
-    settings: ai ? [aiSettings({ ...ai.ai, providers: ai.providers })] : [],
-  });
+  if (!isValid(source.diagnostics)) return invalid(source.diagnostics, source, io);
+  const project = await resolveConfig(source.sources, io, warnOn(io));
+  const extensions = await extensionsOf(project, io, { debug: debugLines(io) });
   try {
-    const missing = engine.checkInputs(compiled.plan, world.inputs);
-    const problems = missing.filter(({ severity }) => severity === "error");
-    if (problems.length > 0) {
+    const compiled = await compileSource(source, {
+      types: [...project.services, ...extensions.serviceEntries, ...extensions.types],
+      subflows: subflowsIn([source.folder, project.flows]),
+      sameTypes: project.extensions.list.length === 0,
+    });
+    if (!compiled.ok) return await invalid(compiled.diagnostics, source, io);
+    const config = { ...project, services: [...project.services, ...extensions.services] };
+    const needsAi = compiled.plan.needs.includes("ai");
+    const world = await inFixtures(test, (folder) =>
+      openFixtures(folder, { config, io, needsAi, speed: 0 }),
+    );
+    try {
+      return await runPlan(compiled.plan, { test, source, config, extensions, world }, io);
+    } finally {
+      await world.close();
+    }
+  } finally {
+    await extensions.close();
+  }
+}
+
+async function invalid(
+  findings: readonly Diagnostic[],
+  source: FlowSource,
+  io: CommandIo,
+): Promise<Outcome> {
+  const errors = errorsOf(findings);
+  await showFindings(errors, source, io);
+  const messages = io.json === undefined ? [] : errors.map(({ message }) => clean(message));
+  return { problems: [`the flow is not valid: ${countFindings(findings)}`, ...messages] };
+}
+
+/** A test and what its flow runs with. */
+interface TestParts {
+  readonly test: FlowTest;
+  readonly source: FlowSource;
+  readonly config: Config;
+  readonly extensions: RunExtensions;
+  readonly world: World;
+}
+
+async function runPlan(
+  plan: Plan,
+  { test, source, config, extensions, world }: TestParts,
+  { signal }: CommandIo,
+): Promise<Outcome> {
+  const engine = openEngine(config, world, extensions, {});
+  try {
+    const missing = errorsOf(engine.checkInputs(plan, world.inputs));
+    if (missing.length > 0) {
       const where = test.fixtures ?? "its folder of fixtures";
       return {
-        problems: problems.map(({ message }) =>
+        problems: missing.map(({ message }) =>
           clean(`${message}; inputs.json in ${where} gives it`),
         ),
       };
     }
     let waits: string | undefined;
-    const run = engine.run(compiled.plan, world.inputs, {
+    const run = engine.run(plan, world.inputs, {
       trigger: "cli",
       timeoutMs: config.run.timeoutMs ?? TIMEOUT_MS,
       confirm: async (asked) => {
@@ -74,30 +111,28 @@ export async function runTest(
       },
     });
     const stop = (): void => void run.cancel({ reason: "sigint", graceMs: 0 });
-    io.signal.addEventListener("abort", stop, { once: true });
+    signal.addEventListener("abort", stop, { once: true });
     const log: ExecutionEvent[] = [];
     for await (const page of run.batches()) log.push(...page);
-    io.signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", stop);
     if (waits !== undefined) {
       return { problems: [`"${waits}" waits for a person; answer it in confirm.json`] };
     }
     return judge(log, source.graph, world.filesRoot);
   } finally {
     await engine.close({ graceMs: 0 });
-    await ai?.close();
-    await world.close();
   }
 }
 
 /** Without a folder of fixtures the world is empty: whatever the flow asks of it is missing. */
-async function worldOf(
+async function inFixtures(
   { fixtures }: FlowTest,
-  options: Parameters<typeof openFixtures>[1],
-): Promise<FixtureWorld> {
-  if (fixtures !== undefined) return openFixtures(fixtures, options);
+  open: (folder: string) => Promise<World>,
+): Promise<World> {
+  if (fixtures !== undefined) return open(fixtures);
   const empty = await mkdtemp(join(tmpdir(), "millrace-fixtures-"));
   try {
-    return await openFixtures(empty, options);
+    return await open(empty);
   } finally {
     await rm(empty, { recursive: true });
   }

@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
 import { digest, mergeDiagnostics, parseFlow } from "@millrace/dsl";
 import {
+  type CompileResult,
   compileFlow,
   EngineError,
   type Registry,
@@ -15,31 +16,49 @@ import {
 } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { dataFolder } from "../config/files.ts";
-import { type ConfigSources, describedExtensions, describedServices } from "../config/sources.ts";
+import type { ConfigSources } from "../config/sources.ts";
 import { CliError, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import type { FlowSource } from "./load-flow.ts";
+
+/** What a flow that was checked is compiled with. */
+interface CompileParts {
+  /** Node types and services beside core's. */
+  readonly types: readonly TypeSource[];
+  readonly subflows: SubflowPort;
+  readonly withoutCode?: boolean;
+  /** Whether the types are those of the check: then the flow is not checked again. */
+  readonly sameTypes: boolean;
+}
+
+/** Compiles a flow that was checked; its findings come before those of compiling. */
+export function compileSource(
+  { graph, document, diagnostics }: FlowSource,
+  { types, sameTypes, ...options }: CompileParts,
+): Promise<CompileResult> {
+  const registry = registryOf(types);
+  const checked = sameTypes ? diagnostics : undefined;
+  return compileFlow(graph, { ...options, registry, checked, ...(document && { document }) });
+}
 
 /** The findings of a flow that has no error so far, with those of compiling it. */
 export async function withCompileProblems(
   source: FlowSource,
   io: CliIo,
 ): Promise<readonly Diagnostic[]> {
-  const { folder, graph, document, sources } = source;
-  const services = await describedServices(sources);
-  const extensions = await describedExtensions(sources);
-  const { diagnostics } = await compileFlow(graph, {
-    registry: registryOf([...services, ...extensions.map(toType)]),
+  const { folder, services, extensions, sources } = source;
+  const { diagnostics } = await compileSource(source, {
+    types: [...services, ...extensions.map(toType)],
     subflows: subflowsOf([folder, flowsFolder(sources)], dataFolder(sources.options.home, io)),
     withoutCode: true,
-    ...(document && { document }),
+    sameTypes: true,
   });
-  return mergeDiagnostics(source.diagnostics, diagnostics);
+  return mergeDiagnostics(diagnostics);
 }
 
 /** Core and what is added. A descriptor may have a schema that cannot be checked: a usage error says so. */
-export function registryOf(types: readonly TypeSource[]): Registry {
+function registryOf(types: readonly TypeSource[]): Registry {
   try {
     return createStandardRegistry(types);
   } catch (error) {

@@ -18,9 +18,8 @@ import {
 } from "../config/sources.ts";
 import { CliError } from "../errors.ts";
 import { folderOf, readInput } from "../files.ts";
-import { renderDiagnostics } from "../output/code-frame.ts";
+import { errorsOf, invalidFlow, showFindings } from "../output/findings.ts";
 import type { CliIo } from "../output/io.ts";
-import { createStyle } from "../output/style.ts";
 import { coreEntries } from "./core-catalog.ts";
 
 /** What was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
@@ -35,6 +34,10 @@ export interface FlowSource {
   readonly diagnostics: readonly Diagnostic[];
   /** The configuration files that it was checked with. */
   readonly sources: ConfigSources;
+  /** Services that it was checked with. */
+  readonly services: readonly ServiceDefinition[];
+  /** Entries of extensions that it was checked with. */
+  readonly extensions: readonly CatalogEntry[];
 }
 
 /**
@@ -61,7 +64,7 @@ export async function loadFlow(
   const services = await describedServices(sources);
   const extensions = await describedExtensions(sources, config.watch);
   const catalog = await catalogWith(services, extensions, describedProviders(sources));
-  const flow = { ...readFlow(name, bytes, catalog, io), sources };
+  const flow = { ...readFlow(name, bytes, catalog, io), sources, services, extensions };
   if (!flow.diagnostics.some(isUnknownService)) return flow;
   const { strayServices } = await import("../config/services.ts");
   const hint =
@@ -108,7 +111,7 @@ function readFlow(
   bytes: Uint8Array,
   catalog: FlowCatalog,
   io: CliIo,
-): Omit<FlowSource, "sources"> {
+): Omit<FlowSource, "sources" | "services" | "extensions"> {
   const folder = folderOf(name, io);
   const shown = name === "-" ? "<stdin>" : name;
   if (isJson(bytes)) {
@@ -137,24 +140,6 @@ function catalogOf(all: readonly CatalogEntry[]): FlowCatalog {
         (each) => each.type === type && (version === undefined || each.version === version),
       ),
   };
-}
-
-/** Whether a flow may run: no error among its diagnostics, and no warning either when `strict`. */
-export function isValid(diagnostics: readonly Diagnostic[], strict = false): boolean {
-  return diagnostics.every(
-    ({ severity }) => severity === "info" || (severity === "warning" && !strict),
-  );
-}
-
-/** "1 error", "2 errors, 1 warning, 1 info"; "nothing found". */
-export function countFindings(diagnostics: readonly Diagnostic[]): string {
-  const count = (severity: string) =>
-    diagnostics.filter((each) => each.severity === severity).length;
-  const words = (["error", "warning", "info"] as const)
-    .map((severity) => ({ severity, n: count(severity) }))
-    .filter(({ n }) => n > 0)
-    .map(({ severity, n }) => `${n} ${severity}${n === 1 ? "" : "s"}`);
-  return words.join(", ") || "nothing found";
 }
 
 function isJson(bytes: Uint8Array): boolean {
@@ -186,16 +171,8 @@ export function sorted(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 /** Reads a flow. Ends with `flow_invalid`, after showing where, when part of its text was not understood. */
 export async function readableFlow(file: string, input: Input, io: CommandIo): Promise<FlowSource> {
   const source = await loadFlow(file, io, configFlags(input));
-  const unread = source.diagnostics.filter(
-    ({ code, severity }) => severity === "error" && code < "FLOW2",
-  );
+  const unread = errorsOf(source.diagnostics).filter(({ code }) => code < "FLOW2");
   if (unread.length === 0) return source;
-  if (io.json === undefined) {
-    const style = createStyle(io.colour, io.env);
-    await io.err.write(`${await renderDiagnostics(unread, source, style)}\n`);
-  }
-  throw new CliError("flow_invalid", countFindings(unread), {
-    diagnostics: unread,
-    reported: true,
-  });
+  await showFindings(unread, source, io);
+  throw invalidFlow(unread);
 }

@@ -1,33 +1,28 @@
 /** Everything before a run in this process: nothing of it has an effect, so a signal may leave it at any point. */
 
 import { resolve } from "node:path";
-import { aiSettings } from "@millrace/ai";
-import type { CredentialsPort, Json } from "@millrace/contracts";
-import {
-  type ConfirmHandler,
-  compileFlow,
-  createEngine,
-  type Engine,
-  type Plan,
-  type ShellPolicy,
-} from "@millrace/engine";
-import { createNodeHost, type NodeHost } from "@millrace/engine/node";
-import type { Extensions } from "@millrace/extensions";
-import type { AiSetup } from "@millrace/providers";
+import type { Json } from "@millrace/contracts";
+import type { ConfirmHandler, Engine, Plan } from "@millrace/engine";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configFlags, warnOn } from "../config/files.ts";
+import { configFlags } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
-import { CliError, usage } from "../errors.ts";
-import { renderDiagnostics } from "../output/code-frame.ts";
+import { usage } from "../errors.ts";
 import { type DebugLines, debugLines } from "../output/debug-lines.ts";
-import { createStyle } from "../output/style.ts";
-import { registryOf, subflowsOf } from "./compile.ts";
-import { runCredentials } from "./credentials.ts";
+import { errorsOf, invalidFlow, isValid, showFindings } from "../output/findings.ts";
+import { compileSource, subflowsOf } from "./compile.ts";
 import { isSlug, storedTemplate } from "./find-flow.ts";
 import { readAnswers } from "./flags.ts";
 import { readInputs } from "./inputs.ts";
-import { countFindings, type FlowSource, isValid, loadFlow } from "./load-flow.ts";
+import { type FlowSource, loadFlow } from "./load-flow.ts";
 import type { SavingJournal } from "./saving-journal.ts";
+import {
+  extensionsOf,
+  openEngine,
+  openMachine,
+  type RunExtensions,
+  type World,
+  type WorldOptions,
+} from "./world.ts";
 
 /** A run that only has to be started. */
 export interface Prepared {
@@ -63,42 +58,30 @@ export async function prepare(
     io,
   );
   const debug = debugLines(io);
-  const extensions = await extensionsOf(config, io, { watch: isOn(input, "watch"), debug });
+  const opened: { close(): Promise<void> }[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of opened) await each.close();
+  };
   try {
+    const extensions = await extensionsOf(config, io, { watch: isOn(input, "watch"), debug });
+    opened.push(extensions);
     const plan = await compile(source, config, extensions, io);
+    const all = { ...config, services: [...config.services, ...extensions.services] };
     const needsAi = plan.needs.includes("ai");
-    const services = [...config.services, ...extensions.services];
-    const world = await worldOf(input, { config: { ...config, services }, io, needsAi, journal });
+    const world = await worldOf(input, { config: all, io, needsAi }, journal);
+    opened.push(world);
     const inputs = { ...world.inputs, ...given };
-    const { ai, shell = config.shell } = world;
-    const engine = createEngine({
-      host: world.host,
-      credentials: world.credentials,
-      services: new Map(services.map((service) => [service.slug, service])),
-      config: extensions.config,
-      egress: config.egress,
-      files: { root: world.filesRoot },
-      ...(journal !== undefined && { journal: journal.journal }),
-      ...(shell && { shell }),
-      settings: [
-        aiSettings({ ...ai?.ai, providers: [...(ai?.providers ?? []), ...extensions.providers] }),
-      ],
-      ...(debug && { onError: debug.onError }),
-    });
-    const missing = engine.checkInputs(plan, inputs).filter(({ severity }) => severity === "error");
-    if (missing[0] !== undefined) {
+    const engine = openEngine(all, world, extensions, { journal: journal?.journal, debug });
+    const missing = errorsOf(engine.checkInputs(plan, inputs));
+    if (missing.length > 0) {
       throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");
     }
     const answered: ConfirmHandler = async (asked) =>
-      (await answers(asked)) ?? world.confirm?.(asked);
+      (await answers(asked)) ?? world.confirm(asked);
     const now = (): number => world.host.now();
-    const close = async (): Promise<void> => {
-      await extensions.close();
-      await world.close();
-    };
     return { source, template, inputs, plan, engine, now, answers: answered, debug, close };
   } catch (error) {
-    await extensions.close(); // a check of theirs may have started a process
+    await close(); // a check of an extension may have started a process
     throw error;
   }
 }
@@ -119,113 +102,38 @@ async function sourceOf(
   return { source: await loadFlow(name, io, { ...named, bytes }), template: name };
 }
 
-/** What a run works with: this machine, or the fixtures in its place. */
-interface World {
-  readonly inputs: { readonly [name: string]: Json };
-  readonly host: NodeHost;
-  readonly credentials: CredentialsPort;
-  readonly filesRoot: string;
-  readonly shell?: ShellPolicy | undefined;
-  readonly confirm?: ConfirmHandler;
-  readonly ai: AiSetup | undefined;
-  close(): Promise<void>;
-}
-
-interface WorldParts {
-  readonly config: Config;
-  readonly io: CommandIo;
-  readonly needsAi: boolean;
-  readonly journal: SavingJournal | undefined;
-}
-
-async function worldOf(input: Input, { config, io, needsAi, journal }: WorldParts): Promise<World> {
+async function worldOf(
+  input: Input,
+  options: WorldOptions,
+  journal: SavingJournal | undefined,
+): Promise<World> {
   const folder = flagText(input, "fixtures");
-  if (folder !== undefined) {
-    const { openFixtures } = await import("../fixtures/world.ts");
-    const world = await openFixtures(resolve(io.cwd, folder), { config, io, speed: 1 });
-    const ai = needsAi ? await world.ai() : undefined;
-    const close = async (): Promise<void> => {
-      await ai?.close();
-      await world.close();
-    };
-    return { ...world, ai, close };
-  }
-  const credentials = runCredentials(config, () => io.now(), journal?.connections);
-  const host = createNodeHost();
-  const ai = needsAi
-    ? await aiOf(config, credentials.port, io, host, await journal?.auditKey())
-    : undefined;
-  const close = async (): Promise<void> => {
-    await ai?.close();
-    await credentials.close();
-  };
-  const filesRoot = config.filesRoot ?? config.folder;
-  return { inputs: {}, host, credentials: credentials.port, filesRoot, ai, close };
+  if (folder === undefined) return openMachine(options, journal);
+  const { openFixtures } = await import("../fixtures/world.ts");
+  return openFixtures(resolve(options.io.cwd, folder), { ...options, speed: 1 });
 }
 
-type Opened = Pick<
-  Extensions,
-  "types" | "services" | "serviceEntries" | "providers" | "config" | "close"
->;
-
-/** Loaded for projects that have some. */
-async function extensionsOf(
-  config: Config,
-  io: CommandIo,
-  how: { readonly watch: boolean; readonly debug: DebugLines | undefined },
-): Promise<Opened> {
-  if (config.extensions.list.length === 0) {
-    const none = { types: [], services: [], serviceEntries: [], providers: [] };
-    return { ...none, config: {}, close: async () => {} };
-  }
-  const { openProjectExtensions } = await import("../ext/open.ts");
-  return openProjectExtensions(config, warnOn(io), how);
-}
-
-/** Loaded for flows that ask a model. */
-async function aiOf(...given: Parameters<typeof import("../ai/open-ai.ts").openAi>) {
-  const { openAi } = await import("../ai/open-ai.ts");
-  return openAi(...given);
-}
-
+/** Shows errors, and warnings unless `--quiet`. Throws when the flow is invalid. */
 async function report(source: FlowSource, io: CommandIo): Promise<void> {
   const { diagnostics } = source;
-  const valid = isValid(diagnostics);
-  if (io.json === undefined) {
-    const shown = diagnostics.filter(
-      ({ severity }) =>
-        severity === "error" || (io.verbosity !== "quiet" && severity === "warning"),
-    );
-    const style = createStyle(io.colour, io.env);
-    if (shown.length > 0) await io.err.write(`${await renderDiagnostics(shown, source, style)}\n`);
-  }
-  if (!valid) throw invalid(diagnostics);
+  const shown = diagnostics.filter(({ severity }) => severity !== "info");
+  await showFindings(shown, source, io);
+  if (!isValid(diagnostics)) throw invalidFlow(errorsOf(diagnostics));
 }
 
 async function compile(
   source: FlowSource,
-  config: Config,
-  extensions: Opened,
+  { services, flows, extensions: { list }, credentials }: Config,
+  extensions: RunExtensions,
   io: CommandIo,
 ): Promise<Plan> {
-  const compiled = await compileFlow(source.graph, {
-    registry: registryOf([...config.services, ...extensions.serviceEntries, ...extensions.types]),
-    subflows: subflowsOf([source.folder, config.flows], config.credentials.dir),
-    ...(source.document && { document: source.document }),
+  const compiled = await compileSource(source, {
+    types: [...services, ...extensions.serviceEntries, ...extensions.types],
+    subflows: subflowsOf([source.folder, flows], credentials.dir),
+    sameTypes: list.length === 0, // what an extension lists can be refused when it is opened
   });
   if (compiled.ok) return compiled.plan;
-  if (io.json === undefined) {
-    await io.err.write(
-      `${await renderDiagnostics(compiled.diagnostics, source, createStyle(io.colour, io.env))}\n`,
-    );
-  }
-  throw invalid(compiled.diagnostics);
-}
-
-function invalid(diagnostics: FlowSource["diagnostics"]): CliError {
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  return new CliError("flow_invalid", countFindings(errors), {
-    diagnostics: errors,
-    reported: true,
-  });
+  const errors = errorsOf(compiled.diagnostics);
+  await showFindings(errors, source, io);
+  throw invalidFlow(errors);
 }

@@ -12,9 +12,8 @@ import { toCliError } from "../api/errors.ts";
 import { openApi } from "../api/open.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
 import type { Config } from "../config/load.ts";
-import { CliError, interruptible } from "../errors.ts";
-import { renderDiagnostics } from "../output/code-frame.ts";
-import { createStyle } from "../output/style.ts";
+import { type CliError, interruptible } from "../errors.ts";
+import { invalidFlow, showFindings } from "../output/findings.ts";
 import { followApiRun } from "./api-run.ts";
 import { openEvents } from "./event-file.ts";
 import { askTemplate, isSlug } from "./find-flow.ts";
@@ -117,11 +116,8 @@ async function showing<T>(flow: KnownFlow, io: CommandIo, work: Promise<T>): Pro
     if (!ClientError.isInstance(error) || error.code !== "flow_invalid") throw error;
     const end = toCliError(error) as CliError;
     const diagnostics = (end.diagnostics ?? []).map((each) => placed(each, flow.document));
-    if (io.json === undefined) {
-      const style = createStyle(io.colour, io.env);
-      await io.err.write(`${await renderDiagnostics(diagnostics, flow, style)}\n`);
-    }
-    throw new CliError("flow_invalid", end.message, { diagnostics, reported: true });
+    await showFindings(diagnostics, flow, io);
+    throw invalidFlow(diagnostics, end.message);
   }
 }
 

@@ -1,0 +1,108 @@
+/** What a run works with: this machine, or fixtures in its place; the extensions of its project; and the engine in between. */
+
+import { aiSettings } from "@millrace/ai";
+import type { CredentialsPort, Journal, Json } from "@millrace/contracts";
+import { type ConfirmHandler, createEngine, type Engine, type ShellPolicy } from "@millrace/engine";
+import { createNodeHost, type NodeHost } from "@millrace/engine/node";
+import type { Extensions } from "@millrace/extensions";
+import type { AiSetup } from "@millrace/providers";
+import type { CommandIo } from "../argv/spec.ts";
+import { warnOn } from "../config/files.ts";
+import type { Config } from "../config/load.ts";
+import type { DebugLines } from "../output/debug-lines.ts";
+import type { CliIo } from "../output/io.ts";
+import { runCredentials } from "./credentials.ts";
+import type { SavingJournal } from "./saving-journal.ts";
+
+/** What a run is given of the outside. */
+export interface World {
+  readonly inputs: { readonly [name: string]: Json };
+  readonly host: NodeHost;
+  readonly credentials: CredentialsPort;
+  readonly filesRoot: string;
+  /** Programs that flows may start, in the place of those of the configuration. */
+  readonly shell?: ShellPolicy | undefined;
+  readonly confirm: ConfirmHandler;
+  /** Providers, settings and tools of `ai` nodes; undefined where the flow has none. */
+  readonly ai: AiSetup | undefined;
+  close(): Promise<void>;
+}
+
+/** How a world is opened. */
+export interface WorldOptions {
+  /** Its `services` include those of extensions. */
+  readonly config: Config;
+  readonly io: CliIo;
+  readonly needsAi: boolean;
+}
+
+/** This machine, as far as the configuration lets flows reach it. `journal`: where the run is kept. */
+export async function openMachine(
+  { config, io, needsAi }: WorldOptions,
+  journal: SavingJournal | undefined,
+): Promise<World> {
+  const credentials = runCredentials(config, () => io.now(), journal?.connections);
+  const host = createNodeHost();
+  let ai: AiSetup | undefined;
+  if (needsAi) {
+    const { openAi } = await import("../ai/open-ai.ts");
+    ai = openAi(config, credentials.port, io, host, await journal?.auditKey());
+  }
+  return {
+    inputs: {},
+    host,
+    credentials: credentials.port,
+    filesRoot: config.filesRoot ?? config.folder,
+    confirm: () => undefined,
+    ai,
+    async close() {
+      await ai?.close();
+      await credentials.close();
+    },
+  };
+}
+
+/** The extensions of a project, as runs use them. */
+export type RunExtensions = Pick<
+  Extensions,
+  "types" | "services" | "serviceEntries" | "providers" | "config" | "close"
+>;
+
+/** Opens the extensions of a project; their code is loaded for projects that have some. */
+export async function extensionsOf(
+  config: Config,
+  io: CommandIo,
+  how: { readonly watch?: boolean; readonly debug: DebugLines | undefined },
+): Promise<RunExtensions> {
+  if (config.extensions.list.length === 0) {
+    const none = { types: [], services: [], serviceEntries: [], providers: [] };
+    return { ...none, config: {}, close: async () => {} };
+  }
+  const { openProjectExtensions } = await import("../ext/open.ts");
+  return openProjectExtensions(config, warnOn(io), how);
+}
+
+/** The engine that runs a flow in a world. `config`: as the world has it. */
+export function openEngine(
+  config: Config,
+  { host, credentials, filesRoot, shell = config.shell, ai }: World,
+  extensions: RunExtensions,
+  {
+    journal,
+    debug,
+  }: { readonly journal?: Journal | undefined; readonly debug?: DebugLines | undefined },
+): Engine {
+  const providers = [...(ai?.providers ?? []), ...extensions.providers];
+  return createEngine({
+    host,
+    credentials,
+    services: new Map(config.services.map((service) => [service.slug, service])),
+    config: extensions.config,
+    egress: config.egress,
+    files: { root: filesRoot },
+    ...(journal !== undefined && { journal }),
+    ...(shell && { shell }),
+    settings: [aiSettings({ ...ai?.ai, providers })],
+    ...(debug && { onError: debug.onError }),
+  });
+}
