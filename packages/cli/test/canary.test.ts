@@ -3,12 +3,13 @@
  * The process is killed in the middle, and the run that is taken up again still has the true values.
  */
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { checkLog, secretForms } from "@millrace/contracts";
+import { checkLog } from "@millrace/contracts";
 import { expect, onTestFinished, test } from "vitest";
+import { bytesBelow, found } from "./canaries.ts";
 import { events, lastSummary, millrace, scratch, start } from "./cli.ts";
 
 const CREDENTIAL_KEY = Buffer.alloc(32, 5).toString("base64");
@@ -243,33 +244,6 @@ async function world(url: string): Promise<Canaries> {
   const token = await millrace(["connect", "tracker"], { cwd, env, stdin: TOKEN });
   expect(token.code, token.stderr).toBe(0);
   return { world: { cwd, env }, home };
-}
-
-/** Every file below a folder, whole. */
-function bytesBelow(folder: string): readonly (readonly [string, string])[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => [path, readFileSync(path).toString("latin1")] as const);
-}
-
-/** Where a canary stands, as `NAME in place`. */
-function found(
-  places: readonly (readonly [string, string])[],
-  canaries: Readonly<Record<string, string>>,
-): string[] {
-  return Object.entries(canaries).flatMap(([name, secret]) => {
-    const needles = secretForms(secret)
-      .flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
-      .map((form) => Buffer.from(form).toString("latin1"));
-    return places.flatMap(([place, text]) => {
-      const needle = needles.find((each) => text.includes(each));
-      if (needle === undefined) return [];
-      const at = text.indexOf(needle);
-      const around = text.slice(Math.max(0, at - 60), at + needle.length).replace(/[^ -~]/g, ".");
-      return [`${name} in ${place}: …${around}`];
-    });
-  });
 }
 
 const RUN = [

@@ -37,6 +37,8 @@ interface Given {
 
 export interface ServiceWorld {
   readonly cwd: string;
+  /** Folder of the data and the credentials. */
+  readonly home: string;
   readonly authorization: FakeAuthorizationServer;
   /** Credentials that the service was called with, oldest first. */
   readonly seen: readonly string[];
@@ -110,6 +112,7 @@ export async function serviceWorld(
   };
   return {
     cwd,
+    home,
     authorization,
     seen,
     refuse: (credential) => void refused.add(credential),

@@ -6,6 +6,7 @@ import { createHttpTransport } from "@millrace/desktop/http";
 import { testWith } from "@millrace/test-support";
 import { bundleGuest } from "@millrace/test-support/bundle";
 import { launchChromium } from "@millrace/test-support/chromium";
+import { serveInWorkerd } from "@millrace/test-support/workerd";
 import { expect, onTestFinished, test } from "vitest";
 import { useServer } from "./support/browser-guest.ts";
 import { HELLO } from "./support/flows.ts";
@@ -65,6 +66,25 @@ testWith("chromium")(
     for (const isGiven of [false, true]) {
       const args = [url, HELLO, isGiven].map((each) => JSON.stringify(each)).join(", ");
       expect(await page.evaluate(`guest.useServer(${args})`)).toEqual(here);
+    }
+  },
+);
+
+testWith("workerd")(
+  "in workerd, commands, runs and channels work with its fetch, given or not",
+  async () => {
+    const { url } = await serve();
+    const bundle = await bundleGuest(new URL("support/browser-guest.ts", import.meta.url));
+    const origin = await serveInWorkerd(`${bundle}
+      addEventListener("fetch", (event) => event.respondWith((async () => {
+        const { url, dsl, isGiven } = await event.request.json();
+        return Response.json(await guest.useServer(url, dsl, isGiven));
+      })()));`);
+    const here = await useServer(url, HELLO, false);
+    for (const isGiven of [false, true]) {
+      const body = JSON.stringify({ url, dsl: HELLO, isGiven });
+      const response = await fetch(origin, { method: "POST", body });
+      expect(await response.json()).toEqual(here);
     }
   },
 );

@@ -30,6 +30,7 @@ export const OUTSIDE = {
   grep: ["grep"],
   mount: ["mount"],
   tmux: ["tmux"],
+  workerd: ["workerd"],
   zsh: ["zsh"],
 };
 
