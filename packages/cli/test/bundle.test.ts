@@ -20,7 +20,9 @@ const byName = new Map(built.map((file) => [file.name, file]));
 
 /** The file of a module, and everything it imports before it can run. */
 function loadedWith(module: string): string[] {
-  const entry = built.find((file) => file.entry === `${module}.ts`);
+  const entry = built.find(
+    ({ entry }) => entry === `${module}.ts` || entry === `${module}/index.ts`,
+  );
   const files = new Set([entry?.name ?? `no built file of ${module}`]);
   for (const file of files) {
     for (const next of byName.get(file)?.imports ?? []) if (byName.has(next)) files.add(next);

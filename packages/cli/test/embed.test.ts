@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { checkLog, type ExecutionEvent } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { expect, onTestFinished, test } from "vitest";
-import { golden } from "../src/golden/normal.ts";
+import { golden } from "../src/commands/test/normal.ts";
 import { events, example, lastSummary, ROOT, scratch } from "./cli.ts";
 
 const { UPDATE_GOLDEN } = process.env;

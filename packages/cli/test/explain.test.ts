@@ -2,7 +2,7 @@
 import { DIAGNOSTICS, type Diagnostic, formatFlow } from "@millrace/dsl";
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
-import { BLOCKS, POLICIES } from "../src/explain/language.ts";
+import { BLOCKS, POLICIES } from "../src/commands/explain/language.ts";
 import { coreEntries } from "../src/run/core-catalog.ts";
 import { inside } from "./inside.ts";
 

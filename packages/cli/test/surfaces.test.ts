@@ -12,7 +12,7 @@ import { compileFlow, createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { beforeAll, expect, test } from "vitest";
-import { golden } from "../src/golden/normal.ts";
+import { golden } from "../src/commands/test/normal.ts";
 import { events, example, scratch, start } from "./cli.ts";
 import { millrace } from "./inside.ts";
 

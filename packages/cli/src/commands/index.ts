@@ -12,7 +12,7 @@ export const NOUNS: CommandTable = [
     () => import("./resume.ts"),
   ),
   noun("confirm", "answer what a kept run asks", () => import("./confirm.ts")),
-  noun("runs", "list, show, tail, cancel, retry, delete, prune", () => import("./runs.ts")),
+  noun("runs", "list, show, tail, cancel, retry, delete, prune", () => import("./runs/index.ts")),
   noun("replay", "show a run again from its log; nothing is executed", () => import("./replay.ts")),
   noun("validate", "check flows without running anything", () => import("./validate.ts")),
   noun("fmt", "rewrite flows into their one canonical form", () => import("./fmt.ts")),
@@ -21,12 +21,12 @@ export const NOUNS: CommandTable = [
   noun(
     "explain",
     "say what a code, a node type or a word of the language means",
-    () => import("./explain.ts"),
+    () => import("./explain/index.ts"),
   ),
   noun(
     "test",
     "run flows with their fixtures and compare the events they make",
-    () => import("./test.ts"),
+    () => import("./test/index.ts"),
   ),
   noun("init", "make a folder a project, with an example to begin with", () => import("./init.ts")),
   noun(
@@ -34,7 +34,7 @@ export const NOUNS: CommandTable = [
     "make another flow in the project's flows folder, from an example",
     () => import("./new.ts"),
   ),
-  noun("doctor", "check this installation and say what to do", () => import("./doctor.ts")),
+  noun("doctor", "check this installation and say what to do", () => import("./doctor/index.ts")),
   noun("backup", "copy the store into one file, without its secrets", () => import("./backup.ts")),
   noun(
     "completion",
@@ -51,9 +51,9 @@ export const NOUNS: CommandTable = [
   noun(
     "config",
     "list, get, set, unset, explain, path, schema, trust, login",
-    () => import("./config.ts"),
+    () => import("./config/index.ts"),
   ),
-  noun("serve", "serve flows over HTTP", () => import("./serve.ts")),
+  noun("serve", "serve flows over HTTP", () => import("./serve/index.ts")),
   noun(
     "templates",
     "list, show, save, remove, versions, restore, import, export",
@@ -62,7 +62,7 @@ export const NOUNS: CommandTable = [
   noun(
     "schedule",
     "list, add, show, remove, pause, resume, run-now, next",
-    () => import("./schedule.ts"),
+    () => import("./schedule/index.ts"),
   ),
   noun("webhooks", "list, add, show, remove", () => import("./webhooks.ts")),
   noun("hubs", "list, add, remove, sync, items, install", () => import("./hubs.ts")),
@@ -76,11 +76,11 @@ export const NOUNS: CommandTable = [
   noun("connections", "list, show, remove", () => import("./connections.ts")),
   noun("secrets", "set, list, remove", () => import("./secrets.ts")),
   noun("providers", "list, test", () => import("./providers.ts")),
-  noun("services", "import, list", () => import("./services.ts")),
+  noun("services", "import, list", () => import("./services/index.ts")),
   noun(
     "models",
     "list, install, remove, scan, load, unload, running, engine",
-    () => import("./models.ts"),
+    () => import("./models/index.ts"),
   ),
-  noun("ext", "add, list, remove, trust, doctor, build, pack", () => import("./ext.ts")),
+  noun("ext", "add, list, remove, trust, doctor, build, pack", () => import("./ext/index.ts")),
 ];

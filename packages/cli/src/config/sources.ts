@@ -65,7 +65,7 @@ export async function describedExtensions(
 ): Promise<readonly CatalogEntry[]> {
   const { list } = readExtensionList(project?.values["extensions"]);
   if (project === undefined || list.length === 0) return [];
-  const { extensionEntries } = await import("../ext/described.ts");
+  const { extensionEntries } = await import("./extension-entries.ts");
   return extensionEntries(dirname(project.path), list, watch);
 }
 

@@ -78,7 +78,7 @@ export async function extensionsOf(
     const none = { types: [], services: [], serviceEntries: [], providers: [] };
     return { ...none, config: {}, close: async () => {} };
   }
-  const { openProjectExtensions } = await import("../ext/open.ts");
+  const { openProjectExtensions } = await import("./extensions.ts");
   return openProjectExtensions(config, warnOn(io), how);
 }
 

@@ -2,7 +2,7 @@
 import { ExitCode } from "@millrace/contracts";
 import { GLOBAL_FLAGS } from "../../src/argv/flags.ts";
 import { type ArgSpec, type CliCommand, type FlagSpec, loadCommands } from "../../src/argv/spec.ts";
-import { EXIT_CODES } from "../../src/commands/explain.ts";
+import { EXIT_CODES } from "../../src/commands/explain/index.ts";
 import { NOUNS } from "../../src/commands/index.ts";
 import { CONFIG_KEYS, POWER_KEYS, variablesOf } from "../../src/config/keys.ts";
 import { code, page, table, WRITTEN } from "./markdown.ts";

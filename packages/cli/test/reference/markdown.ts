@@ -1,7 +1,7 @@
 /** Pieces of Markdown that every page of the reference is made of. */
 import type { JsonSchema } from "@millrace/contracts";
 import { describeType, typeFromSchema } from "@millrace/dsl";
-import { aboutMember } from "../../src/commands/explain.ts";
+import { aboutMember } from "../../src/commands/explain/index.ts";
 
 /** A line that says who wrote the page, for those who would change it by hand. */
 export const WRITTEN = "Written by `node scripts/reference.mjs`; a test compares it with the code.";

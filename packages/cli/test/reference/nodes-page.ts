@@ -1,6 +1,6 @@
 /** The page of node types, from the catalog of core. */
 import type { CatalogEntry } from "@millrace/contracts";
-import { exampleText } from "../../src/commands/explain.ts";
+import { exampleText } from "../../src/commands/explain/index.ts";
 import { coreEntries } from "../../src/run/core-catalog.ts";
 import { code, members, page, table, WRITTEN } from "./markdown.ts";
 

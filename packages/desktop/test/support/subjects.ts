@@ -27,7 +27,7 @@ import { createHttpTransport } from "@millrace/desktop/http";
 import { createPortTransport, type PortLike, servePort } from "@millrace/desktop/port";
 import { createTauriTransport } from "@millrace/desktop/tauri";
 import { recordTransportLogs, type TransportSubject } from "@millrace/test-support/transports";
-import { serveStdio } from "../../../cli/src/commands/serve-stdio.ts";
+import { serveStdio } from "../../../cli/src/commands/serve/stdio.ts";
 import { createChannelHost, createServer, start } from "../../../server/src/index.ts";
 import { openStore } from "../../../store/src/index.ts";
 import { fakeElectron } from "./fake-electron.ts";

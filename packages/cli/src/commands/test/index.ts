@@ -2,15 +2,15 @@
 
 import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
-import { command, option } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
-import { configFlags } from "../config/files.ts";
-import { CliError, reason, usage } from "../errors.ts";
-import { replaceFile } from "../files.ts";
-import { type FlowTest, findTests } from "../golden/find.ts";
-import { type Outcome, runTest } from "../golden/run-test.ts";
-import { createStyle } from "../output/style.ts";
-import { clean } from "../output/text.ts";
+import { command, option } from "../../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
+import { configFlags } from "../../config/files.ts";
+import { CliError, reason, usage } from "../../errors.ts";
+import { replaceFile } from "../../files.ts";
+import { createStyle } from "../../output/style.ts";
+import { clean } from "../../output/text.ts";
+import { type FlowTest, findTests } from "./find.ts";
+import { type Outcome, runTest } from "./run-test.ts";
 
 export const commands: readonly CliCommand[] = [
   command("test", "run flows with their fixtures and compare the events they make", {

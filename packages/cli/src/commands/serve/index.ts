@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
-import { proposedLine } from "../api/proposed-schedules.ts";
-import { command, option } from "../argv/flags.ts";
+import { proposedLine } from "../../api/proposed-schedules.ts";
+import { command, option } from "../../argv/flags.ts";
 import {
   type CliCommand,
   type CommandIo,
@@ -13,13 +13,13 @@ import {
   flagText,
   type Input,
   isOn,
-} from "../argv/spec.ts";
-import { readPort } from "../argv/values.ts";
-import { configOptions, warnOn } from "../config/files.ts";
-import { type Config, loadConfig, modelsOf } from "../config/load.ts";
-import { CliError, usage } from "../errors.ts";
-import { debugLines } from "../output/debug-lines.ts";
-import { clean } from "../output/text.ts";
+} from "../../argv/spec.ts";
+import { readPort } from "../../argv/values.ts";
+import { configOptions, warnOn } from "../../config/files.ts";
+import { type Config, loadConfig, modelsOf } from "../../config/load.ts";
+import { CliError, usage } from "../../errors.ts";
+import { debugLines } from "../../output/debug-lines.ts";
+import { clean } from "../../output/text.ts";
 
 export const commands: readonly CliCommand[] = [
   command("serve", "serve flows over HTTP", {
@@ -95,7 +95,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     throw error;
   };
   if (isStdio) {
-    const { serveStdio } = await import("./serve-stdio.ts");
+    const { serveStdio } = await import("./stdio.ts");
     const server = await createServer(common).catch(refuse);
     const { lost } = server.host.store;
     return end(server, serveStdio(createChannelHost(server), io, io.signal), lost);

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelEngine } from "@millrace/contracts";
-import { toCliError } from "../api/errors.ts";
-import { CliError } from "../errors.ts";
+import { toCliError } from "../../api/errors.ts";
+import { CliError } from "../../errors.ts";
 import {
   type Check,
   type DoctorContext,
@@ -51,7 +51,7 @@ function findingsOf({ id, version, state }: ModelEngine): readonly Finding[] {
 async function enginesOf(context: DoctorContext): Promise<readonly ModelEngine[] | undefined> {
   const config = await usableConfig(context);
   if (config === undefined) return undefined;
-  const { createEmbedded } = await import("../api/embedded.ts");
+  const { createEmbedded } = await import("../../api/embedded.ts");
   try {
     const api = await createEmbedded(config, { write: false }, context.io);
     try {

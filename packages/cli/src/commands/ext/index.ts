@@ -1,16 +1,16 @@
 /** `millrace ext list` and `doctor`: how the extensions of a project stand. */
 import { readExtensions, runtimeOf } from "@millrace/extensions";
-import { command } from "../argv/flags.ts";
-import type { CliCommand } from "../argv/spec.ts";
-import { configOptions } from "../config/files.ts";
-import { loadConfig } from "../config/load.ts";
-import { describedIds, readSources } from "../config/sources.ts";
-import { CliError } from "../errors.ts";
-import { openProjectExtensions, takenIds } from "../ext/open.ts";
-import { enforcementText, findProject, toRow } from "../ext/project.ts";
-import { debugLines } from "../output/debug-lines.ts";
-import { tableLines } from "../output/table.ts";
-import { clean } from "../output/text.ts";
+import { command } from "../../argv/flags.ts";
+import type { CliCommand } from "../../argv/spec.ts";
+import { configOptions } from "../../config/files.ts";
+import { loadConfig } from "../../config/load.ts";
+import { describedIds, readSources } from "../../config/sources.ts";
+import { CliError } from "../../errors.ts";
+import { debugLines } from "../../output/debug-lines.ts";
+import { tableLines } from "../../output/table.ts";
+import { clean } from "../../output/text.ts";
+import { openProjectExtensions, takenIds } from "../../run/extensions.ts";
+import { enforcementText, findProject, toRow } from "./project.ts";
 
 const YES = { long: "yes", summary: "grant it without a question" };
 const IMPORT_TIMEOUT = {
@@ -89,34 +89,34 @@ const add = command("ext add", "install an extension, show what it wants, and gr
     ["ext add ./ext/weather", "a folder of the project"],
     ["ext add weather-1.4.0.tgz --yes", "where nobody can be asked"],
   ],
-  run: async (input, io) => (await import("./ext-add.ts")).add(input, io),
+  run: async (input, io) => (await import("./add.ts")).add(input, io),
 });
 
 const remove = command("ext remove", "take an extension out of the project", {
   args: [{ name: "package", summary: "as ext list names it", required: true }],
   examples: [["ext remove @acme/millrace-weather", "and its package"]],
-  run: async (input, io) => (await import("./ext-add.ts")).remove(input, io),
+  run: async (input, io) => (await import("./add.ts")).remove(input, io),
 });
 
 const trust = command("ext trust", "look at a changed extension again, and grant it", {
   args: [{ name: "package", summary: "as ext list names it", required: true }],
   flags: [YES],
   examples: [["ext trust ./ext/weather", "after its files changed"]],
-  run: async (input, io) => (await import("./ext-add.ts")).trust(input, io),
+  run: async (input, io) => (await import("./add.ts")).trust(input, io),
 });
 
 const build = command("ext build", "write catalog.json of an extension from its code", {
   args: [FOLDER],
   flags: [IMPORT_TIMEOUT],
   examples: [["ext build", "in the folder of the extension"]],
-  run: async (input, io) => (await import("./ext-build.ts")).build(input, io),
+  run: async (input, io) => (await import("./build.ts")).build(input, io),
 });
 
 const pack = command("ext pack", "pack an extension whose catalog is that of its code", {
   args: [FOLDER],
   flags: [IMPORT_TIMEOUT],
   examples: [["ext pack", "a tarball for ext add, or for npm publish"]],
-  run: async (input, io) => (await import("./ext-build.ts")).pack(input, io),
+  run: async (input, io) => (await import("./build.ts")).pack(input, io),
 });
 
 export const commands: readonly CliCommand[] = [add, list, remove, trust, doctor, build, pack];

@@ -6,15 +6,15 @@
  */
 
 import type { ChannelMap, Job, JobRef, ModelsFrame } from "@millrace/contracts";
-import type { Api } from "../api/api.ts";
-import type { CommandIo } from "../argv/spec.ts";
-import { CliError } from "../errors.ts";
+import type { Api } from "../../api/api.ts";
+import type { CommandIo } from "../../argv/spec.ts";
+import { CliError } from "../../errors.ts";
+import { clipLine, pad } from "../../output/cells.ts";
+import { createScreen } from "../../output/screen.ts";
+import { createStyle, type Style } from "../../output/style.ts";
+import { formatBytes } from "../../output/table.ts";
+import { clean } from "../../output/text.ts";
 import { JOB_CODES } from "../explain/codes.ts";
-import { clipLine, pad } from "../output/cells.ts";
-import { createScreen } from "../output/screen.ts";
-import { createStyle, type Style } from "../output/style.ts";
-import { formatBytes } from "../output/table.ts";
-import { clean } from "../output/text.ts";
 
 /** Whoever gives up does not wait for the answer for long; the process itself ends before that. */
 const CANCEL_MS = 5_000;

@@ -1,9 +1,9 @@
 /** A check of this installation as data, and its context. */
-import type { CommandIo } from "../argv/spec.ts";
-import type { ExplainedConfig } from "../config/explain.ts";
-import type { ConfigOptions } from "../config/files.ts";
-import { type Config, loadConfig } from "../config/load.ts";
-import { CliError } from "../errors.ts";
+import type { CommandIo } from "../../argv/spec.ts";
+import type { ExplainedConfig } from "../../config/explain.ts";
+import type { ConfigOptions } from "../../config/files.ts";
+import { type Config, loadConfig } from "../../config/load.ts";
+import { CliError } from "../../errors.ts";
 
 /** What a check found. `fix` is there whenever something is not right. */
 export interface Finding {

@@ -1,19 +1,14 @@
-/** `millrace models`: models that run on this machine, or on that of a server. */
-
-import { stat } from "node:fs/promises";
-import { basename, resolve } from "node:path";
-import type { Model, ModelInstallArgs, ModelState } from "@millrace/contracts";
+import type { Model, ModelState } from "@millrace/contracts";
 import {
   apiCommand,
   durationOf,
   listCommand,
   listed,
-  omitUndefined,
   pageOf,
   wholeNumber,
   withApi,
-} from "../api/command.ts";
-import { arg, option, PAGE_FLAGS, serverCommand } from "../argv/flags.ts";
+} from "../../api/command.ts";
+import { arg, option, PAGE_FLAGS, serverCommand } from "../../argv/flags.ts";
 import {
   type Answer,
   type ArgSpec,
@@ -22,16 +17,16 @@ import {
   flagText,
   type Input,
   isOn,
-} from "../argv/spec.ts";
-import { CliError, reason, usage } from "../errors.ts";
-import { followJob } from "../models/follow-job.ts";
-import { formatBytes, tableLines } from "../output/table.ts";
-import { clean, formatTime } from "../output/text.ts";
+} from "../../argv/spec.ts";
+import { CliError, usage } from "../../errors.ts";
+import { formatBytes, tableLines } from "../../output/table.ts";
+import { clean, formatTime } from "../../output/text.ts";
+import { followJob } from "./follow-job.ts";
+import { install, say } from "./install.ts";
 
 const MODEL: ArgSpec = arg("id", "the model");
 /** The one engine that there is. */
 const ENGINE = "llama-cpp";
-const MAX_ID_LENGTH = 64;
 const FORCE = { long: "force", summary: "also while it is in use" } as const;
 
 const list = listCommand("models list", "list the models of this machine", {
@@ -126,19 +121,6 @@ const unload = apiCommand("models unload", "unload a model from memory", {
   show: ({ id, state }) => ({ said: [`${id} is ${state}`] }),
 });
 
-const install = serverCommand("models install", "fetch a model, check its digest and register it", {
-  args: [arg("source", "an https URL, hub:<hub>/<item>, or a file")],
-  flags: [
-    option("id", "<id>", "its name here (default from its file name)"),
-    option("sha256", "<hex>", "what it must be; needed for a URL"),
-    { long: "allow-unverified", summary: "take what comes where no digest is known" },
-    option("credential", "<name>", "account ai:<name> of the credential store, sent to the URL"),
-  ],
-  output: "check",
-  examples: [["models install ./tiny.gguf --id tiny", "a file of this machine"]],
-  run: installModel,
-});
-
 const scan = serverCommand("models scan", "look for models in the folders again", {
   examples: [["models scan", "and say what is no model"]],
   run: scanModels,
@@ -177,31 +159,6 @@ function remarkOf({ error, verified, origin }: Model): string {
   if (error !== null) return error.code;
   if (origin !== "managed") return origin;
   return verified ? "" : "no digest was given";
-}
-
-/** Fetches a model, and the engine where none is, and waits until it is registered. */
-async function installModel(input: Input, io: CommandIo): Promise<number | Answer> {
-  const word = input.args[0] ?? "";
-  const source = await sourceOf(word, io);
-  const id = flagText(input, "id") ?? idOf(word);
-  return withApi(input, io, true, async (api) => {
-    if (api.where === "remote" && typeof source !== "string") {
-      throw usage("a server installs no file of this machine", "give it an https URL");
-    }
-    const args: ModelInstallArgs = {
-      source,
-      id,
-      fetchEngine: true,
-      ...omitUndefined({
-        sha256: flagText(input, "sha256"),
-        headersCredential: flagText(input, "credential"),
-      }),
-      ...(isOn(input, "allow-unverified") && { allowUnverified: true }),
-    };
-    await followJob(api, io, { about: id, start: () => api.invoke("install_model", args) });
-    await say(io, `${id} is installed; flows name it as the model "${id}" of the provider "local"`);
-    return 0;
-  });
 }
 
 /** Looks for models in the folders again, and says what was found. */
@@ -247,37 +204,4 @@ function engineAction(input: Input, io: CommandIo): Promise<number | Answer> {
     const data = tableLines(["ENGINE", "VERSION", "PLATFORM", "STATE", "FROM"], rows);
     return { value: engines, data };
   });
-}
-
-async function say(io: CommandIo, line: string): Promise<void> {
-  if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${line}\n`);
-}
-
-/** A URL, `hub:<hub>/<item>`, or a file. */
-async function sourceOf(word: string, io: CommandIo): Promise<ModelInstallArgs["source"]> {
-  if (/^(?:https?|hub):/.test(word)) return word;
-  const file = resolve(io.cwd, word);
-  const found = await stat(file).catch((error: unknown) => {
-    throw usage(
-      `cannot read ${clean(word)}: ${reason(error)}`,
-      "a source is an https URL, hub:<hub>/<item>, or a file",
-    );
-  });
-  if (!found.isFile()) throw usage(`${clean(word)} is no file`);
-  return { file };
-}
-
-/** The id of a model by the name of its file, which is what the manager would choose. */
-function idOf(word: string): string {
-  const path = URL.canParse(word) ? new URL(word).pathname : word;
-  const id = basename(path)
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/\.gguf$/, "")
-    .replace(/-\d{5}-of-\d{5}$/, "")
-    .replace(/[^a-z0-9._-]+|\.{2,}/g, "-")
-    .slice(0, MAX_ID_LENGTH)
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
-  if (id === "") throw usage(`${clean(word)} names no model`, "choose a name with --id");
-  return id;
 }

@@ -14,21 +14,21 @@ import {
   readExtensions,
   writeLock,
 } from "@millrace/extensions";
-import { type Answer, type CommandIo, type Input, isOn } from "../argv/spec.ts";
-import { askYes } from "../ask.ts";
-import { configOptions } from "../config/files.ts";
-import { describedIds, readSources } from "../config/sources.ts";
-import { reason, usage } from "../errors.ts";
-import { takenIds } from "../ext/open.ts";
-import { install, integrityOf, uninstall } from "../ext/package-manager.ts";
+import { type Answer, type CommandIo, type Input, isOn } from "../../argv/spec.ts";
+import { askYes } from "../../ask.ts";
+import { configOptions } from "../../config/files.ts";
+import { describedIds, readSources } from "../../config/sources.ts";
+import { reason, usage } from "../../errors.ts";
+import { clean } from "../../output/text.ts";
+import { takenIds } from "../../run/extensions.ts";
+import { install, integrityOf, uninstall } from "./package-manager.ts";
 import {
   type ExtensionProject,
   findProject,
   type Offer,
   offerLines,
   writeList,
-} from "../ext/project.ts";
-import { clean } from "../output/text.ts";
+} from "./project.ts";
 
 /** Installs a package without running it, shows what it wants, asks, and writes both files. */
 export async function add(input: Input, io: CommandIo): Promise<Answer> {

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { access, constants, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CONFIG_KEYS, misfit } from "../config/keys.ts";
-import { unknownKeys } from "../config/load.ts";
-import { readExtensionList } from "../config/sections.ts";
-import { describedIds, readSources } from "../config/sources.ts";
-import { reason } from "../errors.ts";
+import { CONFIG_KEYS, misfit } from "../../config/keys.ts";
+import { unknownKeys } from "../../config/load.ts";
+import { readExtensionList } from "../../config/sections.ts";
+import { describedIds, readSources } from "../../config/sources.ts";
+import { reason } from "../../errors.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 /** The oldest Node that this program is tested with. */
@@ -175,7 +175,7 @@ export const extensionLock: Check = {
     try {
       const { list } = readExtensionList(extensions);
       if (list.length === 0) return [];
-      const { takenIds } = await import("../ext/open.ts");
+      const { takenIds } = await import("../../run/extensions.ts");
       const taken = takenIds(await describedIds(await readSources(options, io)));
       const all = await readExtensions({ project: dirname(file.path), list, taken });
       return all.map(({ name, problem, warnings }): Finding => {

@@ -1,10 +1,13 @@
 /** `millrace doctor`: what of this installation works, and what to do about the rest. */
-import { serverCommand } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
-import { explainConfig } from "../config/explain.ts";
-import { dataFolder } from "../config/files.ts";
-import type { Check, DoctorContext, Finding } from "../doctor/check.ts";
-import { modelEngine } from "../doctor/engines.ts";
+import { serverCommand } from "../../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
+import { explainConfig } from "../../config/explain.ts";
+import { dataFolder } from "../../config/files.ts";
+import { CliError } from "../../errors.ts";
+import { createStyle } from "../../output/style.ts";
+import { clean } from "../../output/text.ts";
+import type { Check, DoctorContext, Finding } from "./check.ts";
+import { modelEngine } from "./engines.ts";
 import {
   configuration,
   dataFolderWritable,
@@ -13,11 +16,8 @@ import {
   projectTrust,
   sqliteDriver,
   storeReadable,
-} from "../doctor/machine.ts";
-import { clockSkew, credentialStore, providerKeys, serverReachable } from "../doctor/services.ts";
-import { CliError } from "../errors.ts";
-import { createStyle } from "../output/style.ts";
-import { clean } from "../output/text.ts";
+} from "./machine.ts";
+import { clockSkew, credentialStore, providerKeys, serverReachable } from "./services.ts";
 
 export const commands: readonly CliCommand[] = [
   serverCommand("doctor", "check this installation and say what to do", {

@@ -4,9 +4,9 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { CommandIo } from "../argv/spec.ts";
-import { CliError, usage } from "../errors.ts";
-import { clean, cleanLines } from "../output/text.ts";
+import type { CommandIo } from "../../argv/spec.ts";
+import { CliError, usage } from "../../errors.ts";
+import { clean, cleanLines } from "../../output/text.ts";
 
 /** Which one it is. */
 export type PackageManager = "npm" | "pnpm" | "yarn" | "bun";

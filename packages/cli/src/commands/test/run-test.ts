@@ -11,16 +11,16 @@ import {
   type Violation,
 } from "@millrace/contracts";
 import type { Plan } from "@millrace/engine";
-import type { CommandIo } from "../argv/spec.ts";
-import { warnOn } from "../config/files.ts";
-import { type Config, resolveConfig } from "../config/load.ts";
-import { openFixtures } from "../fixtures/world.ts";
-import { debugLines } from "../output/debug-lines.ts";
-import { countFindings, errorsOf, isValid, showFindings } from "../output/findings.ts";
-import { clean } from "../output/text.ts";
-import { compileSource, subflowsIn } from "../run/compile.ts";
-import { type FlowSource, loadFlow } from "../run/load-flow.ts";
-import { extensionsOf, openEngine, type RunExtensions, type World } from "../run/world.ts";
+import type { CommandIo } from "../../argv/spec.ts";
+import { warnOn } from "../../config/files.ts";
+import { type Config, resolveConfig } from "../../config/load.ts";
+import { openFixtures } from "../../fixtures/world.ts";
+import { debugLines } from "../../output/debug-lines.ts";
+import { countFindings, errorsOf, isValid, showFindings } from "../../output/findings.ts";
+import { clean } from "../../output/text.ts";
+import { compileSource, subflowsIn } from "../../run/compile.ts";
+import { type FlowSource, loadFlow } from "../../run/load-flow.ts";
+import { extensionsOf, openEngine, type RunExtensions, type World } from "../../run/world.ts";
 import type { FlowTest } from "./find.ts";
 import { golden } from "./normal.ts";
 

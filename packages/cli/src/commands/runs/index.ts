@@ -8,14 +8,14 @@ import {
   listCommand,
   pairsOf,
   valuesOf,
-} from "../api/command.ts";
-import { flowOf, runIdOf } from "../api/runs.ts";
-import { arg, option, serverCommand } from "../argv/flags.ts";
-import { type ArgSpec, type CliCommand, flagText } from "../argv/spec.ts";
-import { formatDuration, parseDuration } from "../argv/values.ts";
-import { usage } from "../errors.ts";
-import { clean, formatTime } from "../output/text.ts";
-import { followToEnd, startedRun } from "../run/follow-to-end.ts";
+} from "../../api/command.ts";
+import { flowOf, runIdOf } from "../../api/runs.ts";
+import { arg, option, serverCommand } from "../../argv/flags.ts";
+import { type ArgSpec, type CliCommand, flagText } from "../../argv/spec.ts";
+import { formatDuration, parseDuration } from "../../argv/values.ts";
+import { usage } from "../../errors.ts";
+import { clean, formatTime } from "../../output/text.ts";
+import { followToEnd, startedRun } from "../../run/follow-to-end.ts";
 
 const RUN: ArgSpec = arg("id", "the run, or how its id begins", "run");
 const STATUS = option("status", "<status>", "runs of this status", {
@@ -111,14 +111,14 @@ const prune = apiCommand("runs prune", "delete ended runs by age or status", {
 const show = serverCommand("runs show", "show a run as a tree, and what it made", {
   args: [{ name: "id", summary: "the run (default the last one)", complete: "run" }],
   examples: [["runs show run_01", "every step, and why it failed"]],
-  run: async (...all) => (await import("./run-views.ts")).show(...all),
+  run: async (...all) => (await import("./views.ts")).show(...all),
 });
 
 const tail = serverCommand("runs tail", "show what a run has done, then what it does, to its end", {
   args: [RUN],
   output: "stream",
   examples: [["runs tail run_01 --json", "every event, one a line"]],
-  run: async (...all) => (await import("./run-views.ts")).tail(...all),
+  run: async (...all) => (await import("./views.ts")).tail(...all),
 });
 
 export const commands: readonly CliCommand[] = [list, show, tail, cancel, retry, remove, prune];

@@ -1,29 +1,15 @@
-/** `millrace config`: what is configured, where it comes from, and how to change it. */
-import { join } from "node:path";
-import { refuseClearText, serverBase } from "../api/server-url.ts";
-import { arg, command, printAnswer } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
-import { readSecret } from "../ask.ts";
-import { type ExplainedConfig, explainConfig, keyOf, type Origin } from "../config/explain.ts";
-import {
-  configOptions,
-  dataFolder,
-  editConfig,
-  PROJECT_FILE,
-  readConfig,
-  warnOn,
-} from "../config/files.ts";
-import { CONFIG_KEYS, misfit } from "../config/keys.ts";
-import { strayServices } from "../config/services.ts";
-import { nextTrust, storeTrust } from "../config/trust.ts";
-import { isSecretKey, isSecretValue, shownValue, toValue, valueAt } from "../config/values.ts";
-import { CliError, usage } from "../errors.ts";
-import { clean } from "../output/text.ts";
-
-const PLACE_FLAGS = [
-  { long: "user", summary: "in the user's file" },
-  { long: "project", summary: "in the project file (default where there is one)" },
-];
+import { refuseClearText, serverBase } from "../../api/server-url.ts";
+import { arg, command } from "../../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
+import { readSecret } from "../../ask.ts";
+import { type ExplainedConfig, explainConfig, type Origin } from "../../config/explain.ts";
+import { configOptions, dataFolder, PROJECT_FILE, warnOn } from "../../config/files.ts";
+import { strayServices } from "../../config/services.ts";
+import { storeTrust } from "../../config/trust.ts";
+import { shownValue } from "../../config/values.ts";
+import { CliError, usage } from "../../errors.ts";
+import { clean } from "../../output/text.ts";
+import { knownKey, set, unset } from "./change.ts";
 
 const list = command("config list", "list every key and what stands for it", {
   examples: [["config list", "secrets are only said to be set"]],
@@ -52,44 +38,6 @@ const get = command("config get", "print the value of a key", {
       throw new CliError("unavailable", `${key} is not set`, { problem: "not_found" });
     }
     return { value: { key, value }, data: [text(value)] };
-  },
-});
-
-const set = command("config set", "write a key into the project file, else into the user's", {
-  args: [
-    arg("key", "such as run.timeoutMs", "config-key"),
-    {
-      name: "value",
-      summary: "text as it is, anything else as JSON",
-      required: true,
-      mayBeEmpty: true,
-    },
-  ],
-  flags: PLACE_FLAGS,
-  examples: [["config set run.timeoutMs 60000 --user", "for every project"]],
-  async run(input, io) {
-    const [name = "", word = ""] = input.args;
-    const key = await knownKey(name);
-    const known = keyOf(key);
-    const value = key === known?.key ? toFileValue(known, word, io) : member(word);
-    if (isSecretKey(key) || isSecretValue(value)) {
-      throw usage(
-        `${key} would keep a secret in a file`,
-        "millrace secrets set ai:<name> stores one; here it is named, such as env:OPENAI_API_KEY",
-      );
-    }
-    const why = known !== undefined && key === known.key ? misfit(known, value) : undefined;
-    if (why !== undefined) throw usage(`${key} ${why}, found "${clean(word)}"`);
-    return change(input, io, key, value);
-  },
-});
-
-const unset = command("config unset", "take a key out of a file", {
-  args: [arg("key", "such as run.timeoutMs", "config-key")],
-  flags: PLACE_FLAGS,
-  examples: [["config unset run.timeoutMs --user", "the default again"]],
-  async run(input, io) {
-    return change(input, io, await knownKey(input.args[0] ?? "", true), undefined);
   },
 });
 
@@ -148,7 +96,7 @@ const schema = command("config schema", "print the JSON Schema of millrace.json"
   flags: [{ long: "strict", summary: "an unknown key is an error" }],
   examples: [["config schema --strict", "for editors and checks"]],
   async run(input) {
-    const { configSchema } = await import("../config/keys.ts");
+    const { configSchema } = await import("../../config/keys.ts");
     const value = configSchema(isOn(input, "strict"));
     return { value, data: [JSON.stringify(value, null, 2)] };
   },
@@ -178,11 +126,11 @@ const trust = command("config trust", "let the project file grant what it says, 
 /** Reads the configuration as it will count once it is trusted. Throws a usage error that names what is wrong. */
 async function checkConfig(input: Input, io: CommandIo): Promise<void> {
   const trusting = { ...io, env: { ...io.env, MILLRACE_TRUST_PROJECT: "1" } };
-  const { loadConfig } = await import("../config/load.ts");
+  const { loadConfig } = await import("../../config/load.ts");
   const config = await loadConfig(configOptions(input, io), trusting, warnOn(io));
   const { providers, mcpServers, ai } = config.ai;
   if (providers === undefined && mcpServers === undefined && ai === undefined) return;
-  const { aiSettings } = await import("../ai/open-ai.ts");
+  const { aiSettings } = await import("../../ai/open-ai.ts");
   aiSettings(config);
 }
 
@@ -195,8 +143,8 @@ const login = command(
     async run(input, io) {
       const origin = serverOrigin(input.args[0] ?? "");
       const [{ loadConfig }, { openCredentialStore }] = await Promise.all([
-        import("../config/load.ts"),
-        import("../credentials/store.ts"),
+        import("../../config/load.ts"),
+        import("../../credentials/store.ts"),
       ]);
       const config = await loadConfig(configOptions(input, io), io, warnOn(io));
       const { store, name, close } = openCredentialStore(config.credentials);
@@ -228,58 +176,6 @@ export const commands: readonly CliCommand[] = [
 
 function open(input: Input, io: CommandIo): Promise<ExplainedConfig> {
   return explainConfig(configOptions(input, io), io);
-}
-
-async function change(input: Input, io: CommandIo, key: string, value: unknown): Promise<number> {
-  if (isOn(input, "user") && isOn(input, "project")) {
-    throw usage("--user and --project cannot be used together");
-  }
-  const { userPath, project } = await open(input, io);
-  const inProject = isOn(input, "project") || (project !== undefined && !isOn(input, "user"));
-  const file = inProject ? (project?.file.path ?? join(io.cwd, PROJECT_FILE)) : userPath;
-  const before = inProject ? project?.file.values : (await open(input, io)).user?.values;
-  if (value === undefined && valueAt(before ?? {}, key) === undefined) {
-    throw new CliError("unavailable", `${file} does not set ${key}`, { problem: "not_found" });
-  }
-  await editConfig(file, key, value);
-  const answer = {
-    value: { file, key, ...(value !== undefined && { value }) },
-    said: [clean(file)],
-  };
-  await printAnswer(answer, io);
-  const home = flagText(input, "home");
-  const next = inProject ? await nextTrust(await readConfig(file), home, io) : undefined;
-  if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
-  return 0;
-}
-
-/** A folder stays as it is written: in a file it is taken from the file's own folder. */
-function toFileValue(known: Parameters<typeof toValue>[0], word: string, io: CommandIo): unknown {
-  return known.type === "path" ? word : toValue(known, word, io);
-}
-
-/** A member of a record: JSON where it is JSON, else text. */
-function member(word: string): unknown {
-  try {
-    return JSON.parse(word);
-  } catch {
-    return word;
-  }
-}
-
-/** `any`: also a key that nothing knows, so that it can be taken out again. */
-async function knownKey(key: string, any = false): Promise<string> {
-  const isGroup = CONFIG_KEYS.some((each) => each.key.startsWith(`${key}.`));
-  if (any || isGroup || keyOf(key) !== undefined) return key;
-  const { nearestName } = await import("@millrace/contracts/kit");
-  const near = nearestName(
-    key,
-    CONFIG_KEYS.map((each) => each.key),
-  );
-  throw usage(
-    `there is no key "${clean(key)}"`,
-    near === undefined ? "millrace config list shows them" : `did you mean ${near}?`,
-  );
 }
 
 function isWithin(key: string, wanted: string): boolean {

@@ -7,10 +7,10 @@
 
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import type { CommandIo } from "../argv/spec.ts";
-import { type ConfigOptions, projectFolder } from "../config/files.ts";
-import { usage } from "../errors.ts";
-import { expandFiles } from "../files.ts";
+import type { CommandIo } from "../../argv/spec.ts";
+import { type ConfigOptions, projectFolder } from "../../config/files.ts";
+import { usage } from "../../errors.ts";
+import { expandFiles } from "../../files.ts";
 
 /** A flow, the world that it is run in, and the log that it is to make. */
 export interface FlowTest {

@@ -4,15 +4,15 @@ import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contract
 import { nearestName } from "@millrace/contracts/kit";
 import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS } from "@millrace/dsl/explain";
-import { command } from "../argv/flags.ts";
-import type { Answer, CliCommand, CommandIo, Input } from "../argv/spec.ts";
-import { CONFIG_KEYS, variablesOf } from "../config/keys.ts";
-import { usage } from "../errors.ts";
-import { JOB_CODES, NODE_CODES } from "../explain/codes.ts";
-import { BLOCKS, POLICIES } from "../explain/language.ts";
-import { createStyle, type Style } from "../output/style.ts";
-import { clean } from "../output/text.ts";
-import { coreEntries } from "../run/core-catalog.ts";
+import { command } from "../../argv/flags.ts";
+import type { Answer, CliCommand, CommandIo, Input } from "../../argv/spec.ts";
+import { CONFIG_KEYS, variablesOf } from "../../config/keys.ts";
+import { usage } from "../../errors.ts";
+import { createStyle, type Style } from "../../output/style.ts";
+import { clean } from "../../output/text.ts";
+import { coreEntries } from "../../run/core-catalog.ts";
+import { JOB_CODES, NODE_CODES } from "./codes.ts";
+import { BLOCKS, POLICIES } from "./language.ts";
 
 export const commands: readonly CliCommand[] = [
   command("explain", "say what a code, a node type or a word of the language means", {

@@ -10,12 +10,12 @@ import {
   parseManifest,
   reservedId,
 } from "@millrace/extensions";
-import { type Answer, type CommandIo, flagText, type Input } from "../argv/spec.ts";
-import { formatDuration, parseDuration } from "../argv/values.ts";
-import { CliError, reason, usage } from "../errors.ts";
-import { takenIds } from "../ext/open.ts";
-import { packFolder } from "../ext/package-manager.ts";
-import { clean } from "../output/text.ts";
+import { type Answer, type CommandIo, flagText, type Input } from "../../argv/spec.ts";
+import { formatDuration, parseDuration } from "../../argv/values.ts";
+import { CliError, reason, usage } from "../../errors.ts";
+import { clean } from "../../output/text.ts";
+import { takenIds } from "../../run/extensions.ts";
+import { packFolder } from "./package-manager.ts";
 
 /** How long an import may take. A host waits for 5 s; a machine that builds is often busy. */
 const IMPORT_MS = 30_000;

@@ -1,11 +1,11 @@
 /** Checks of what answers here and elsewhere: the server that was named, the credential store, the providers of models. */
 
 import { spawn } from "node:child_process";
-import { serverBase } from "../api/server-url.ts";
-import { readCredentials } from "../config/sections.ts";
-import { CliError } from "../errors.ts";
-import { clean } from "../output/text.ts";
-import { BIN } from "../self.ts";
+import { serverBase } from "../../api/server-url.ts";
+import { readCredentials } from "../../config/sections.ts";
+import { CliError } from "../../errors.ts";
+import { clean } from "../../output/text.ts";
+import { BIN } from "../../self.ts";
 import {
   type Check,
   type DoctorContext,
@@ -216,10 +216,10 @@ export const providerKeys: Check = {
     const { io } = context;
     const [{ openAi, aiSettings }, { runCredentials }, { createNodeHost }, { keyState, modelsOf }] =
       await Promise.all([
-        import("../ai/open-ai.ts"),
-        import("../run/credentials.ts"),
+        import("../../ai/open-ai.ts"),
+        import("../../run/credentials.ts"),
         import("@millrace/engine/node"),
-        import("../ai/keys.ts"),
+        import("../../ai/keys.ts"),
       ]);
     const named = Object.keys(aiSettings(config).providers);
     if (named.length === 0) return ok("none is configured");

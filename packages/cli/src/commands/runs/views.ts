@@ -7,15 +7,15 @@ import {
   type Run as StoredRun,
   type Summary,
 } from "@millrace/contracts";
-import type { Api } from "../api/api.ts";
-import { type CommandContext, callApi, type Rendered, withApi } from "../api/command.ts";
-import { eventsOf, flowOf, lastRun, runIdOf } from "../api/runs.ts";
-import type { CommandIo, Input, Run } from "../argv/spec.ts";
-import { CliError, endedBy } from "../errors.ts";
-import { createDisplay } from "../output/create-display.ts";
-import { factLines } from "../output/table.ts";
-import { clean, formatTime } from "../output/text.ts";
-import { serverFlag } from "../run/flags.ts";
+import type { Api } from "../../api/api.ts";
+import { type CommandContext, callApi, type Rendered, withApi } from "../../api/command.ts";
+import { eventsOf, flowOf, lastRun, runIdOf } from "../../api/runs.ts";
+import type { CommandIo, Input, Run } from "../../argv/spec.ts";
+import { CliError, endedBy } from "../../errors.ts";
+import { createDisplay } from "../../output/create-display.ts";
+import { factLines } from "../../output/table.ts";
+import { clean, formatTime } from "../../output/text.ts";
+import { serverFlag } from "../../run/flags.ts";
 
 /** The tree of a run as far as it got, with what it made, or why it failed. */
 export const show: Run = callApi({
@@ -96,8 +96,8 @@ async function follow(
 
 async function drawn(run: StoredRun, { api, io, input }: CommandContext): Promise<Rendered> {
   const [{ treeLines }, { createStyle }] = await Promise.all([
-    import("../output/tree.ts"),
-    import("../output/style.ts"),
+    import("../../output/tree.ts"),
+    import("../../output/style.ts"),
   ]);
   const { runId } = run;
   const graph = await api.invoke("get_run_graph", { runId });

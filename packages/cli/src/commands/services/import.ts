@@ -1,4 +1,4 @@
-/** `millrace services`: descriptors of services, as files that people read and commit. Nothing here reaches the network. */
+/** `millrace services import`: the descriptor of a service from an OpenAPI document. Nothing here reaches the network. */
 
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
@@ -10,58 +10,17 @@ import {
 } from "@millrace/contracts";
 import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
-import { arg, command, listOf, option } from "../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, isOn } from "../argv/spec.ts";
-import {
-  configOptions,
-  PROJECT_FILE,
-  projectFile,
-  projectFolder,
-  warnOn,
-} from "../config/files.ts";
-import { loadConfig } from "../config/load.ts";
-import { SERVICES_FOLDER, strayServices } from "../config/services.ts";
-import { describedExtensions } from "../config/sources.ts";
-import { nextTrust } from "../config/trust.ts";
-import { CliError, reason, usage } from "../errors.ts";
-import { readInput, replaceFile } from "../files.ts";
-import { clean } from "../output/text.ts";
-
-const list = command("services list", "list the services that flows can call here", {
-  examples: [["services list", "slug, title, scheme, operations"]],
-  async run(input, io) {
-    const options = configOptions(input, io);
-    const config = await loadConfig(options, io, warnOn(io));
-    const ofExtensions = (await describedExtensions(config.sources)).flatMap(
-      ({ type, title, serviceIntegration, problem }) =>
-        serviceIntegration === undefined || problem !== undefined
-          ? []
-          : [{ slug: type.replace(/^service\./, ""), title, serviceIntegration }],
-    );
-    const services = [...config.services, ...ofExtensions].sort((a, b) =>
-      a.slug < b.slug ? -1 : 1,
-    );
-    const items = services.map(
-      ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
-        slug,
-        title,
-        scheme: auth.scheme,
-        baseUrl,
-        operations: operations.map(({ id }) => id),
-      }),
-    );
-    const stray =
-      items.length === 0 && io.json === undefined ? await strayServices(options, io) : undefined;
-    if (stray !== undefined) throw usage(stray);
-    const data = items.map(({ slug, title, scheme, operations }) =>
-      clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`),
-    );
-    return listOf(items, data, "no service is described here; millrace services import makes one");
-  },
-});
+import { arg, command, option } from "../../argv/flags.ts";
+import { type CliCommand, type CommandIo, flagText, isOn } from "../../argv/spec.ts";
+import { configOptions, PROJECT_FILE, projectFile, projectFolder } from "../../config/files.ts";
+import { SERVICES_FOLDER } from "../../config/services.ts";
+import { nextTrust } from "../../config/trust.ts";
+import { CliError, reason, usage } from "../../errors.ts";
+import { readInput, replaceFile } from "../../files.ts";
+import { clean } from "../../output/text.ts";
 
 /** Turns an OpenAPI document into a descriptor and writes it; with `--check` nothing is written, and a difference ends with 1. */
-const importSpec = command(
+export const importSpec: CliCommand = command(
   "services import",
   "turn an OpenAPI document (JSON) into the descriptor of a service",
   {
@@ -122,8 +81,6 @@ const importSpec = command(
     },
   },
 );
-
-export const commands: readonly CliCommand[] = [importSpec, list];
 
 /** Descriptors count beside a project file, so there must be one. */
 async function makeProject(folder: string, io: CommandIo): Promise<void> {

@@ -9,12 +9,12 @@ import {
   readLock,
   runtimeOf,
 } from "@millrace/extensions";
-import type { CommandIo, Input } from "../argv/spec.ts";
-import { configOptions, editConfig, PROJECT_FILE, projectFile } from "../config/files.ts";
-import { type ExtensionsChoice, readExtensionList } from "../config/sections.ts";
-import { usage } from "../errors.ts";
-import { factLines } from "../output/table.ts";
-import { clean } from "../output/text.ts";
+import type { CommandIo, Input } from "../../argv/spec.ts";
+import { configOptions, editConfig, PROJECT_FILE, projectFile } from "../../config/files.ts";
+import { type ExtensionsChoice, readExtensionList } from "../../config/sections.ts";
+import { usage } from "../../errors.ts";
+import { factLines } from "../../output/table.ts";
+import { clean } from "../../output/text.ts";
 
 /** A project as the commands on extensions see it. */
 export interface ExtensionProject {
