@@ -15,6 +15,7 @@ import {
   type ValueRef,
 } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
+import type { CoreContext } from "@millrace/engine";
 import { sizeOf, valueAt } from "@millrace/engine/pack";
 import type { CheckOutcome } from "./expect.ts";
 import type { AuditLevel } from "./fields.ts";
@@ -23,14 +24,17 @@ import { redactContent } from "./redact-content.ts";
 
 /** What the audit needs from its run. */
 export interface AuditPorts {
+  /** `mask` gives a value without any known secret, `keepValue` keeps one beside the log. */
+  readonly ctx: Pick<CoreContext, "mask" | "keepValue">;
+  readonly ai: HmacPorts;
+}
+
+/** What an HMAC is made with. */
+export interface HmacPorts {
   /** SHA-256 as lower-case hex. */
   sha256(bytes: Uint8Array): string;
   /** The 32 random bytes of the installation. */
-  readonly key: Uint8Array;
-  /** A value without any known secret. */
-  mask<T extends Json>(value: T): T;
-  /** Keeps a value beside the log. */
-  keep(value: Json): ValueRef;
+  readonly hmacKey: Uint8Array;
 }
 
 /** Longest value in a problem or a detail, in UTF-16 units. */
@@ -39,11 +43,13 @@ const MAX_SHOWN = 100;
 /** The audit of one node. A class, because a thousand nodes may wait at once: its functions are there once. */
 export class Audit {
   readonly level: AuditLevel;
-  readonly #ports: AuditPorts;
+  readonly #ctx: AuditPorts["ctx"];
+  readonly #ai: HmacPorts;
 
-  constructor(level: AuditLevel, ports: AuditPorts) {
+  constructor(level: AuditLevel, { ctx, ai }: AuditPorts) {
     this.level = level;
-    this.#ports = ports;
+    this.#ctx = ctx;
+    this.#ai = ai;
   }
 
   /** For `llm.started`; undefined: the key is absent. */
@@ -52,7 +58,7 @@ export class Audit {
     const value = messagesAsJson(messages, this.level);
     const size = { messages: messages.length, chars: charsOf(messages) };
     if (this.level === "hash") return { ...size, hmac: this.#digest(value) };
-    return { ...size, ref: this.#ports.keep(this.#copy(value)) };
+    return { ...size, ref: this.#ctx.keepValue(this.#copy(value)) };
   }
 
   /** For `tool.started`. */
@@ -67,7 +73,7 @@ export class Audit {
 
   /** For `confirm.requested`, at every level alike: nobody can approve what is hidden. */
   confirmArgs(args: Json): Json {
-    return fitted(redactContent(this.#ports.mask(args)));
+    return fitted(redactContent(this.#ctx.mask(args)));
   }
 
   /** For `llm.rejected`. */
@@ -91,12 +97,12 @@ export class Audit {
 
   /** What the level keeps of a value. */
   #copy<T extends Json>(value: T): T {
-    const masked = this.#ports.mask(value);
+    const masked = this.#ctx.mask(value);
     return this.level === "redacted" ? redactContent(masked) : masked;
   }
 
   #digest(value: Json): string {
-    return hmacOf(this.#ports.mask(value), this.#ports);
+    return hmacOf(this.#ctx.mask(value), this.#ai);
   }
 
   #shown(value: Json | undefined): string {
@@ -109,12 +115,12 @@ export class Audit {
     if (this.level === "none") return {};
     if (this.level === "hash") return { [`${name}Digest`]: this.#digest(value) };
     const copy = this.#copy(value);
-    return fits(copy) ? { [name]: copy } : { [`${name}Ref`]: this.#ports.keep(copy) };
+    return fits(copy) ? { [name]: copy } : { [`${name}Ref`]: this.#ctx.keepValue(copy) };
   }
 }
 
 /** `hmac:` and HMAC-SHA-256 over the canonical JSON in hex. @see RFC 2104 */
-export function hmacOf(value: Json, { key, sha256 }: Pick<AuditPorts, "key" | "sha256">): string {
+export function hmacOf(value: Json, { hmacKey: key, sha256 }: HmacPorts): string {
   const message = new TextEncoder().encode(canonicalJson(value));
   const block = new Uint8Array(BLOCK_BYTES);
   block.set(key.length > BLOCK_BYTES ? fromHex(sha256(key)) : key);

@@ -1,7 +1,7 @@
 /** The time of one node attempt: a signal that aborts with the node or when `totalMs` is used up, and pauses between tries of one call. */
 import { sleep } from "@millrace/contracts/kit";
 import type { CoreContext } from "@millrace/engine";
-import type { AiFailure } from "./failure.ts";
+import { AiError, type AiFailure } from "./failure.ts";
 
 export class Budget {
   readonly #ctx: CoreContext;
@@ -27,6 +27,27 @@ export class Budget {
   }
 
   readonly #abort = (): void => this.#controller.abort();
+
+  /** The node is to stop, or its time is used up. */
+  get isOver(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** Calls `listener` once when it is over, unless the function that is returned is called before. */
+  onEnd(listener: () => void): () => void {
+    this.signal.addEventListener("abort", listener, { once: true });
+    return () => this.signal.removeEventListener("abort", listener);
+  }
+
+  /** `work`, or a rejection with the failure as soon as it is over; what comes later is dropped. */
+  until<T>(work: PromiseLike<T> | T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const over = (): void => reject(new AiError(this.failure()));
+      if (this.isOver) over();
+      const leave = this.onEnd(over);
+      Promise.resolve(work).then(resolve, reject).finally(leave);
+    });
+  }
 
   /** Milliseconds that are left. */
   leftMs(): number {
@@ -84,28 +105,4 @@ export function waitMs(
 export function pause(ctx: CoreContext, ms: number, signal: AbortSignal): Promise<void> {
   const setTimer = (wake: () => void, after: number) => ctx.after(after, wake);
   return sleep(ms, signal, { setTimer }).catch(() => {});
-}
-
-/** `work`, or a rejection as soon as `signal` aborts; what comes later is dropped. */
-export function unlessAborted<T>(
-  work: PromiseLike<T> | T,
-  signal: AbortSignal,
-  failure: () => unknown,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(failure());
-    if (signal.aborted) aborted();
-    else signal.addEventListener("abort", aborted, { once: true });
-    const settled = (): void => signal.removeEventListener("abort", aborted);
-    Promise.resolve(work).then(
-      (value) => {
-        settled();
-        resolve(value);
-      },
-      (error: unknown) => {
-        settled();
-        reject(error);
-      },
-    );
-  });
 }

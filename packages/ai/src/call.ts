@@ -85,9 +85,8 @@ export async function readyTarget(session: Session, target: Target): Promise<Rea
       context: {
         credentials,
         signal,
-        get fetch() {
-          return ctx.fetchWith(signal, ctx.shared(AI).fetch); // a host without a network has providers that need none
-        },
+        // A host without a network has providers that need none.
+        fetch: (url, options) => ctx.fetchWith(signal, ctx.shared(AI).fetch)(url, options),
       },
       failure: null,
     };
@@ -103,7 +102,7 @@ export async function askTarget(
   target: Target,
   prompt: Prompt,
 ): Promise<Try<StreamEnd>> {
-  const { ctx, budget, fields } = session;
+  const { ctx } = session;
   const ready = await readyTarget(session, target);
   const { capabilities } = ready;
   const isNative = capabilities.jsonSchema && prompt.tools.length === 0;
@@ -119,16 +118,7 @@ export async function askTarget(
   const end = await readStream(
     made.model,
     { ...modelCall, prompt: [...toSpecification(messages, made.model.specificationVersion)] },
-    {
-      ctx,
-      call,
-      channel: prompt.schema === undefined ? "text" : "object",
-      firstTokenMs: fields.firstTokenMs,
-      idleMs: fields.idleMs,
-      maxOutputBytes: fields.maxOutputBytes,
-      signal: budget.signal,
-      aborted: () => budget.failure(),
-    },
+    { session, call, channel: prompt.schema === undefined ? "text" : "object" },
   );
   endCircuit(session, target, end.failure);
   return {

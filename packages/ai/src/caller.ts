@@ -50,19 +50,7 @@ export class Caller {
 
   /** Asks until a target answers. Throws `AiError` with the failure of the last call. */
   ask(prompt: Prompt): Promise<Answer> {
-    const { purpose, turns, system, tools, schema } = prompt;
-    const more = {
-      system,
-      tools,
-      schema: schema ?? null,
-      target: prompt.purpose === "judge" ? this.model : null,
-    };
-    const key = this.#session.keys.answer({
-      purpose,
-      messages: turns.map(({ message }) => message),
-      more: JSON.parse(JSON.stringify(more)) as JsonObject,
-    });
-    return this.kept(key, async () => {
+    return this.kept(this.#keyOf(prompt), async () => {
       const { target, tried } = await this.walk((one) => askTarget(this.#session, one, prompt));
       const {
         text,
@@ -71,6 +59,18 @@ export class Caller {
         finish,
       } = tried.value ?? { text: "", parts: [], tools: [], finish: "other" as const };
       return { call: tried.call, target: target.index, text, parts, tools: asked, finish };
+    });
+  }
+
+  /** Apart, so that what it is made of does not live as long as the call. */
+  #keyOf({ purpose, turns, system, tools, schema }: Prompt): string {
+    const target = purpose === "judge" ? this.model : null;
+    return this.#session.keys.answer({
+      purpose,
+      messages: turns.map(({ message }) => message),
+      more: JSON.parse(
+        JSON.stringify({ system, tools, schema: schema ?? null, target }),
+      ) as JsonObject,
     });
   }
 
@@ -83,11 +83,10 @@ export class Caller {
     let isNew = false;
     const made = (await session.ctx.step(
       key,
-      async () => {
+      () => {
         isNew = true;
         const spent = session.tally();
-        const value = await make();
-        return { value, ...spent } as unknown as Json;
+        return make().then((value) => ({ value, ...spent }) as unknown as Json);
       },
       session.stepOptions,
     )) as unknown as Made<T>;

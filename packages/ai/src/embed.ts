@@ -1,6 +1,6 @@
 /** Vectors of texts: in batches of what the model takes, all by one model. */
 import type { AiEmbedding, Json } from "@millrace/contracts";
-import { unlessAborted } from "./budget.ts";
+import { untilAborted } from "@millrace/contracts/kit";
 import { beginCall, endCircuit, failedTry, priceOf, readyTarget, type Try } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { AiError, type AiFailure, failureOfError } from "./failure.ts";
@@ -98,15 +98,14 @@ async function doEmbed(
 ): Promise<Pick<Try<readonly (readonly number[])[]>, "failure" | "value" | "usage">> {
   const controller = new AbortController();
   let isLate = false;
-  const abort = (): void => controller.abort();
-  budget.signal.addEventListener("abort", abort, { once: true });
+  const leave = budget.onEnd(() => controller.abort());
   const stopTimer = ctx.after(fields.firstTokenMs, () => {
     isLate = true;
     controller.abort();
   });
   try {
     const asked = (async () => model.doEmbed({ values, abortSignal: controller.signal }))();
-    const { embeddings, usage } = await unlessAborted(asked, controller.signal, () => null);
+    const { embeddings, usage } = await untilAborted(asked, controller.signal);
     const tokens = usage?.tokens;
     const known = readUsage({ inputTokens: tokens, outputTokens: 0 });
     const isWhole = Array.isArray(embeddings) && embeddings.length === values.length;
@@ -117,7 +116,7 @@ async function doEmbed(
     return { failure: { reason: "server", text }, value: null, usage: known };
   } catch (error) {
     const text = `no vectors within ${fields.firstTokenMs} ms`;
-    const failure: AiFailure = budget.signal.aborted
+    const failure: AiFailure = budget.isOver
       ? budget.failure()
       : isLate
         ? { reason: "timeout", text }
@@ -125,7 +124,7 @@ async function doEmbed(
     return { failure, value: null, usage: undefined };
   } finally {
     stopTimer();
-    budget.signal.removeEventListener("abort", abort);
+    leave();
   }
 }
 

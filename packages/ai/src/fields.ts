@@ -85,8 +85,10 @@ export interface AiFields extends Sampling {
 
 /** The fields of a node. A `null` counts as absent: that is what an optional expression gives. */
 export function readFields(fields: Fields): AiFields {
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given) as unknown as AiFields;
+  const all = Object.entries(fields);
+  const given = all.filter(([, value]) => value !== null && value !== undefined);
+  const read = given.length === all.length ? fields : Object.fromEntries(given);
+  return read as unknown as AiFields;
 }
 
 /** The task of a node: what it says, else what its fields mean. */

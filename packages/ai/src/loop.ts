@@ -62,7 +62,7 @@ class Loop {
   #runner: ToolRunner;
   #turns: Turn[] = [];
   /** Turns about answers that were refused. */
-  readonly #said: Set<Turn> = new Set();
+  #said: readonly Turn[] = [];
   #steps = 0;
 
   constructor(session: Session, caller: Caller) {
@@ -206,12 +206,12 @@ class Loop {
       { message: { role: "user", content: [textPart(text)] }, by: null },
     ];
     this.#turns.push(...turns);
-    for (const turn of turns) this.#said.add(turn);
+    this.#said = [...this.#said, ...turns];
   }
 
   /** The messages for another model: what tools have done stays, refused answers go. */
   #clean(): void {
-    this.#turns = this.#turns.filter((turn) => !this.#said.has(turn));
+    this.#turns = this.#turns.filter((turn) => !this.#said.includes(turn));
   }
 
   #prompt(purpose: "generate" | "repair"): Prompt {

@@ -3,7 +3,7 @@ import type { AiMessage, Json, JsonObject, LlmStarted, Usage } from "@millrace/c
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { CoreContext } from "@millrace/engine";
 import { Audit } from "./audit.ts";
-import { Budget, unlessAborted } from "./budget.ts";
+import { Budget } from "./budget.ts";
 import { AiError } from "./failure.ts";
 import type { AiFields } from "./fields.ts";
 import { AI } from "./runtime.ts";
@@ -30,7 +30,7 @@ export class Session {
   readonly spent: Spent = { usage: null, costUsd: 0 };
   /** The same since the present answer was asked for. */
   #tally: Spent = { usage: null, costUsd: 0 };
-  readonly #warned: Set<string> = new Set();
+  #warned: Set<string> | null = null;
 
   constructor(fields: AiFields, ctx: CoreContext) {
     const ai = ctx.shared(AI);
@@ -38,12 +38,7 @@ export class Session {
     this.fields = fields;
     this.startedAt = ctx.now();
     this.keys = new StepKeys(ai.sha256);
-    this.audit = new Audit(fields.auditContent, {
-      sha256: ai.sha256,
-      key: ai.hmacKey,
-      mask: (value) => ctx.mask(value),
-      keep: (value) => ctx.keepValue(value),
-    });
+    this.audit = new Audit(fields.auditContent, { ctx, ai });
     this.budget = new Budget(ctx, fields.totalMs);
   }
 
@@ -56,12 +51,12 @@ export class Session {
 
   /** Throws when the node was stopped or its time is up. */
   check(): void {
-    if (this.budget.signal.aborted) throw new AiError(this.budget.failure());
+    if (this.budget.isOver) throw new AiError(this.budget.failure());
   }
 
   /** `work`, unless the node is stopped or its time is up before; what comes later is dropped. */
   until<T>(work: PromiseLike<T> | T): Promise<T> {
-    return unlessAborted(work, this.budget.signal, () => new AiError(this.budget.failure()));
+    return this.budget.until(work);
   }
 
   /** Throws `budget` when the node has cost what it may. */
@@ -99,6 +94,7 @@ export class Session {
   }
 
   warnOnce(code: string, text: string): void {
+    this.#warned ??= new Set();
     if (this.#warned.has(code)) return;
     this.#warned.add(code);
     this.ctx.warn(code, text);

@@ -12,8 +12,8 @@ import {
   EVENT_LIMITS,
   type Usage,
 } from "@millrace/contracts";
-import type { CoreContext } from "@millrace/engine";
 import { type AiFailure, failureOfError, isUnknownFrame } from "./failure.ts";
+import type { Session } from "./session.ts";
 import { readUsage } from "./usage.ts";
 
 /** A call of a tool as the model wrote it. */
@@ -40,16 +40,11 @@ export interface StreamEnd {
 
 /** How a stream is read. */
 export interface StreamOptions {
-  readonly ctx: CoreContext;
+  /** Gives the limits; the end of its budget ends the call. */
+  readonly session: Session;
   readonly call: string;
   /** Where text goes. */
   readonly channel: DeltaChannel;
-  readonly firstTokenMs: number;
-  readonly idleMs: number;
-  readonly maxOutputBytes: number;
-  /** Aborts the call; `aborted` says what that means. */
-  readonly signal: AbortSignal;
-  readonly aborted: () => AiFailure;
 }
 
 /** Calls the model and reads its answer. Never rejects. `call` gets the signal of the call. */
@@ -69,12 +64,15 @@ interface Block {
 }
 
 class Reading {
-  readonly #options: StreamOptions;
+  readonly #session: Session;
+  readonly #call: string;
+  readonly #channel: DeltaChannel;
   readonly #resolve: (end: StreamEnd) => void;
   readonly #controller = new AbortController();
   #reader: { cancel(reason?: unknown): Promise<void> } | null = null;
   #over = false;
-  #stopTimer: () => void = () => undefined;
+  #stopTimer: () => void = ignore;
+  #leave: () => void = ignore;
   #lastAt = 0;
   #hasContent = false;
   #bytes = 0;
@@ -82,25 +80,28 @@ class Reading {
   readonly #parts: (Block | AiPart)[] = [];
   readonly #blocks: Map<string, Block> = new Map();
   readonly #tools: ToolRequest[] = [];
-  /** Tool calls whose arguments come in pieces. */
-  readonly #streamed: Set<string> = new Set();
-  #warnings: readonly unknown[] = [];
+  /** Tool calls whose arguments come in pieces; made with the first. */
+  #streamed: Set<string> | null = null;
+  #warnings: readonly unknown[] = NO_WARNINGS;
   #usage: Usage | undefined;
   /** Whether a frame of an unknown kind came. */
   #passedOver = false;
 
-  constructor(options: StreamOptions, resolve: (end: StreamEnd) => void) {
-    this.#options = options;
+  constructor({ session, call, channel }: StreamOptions, resolve: (end: StreamEnd) => void) {
+    this.#session = session;
+    this.#call = call;
+    this.#channel = channel;
     this.#resolve = resolve;
   }
 
   start(model: AiModel, call: AiCall): void {
-    const { signal, firstTokenMs, ctx } = this.#options;
-    if (signal.aborted) {
-      this.#fail(this.#options.aborted());
+    const { budget, ctx, fields } = this.#session;
+    const { firstTokenMs } = fields;
+    if (budget.isOver) {
+      this.#fail(budget.failure());
       return;
     }
-    signal.addEventListener("abort", this.#abort, { once: true });
+    this.#leave = budget.onEnd(() => this.#cut(budget.failure()));
     this.#stopTimer = ctx.after(firstTokenMs, () =>
       this.#cut(late("the first token", firstTokenMs)),
     );
@@ -108,8 +109,6 @@ class Reading {
       this.#broken(failureOfError(error)),
     );
   }
-
-  readonly #abort = (): void => this.#cut(this.#options.aborted());
 
   async #read(model: AiModel, call: AiCall): Promise<void> {
     const { stream } = await model.doStream(call);
@@ -150,7 +149,7 @@ class Reading {
         this.#mark(part);
         return null;
       case "tool-input-start":
-        if (this.#content(textOf(part["toolName"]))) this.#streamed.add(textOf(part["id"]));
+        if (this.#content(textOf(part["toolName"]))) this.#pieces().add(textOf(part["id"]));
         return null;
       case "tool-input-delta":
         this.#content(textOf(part["delta"]));
@@ -179,13 +178,13 @@ class Reading {
     const block = this.#block(part, type);
     block.text += delta;
     if (type === "text") this.#text += delta;
-    const { channel } = this.#options;
-    return this.#say(type === "text" ? channel : "reasoning", delta);
+    return this.#say(type === "text" ? this.#channel : "reasoning", delta);
   }
 
   /** Counts content; false when it was too much, which ends the call. */
   #content(text: string): boolean {
-    const { ctx, maxOutputBytes, idleMs } = this.#options;
+    const { ctx, fields } = this.#session;
+    const { maxOutputBytes, idleMs } = fields;
     this.#lastAt = ctx.now();
     if (!this.#hasContent) {
       this.#hasContent = true;
@@ -200,7 +199,8 @@ class Reading {
 
   /** Ends the call when nothing came for `idleMs`. One timer looks again, so that a delta costs none. */
   #watch(inMs: number): void {
-    const { ctx, idleMs } = this.#options;
+    const { ctx, fields } = this.#session;
+    const { idleMs } = fields;
     this.#stopTimer = ctx.after(inMs, () => {
       const left = this.#lastAt + idleMs - ctx.now();
       if (left > 0) this.#watch(left);
@@ -209,9 +209,8 @@ class Reading {
   }
 
   #say(channel: DeltaChannel, text: string): Promise<void> | null {
-    const { ctx, call } = this.#options;
     if (text.length <= EVENT_LIMITS.deltaText) {
-      if (text !== "") ctx.emit({ kind: "llm.delta", call, channel, text });
+      if (text !== "") this.#emit(channel, text);
       return null;
     }
     return this.#sayLong(channel, text);
@@ -219,12 +218,19 @@ class Reading {
 
   /** A very long part leaves in slices, with a turn of the event loop between. */
   async #sayLong(channel: DeltaChannel, text: string): Promise<void> {
-    const { ctx, call } = this.#options;
     for (let at = 0; at < text.length && !this.#over; at += EVENT_LIMITS.deltaText) {
-      const slice = text.slice(at, at + EVENT_LIMITS.deltaText);
-      ctx.emit({ kind: "llm.delta", call, channel, text: slice });
-      await ctx.turn();
+      this.#emit(channel, text.slice(at, at + EVENT_LIMITS.deltaText));
+      await this.#session.ctx.turn();
     }
+  }
+
+  #emit(channel: DeltaChannel, text: string): void {
+    this.#session.ctx.emit({ kind: "llm.delta", call: this.#call, channel, text });
+  }
+
+  #pieces(): Set<string> {
+    this.#streamed ??= new Set();
+    return this.#streamed;
   }
 
   #block(part: AiPart, type: "text" | "reasoning"): Block {
@@ -248,7 +254,7 @@ class Reading {
 
   #tool(part: AiPart): void {
     if (part["providerExecuted"] === true) {
-      this.#options.ctx.log("info", `the provider runs its own tool ${textOf(part["toolName"])}`);
+      this.#session.ctx.log("info", `the provider runs its own tool ${textOf(part["toolName"])}`);
       return;
     }
     const { input } = part;
@@ -258,7 +264,7 @@ class Reading {
       input: typeof input === "string" ? input : (JSON.stringify(input) ?? ""),
     };
     // Arguments that came in pieces are counted already; calls without any are not for nothing either.
-    const isCounted = this.#streamed.delete(request.toolCallId);
+    const isCounted = this.#streamed?.delete(request.toolCallId) === true;
     if (!this.#content(isCounted ? "" : request.toolName + request.input)) return;
     this.#tools.push(request);
     const { providerMetadata: providerOptions } = part;
@@ -317,7 +323,7 @@ class Reading {
     if (this.#over) return;
     this.#over = true;
     this.#stopTimer();
-    this.#options.signal.removeEventListener("abort", this.#abort);
+    this.#leave();
     this.#resolve({
       failure,
       text: this.#text,
@@ -329,6 +335,8 @@ class Reading {
     });
   }
 }
+
+const NO_WARNINGS: readonly unknown[] = [];
 
 function ignore(): void {}
 

@@ -51,6 +51,8 @@ interface Matched {
   readonly markAsked: () => void;
 }
 
+const NONE: ReadonlyMap<string, Tool> = new Map();
+
 export class ToolRunner {
   readonly #session: Session;
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -62,7 +64,7 @@ export class ToolRunner {
 
   constructor(session: Session, tools: readonly Tool[]) {
     this.#session = session;
-    this.#tools = new Map(tools.map((tool) => [tool.shown.name, tool]));
+    this.#tools = tools.length === 0 ? NONE : new Map(tools.map((tool) => [tool.shown.name, tool]));
   }
 
   /** Runs the calls of one answer and gives the parts of the message that tells the model. */
@@ -261,7 +263,7 @@ export class ToolRunner {
       const failure = budget.failure();
       if (failure.reason === "deadline" && !isFlow) giveUp(new AiError(failure));
     };
-    budget.signal.addEventListener("abort", stop, { once: true });
+    const leave = budget.onEnd(stop);
     const stopTimer = ctx.after(timeoutMs, () => {
       isLate = true;
       controller.abort();
@@ -278,7 +280,7 @@ export class ToolRunner {
       throw isLate ? late(timeoutMs) : error;
     } finally {
       stopTimer();
-      budget.signal.removeEventListener("abort", stop);
+      leave();
     }
   }
 

@@ -14,17 +14,19 @@ const MAIL = "ada@example.com";
 /** An audit, and what it kept beside the log. */
 function auditOf(level: AuditLevel) {
   const kept: Json[] = [];
-  const ports: AuditPorts = {
-    sha256: (bytes) => createHash("sha256").update(bytes).digest("hex"),
-    key: KEY,
+  const ai = {
+    sha256: (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex"),
+    hmacKey: KEY,
+  };
+  const ctx: AuditPorts["ctx"] = {
     mask: (value) => JSON.parse(JSON.stringify(value).replaceAll(SECRET, "[redacted]")),
-    keep(value) {
+    keepValue(value) {
       kept.push(value);
       const text = JSON.stringify(value);
       return { ref: `sha256:${"0".repeat(64)}`, bytes: text.length, mediaType: "application/json" };
     },
   };
-  return { audit: new Audit(level, ports), kept };
+  return { audit: new Audit(level, { ctx, ai }), kept };
 }
 
 const REF: ValueRef = expect.objectContaining({ mediaType: "application/json" });
@@ -161,7 +163,7 @@ test("the digest is HMAC-SHA-256, for keys of every length", () => {
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.jsonValue(), (key, value) => {
       const json = canonicalJson(value as Json);
       const expected = createHmac("sha256", key).update(json).digest("hex");
-      expect(hmacOf(value as Json, { key, sha256 })).toBe(`hmac:${expected}`);
+      expect(hmacOf(value as Json, { hmacKey: key, sha256 })).toBe(`hmac:${expected}`);
     }),
   );
 });

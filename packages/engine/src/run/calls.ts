@@ -23,7 +23,7 @@ interface OpenCall {
   /** Units that went out, by channel. */
   readonly lengths: { [C in DeltaChannel]?: number };
   /** Text that has not gone out, by channel. */
-  readonly held: Map<DeltaChannel, string>;
+  readonly held: { [C in DeltaChannel]?: string };
   firstTokenAt: number | null;
   /** It was open when its process died. */
   readonly isRecovered: boolean;
@@ -32,7 +32,7 @@ interface OpenCall {
 export class Calls {
   readonly #attempt: Attempt;
   readonly #open: Map<string, OpenCall> = new Map();
-  readonly #finished: Set<string> = new Set();
+  #finished: Set<string> | null = null;
   #timer: Timer | null = null;
 
   constructor(attempt: Attempt) {
@@ -41,8 +41,8 @@ export class Calls {
 
   /** A call that was open when the process died: it ends as interrupted. */
   adopt({ call, kind, startedAt, lengths }: RecoveredCall): void {
-    const held = new Map<DeltaChannel, string>();
-    this.#open.set(call, { kind, startedAt, lengths, held, firstTokenAt: null, isRecovered: true });
+    const more = { held: {}, firstTokenAt: null, isRecovered: true };
+    this.#open.set(call, { kind, startedAt, lengths, ...more });
   }
 
   /**
@@ -66,7 +66,7 @@ export class Calls {
         this.#end(report);
         return;
       case "llm.rejected":
-        if (this.#finished.has(report.call)) this.#emit(report);
+        if (this.#finished?.has(report.call)) this.#emit(report);
         return;
       case "node.checked":
         if (run.stop === null) this.#emit(report);
@@ -106,7 +106,7 @@ export class Calls {
       kind: report.kind === "llm.started" ? "llm" : "tool",
       startedAt: run.now,
       lengths: {},
-      held: new Map(),
+      held: {},
       firstTokenAt: null,
       isRecovered: false,
     });
@@ -117,8 +117,8 @@ export class Calls {
     const open = this.#open.get(call);
     if (open === undefined || open.isRecovered || text === "") return;
     open.firstTokenAt ??= this.#attempt.run.now;
-    const held = (open.held.get(channel) ?? "") + text;
-    open.held.set(channel, held);
+    const held = (open.held[channel] ?? "") + text;
+    open.held[channel] = held;
     const isFirst = open.lengths[channel] === undefined;
     if (isFirst || held.length >= EVENT_LIMITS.deltaText) this.#flush(call, open, false);
     else this.#gather();
@@ -137,13 +137,14 @@ export class Calls {
   /** Sends what is held. Unless it is `all`, what may be half of a pair or of a secret stays. */
   #flush(call: string, open: OpenCall, all: boolean): void {
     const { redactor } = this.#attempt.run;
-    for (const [channel, held] of open.held) {
+    for (const channel of Object.keys(open.held) as DeltaChannel[]) {
+      const held = open.held[channel] ?? "";
       let ready = held.length;
       if (!all) {
         ready -= redactor?.unsure(held) ?? 0;
         if (ready > 0 && isHighSurrogate(held.charCodeAt(ready - 1))) ready -= 1;
       }
-      open.held.set(channel, held.slice(ready));
+      open.held[channel] = held.slice(ready);
       const text = held.slice(0, ready);
       this.#send(call, open, { channel, text: redactor?.clean(text) ?? text });
     }
@@ -177,6 +178,7 @@ export class Calls {
     }
     run.calls.add(report);
     if (report.kind === "llm.finished") {
+      this.#finished ??= new Set();
       this.#finished.add(call);
       const first = firstTokenAt === null ? {} : { firstTokenMs: firstTokenAt - startedAt };
       emitReport(this.#attempt, { ...first, ...report, lengths: { ...lengths }, durationMs });
