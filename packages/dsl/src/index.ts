@@ -32,7 +32,7 @@ export {
 } from "./expression/compile.ts";
 export { type CompiledValue, compileValue } from "./expression/compile-value.ts";
 export type { FunctionInfo } from "./expression/functions/define.ts";
-export { listFunctions } from "./expression/functions/table.ts";
+export { listFunctions } from "./expression/functions/list.ts";
 export {
   findReferences,
   nodeReference,

@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 
 /** Ceilings in bytes, minified and compressed; raising one is a visible line of a change. */
 const CEILINGS: readonly (readonly [names: string, bytes: number])[] = [
-  ["parseFlow", 31_000],
-  ["parseFlow, printFlow", 37_200],
+  ["parseFlow", 30_900],
+  ["parseFlow, printFlow", 37_100],
   ["parseExpression", 17_500],
-  ["compileExpression, compileValue", 31_000],
-  ["validateFlow", 86_400],
+  ["compileExpression, compileValue", 30_800],
+  ["validateFlow", 85_900],
 ];
 
 test.each(CEILINGS)("a program pays for %s at most %i bytes, compressed", async (names, bytes) => {

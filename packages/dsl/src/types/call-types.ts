@@ -6,7 +6,7 @@ import { MAX_RANGE } from "../expression/functions/collections.ts";
 import type { FunctionSpec } from "../expression/functions/define.ts";
 import type { MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
-import { arityOf, findFunction, findMacro, listFunctions } from "../expression/functions/table.ts";
+import { allFunctions, arityOf, findFunction, findMacro } from "../expression/functions/table.ts";
 import type { CallExpression, Expression } from "../syntax/ast.ts";
 import { fits } from "./fits.ts";
 import {
@@ -145,7 +145,7 @@ function checkArity(
 
 function unknownFunction(node: CallExpression, inference: Inference): void {
   const hint = aliasOf(node.name, FUNCTION_HINTS);
-  const names = listFunctions().map(({ name }) => name);
+  const names = allFunctions().map(({ name }) => name);
   const near = hint === undefined ? meantName(node.name, names, FUNCTION_ALIASES) : undefined;
   const at = { start: node.start, end: node.start + node.name.length };
   inference.findings.add("FLOW5003", at, {

@@ -16,11 +16,10 @@ const LEFT_ALONE = /[!'()*]/g;
 const SHA_WEIGHT = 8;
 
 export const BYTES: readonly FunctionRow[] = [
-  mapping("base64Encode", "the UTF-8 of the text in base64", encode, 2),
-  mapping("base64Decode", "the text whose UTF-8 is in base64", decode, 2),
+  mapping("base64Encode", encode, 2),
+  mapping("base64Decode", decode, 2),
   define<[string]>({
     signature: "sha256(string) string",
-    summary: "the SHA-256 of the UTF-8 of the text, 64 hex digits",
     params: [STRING],
     returns: STRING,
     call(ev, site, text) {
@@ -30,7 +29,6 @@ export const BYTES: readonly FunctionRow[] = [
   }),
   mapping(
     "uriEncode",
-    "the text with all but A-Z a-z 0-9 - . _ ~ percent-encoded",
     (text, site) => {
       if (!isWellFormed(text)) noUtf8(site);
       return encodeURIComponent(text).replace(
@@ -42,7 +40,6 @@ export const BYTES: readonly FunctionRow[] = [
   ),
   mapping(
     "uriDecode",
-    "the text with percent-encoded UTF-8 read",
     (text, site) => {
       try {
         return decodeURIComponent(text);

@@ -25,12 +25,10 @@ import { itemsOf } from "./numbers.ts";
 export const MAX_RANGE = 10_000;
 
 export const COLLECTIONS: readonly FunctionRow[] = [
-  end("first", "the first element, null when there is none", (list) => list[0]),
-  end("last", "the last element, null when there is none", (list) => list[list.length - 1]),
+  end("first", (list) => list[0]),
+  end("last", (list) => list[list.length - 1]),
   define<[string | readonly Json[], number, number | undefined]>({
     signature: "slice(list, from, to?) list, slice(string, from, to?) string",
-    summary:
-      "the elements or code points from `from` up to but not including `to`; a negative position counts from the end",
     params: [unionOf(STRING, LIST), INT, INT],
     required: 2,
     returns: ([whole = ANY]) =>
@@ -51,7 +49,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly Json[]]>({
     signature: "flatten(list) list",
-    summary: "the elements of the lists in the list, one level deep",
     params: [LIST],
     returns: ([list]) => listOf(flatItems(list ?? LIST)),
     call(ev, site, list) {
@@ -64,7 +61,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly Json[]]>({
     signature: "unique(list) list",
-    summary: "the list without later elements that equal an earlier one",
     params: [LIST],
     returns: ([list]) => listOf(itemsOf(list ?? LIST)),
     call(ev, site, list) {
@@ -79,7 +75,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[number, number | undefined]>({
     signature: "range(n) list, range(from, to) list",
-    summary: `the integers from 0 or \`from\` up to but not including the end, at most ${MAX_RANGE}`,
     params: [INT, INT],
     required: 1,
     returns: listOf(INT),
@@ -98,21 +93,18 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[JsonObject]>({
     signature: "keys(object) list",
-    summary: "the names of the members, in their order",
     params: [OBJECT],
     returns: listOf(STRING),
     call: (ev, site, object) => paidNames(ev, site, object),
   }),
   define<[JsonObject]>({
     signature: "values(object) list",
-    summary: "the values of the members, in their order",
     params: [OBJECT],
     returns: ([object]) => listOf(valuesOf(object ?? OBJECT)),
     call: (ev, site, object) => paidNames(ev, site, object).map((name) => memberOf(object, name)),
   }),
   define<[JsonObject]>({
     signature: "entries(object) list",
-    summary: "the members as a list of `{ key, value }`",
     params: [OBJECT],
     returns: ([object]) =>
       listOf(
@@ -129,7 +121,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly Json[]]>({
     signature: "fromEntries(list) object",
-    summary: "the object with the members of a list of `{ key, value }`; the last of a name wins",
     params: [LIST],
     returns: OBJECT,
     call(ev, site, list) {
@@ -151,7 +142,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly JsonObject[]]>({
     signature: "merge(object, …) object",
-    summary: "the members of all objects; of one name the last wins",
     params: [OBJECT],
     rest: true,
     returns: mergedType,
@@ -167,14 +157,9 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
 ];
 
-function end(
-  name: string,
-  summary: string,
-  pick: (list: readonly Json[]) => Json | undefined,
-): FunctionRow {
+function end(name: string, pick: (list: readonly Json[]) => Json | undefined): FunctionRow {
   return define<[readonly Json[]]>({
     signature: `${name}(list) T`,
-    summary,
     params: [LIST],
     returns: ([list]) => unionOf(itemsOf(list ?? LIST), NULL),
     call: (_run, _site, list) => pick(list) ?? null,

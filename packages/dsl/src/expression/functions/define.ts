@@ -1,4 +1,4 @@
-/** How a function of the language is described: one record serves evaluation, static types and the reference page. */
+/** How a function of the language is described: one record serves evaluation and static types. */
 import type { Json } from "@millrace/contracts";
 import type { Span } from "../../syntax/ast.ts";
 import type { FlowType } from "../../types/flow-type.ts";
@@ -9,17 +9,21 @@ export interface CallSite extends Span {
   readonly name: string;
 }
 
-/** A function or macro as a person reads it. */
-export interface FunctionInfo {
+/** A function or macro by name. */
+export interface Named {
   readonly name: string;
   readonly group: "general" | "macros" | "text" | "numbers" | "collections" | "time" | "bytes";
   /** `substring(string, start, end?) string`. */
   readonly signature: string;
+}
+
+/** A function or macro as a person reads it. */
+export interface FunctionInfo extends Named {
   readonly summary: string;
 }
 
 /** A function: what it takes, what it gives, how it is computed. */
-export interface FunctionSpec extends FunctionInfo {
+export interface FunctionSpec extends Named {
   /** Types of the arguments; they are checked before `call`. */
   readonly params: readonly FlowType[];
   /** How many of the arguments must be given; default: all. */
@@ -34,7 +38,7 @@ export interface FunctionSpec extends FunctionInfo {
 }
 
 /** A row of a table: its name is that of its signature, its group that of its table. */
-export type Row<Spec extends FunctionInfo> = Omit<Spec, "name" | "group">;
+export type Row<Spec extends Named> = Omit<Spec, "name" | "group">;
 export type FunctionRow = Row<FunctionSpec>;
 
 /** A function whose arguments have the TypeScript types `A` once `params` were checked. */

@@ -13,7 +13,6 @@ const MAX_INDENT = 8;
 export const GENERAL: readonly FunctionRow[] = [
   define<[string | readonly Json[] | JsonObject]>({
     signature: "size(string|list|object) int",
-    summary: "number of code points, elements or keys",
     params: [unionOf(STRING, LIST, OBJECT)],
     returns: INT,
     call(ev, site, value) {
@@ -29,14 +28,12 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[Json]>({
     signature: "string(T) string",
-    summary: "the value as a template shows it",
     params: [ANY],
     returns: STRING,
     call: toText,
   }),
   define<[string | number | boolean]>({
     signature: "number(string|number|bool) number",
-    summary: "the number that the text spells; 1 and 0 for true and false",
     params: [unionOf(STRING, NUMBER, BOOL)],
     returns: ([type]) => (type?.kind === "int" || type?.kind === "bool" ? INT : NUMBER),
     call(ev, site, value) {
@@ -47,7 +44,6 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[string | number]>({
     signature: "int(string|number) int",
-    summary: "the number without its fraction",
     params: [unionOf(STRING, NUMBER)],
     returns: INT,
     call(ev, site, value) {
@@ -57,7 +53,6 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[string | boolean]>({
     signature: 'bool("true"|"false"|bool) bool',
-    summary: "the truth value that the text spells",
     params: [unionOf(STRING, BOOL)],
     returns: BOOL,
     call(_run, site, value) {
@@ -70,7 +65,6 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[Json]>({
     signature: "type(T) string",
-    summary: "null, bool, number, string, list or object",
     params: [ANY],
     returns: {
       kind: "string",
@@ -80,7 +74,6 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[Json, number | undefined]>({
     signature: "json(T, indent?) string",
-    summary: "JSON text, on several lines when an indent of 1 to 8 is given",
     params: [ANY, INT],
     required: 1,
     returns: STRING,
@@ -93,7 +86,6 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[string]>({
     signature: "parseJson(string) T",
-    summary: "the value that the JSON text spells",
     params: [STRING],
     returns: ANY,
     call(ev, site, text) {

@@ -7,7 +7,7 @@ import type { Span } from "../../syntax/ast.ts";
 import { BOOL, type FlowType, LIST, listOf } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overSteps, produceElements, spend } from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../data.ts";
-import type { FunctionInfo, Row } from "./define.ts";
+import type { Named, Row } from "./define.ts";
 
 /** The body of a macro: the value for one element. */
 type MacroBody = (ev: Evaluation, element: Json) => Json;
@@ -19,7 +19,7 @@ export interface MacroSite extends Span {
 }
 
 /** A macro: always `name(list, x, body)`. */
-export interface MacroSpec extends FunctionInfo {
+export interface MacroSpec extends Named {
   /** The body must be a condition. */
   readonly condition: boolean;
   /** It can put one value into its result many times. */
@@ -31,7 +31,6 @@ export interface MacroSpec extends FunctionInfo {
 export const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "filter(list, x, bool) list",
-    summary: "the elements for which the condition holds",
     condition: true,
     multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
@@ -47,7 +46,6 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "map(list, x, T) list",
-    summary: "the value of the expression for each element",
     condition: false,
     multiplies: true,
     returns: (_list, body) => listOf(body),
@@ -60,8 +58,6 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "all(list, x, bool) bool",
-    summary:
-      "whether the condition holds for each element; stops at the first for which it does not",
     condition: true,
     multiplies: false,
     returns: () => BOOL,
@@ -69,7 +65,6 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "exists(list, x, bool) bool",
-    summary: "whether the condition holds for some element; stops at the first for which it does",
     condition: true,
     multiplies: false,
     returns: () => BOOL,
@@ -77,7 +72,6 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "sortBy(list, x, number|string|bool) list",
-    summary: "the elements by rising key; equal keys keep their order, null comes last",
     condition: false,
     multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),

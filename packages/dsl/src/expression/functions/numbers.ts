@@ -19,11 +19,10 @@ import { type CallSite, define, type FunctionRow } from "./define.ts";
 const MAX_DIGITS = 15;
 
 export const NUMBERS: readonly FunctionRow[] = [
-  extreme("min", "the smallest", (a, b) => a < b),
-  extreme("max", "the largest", (a, b) => a > b),
+  extreme("min", (a, b) => a < b),
+  extreme("max", (a, b) => a > b),
   define<[readonly Json[]]>({
     signature: "sum(list) number",
-    summary: "all elements added, 0 for an empty list",
     params: [listOf(NUMBER)],
     returns: ([list]) => (list !== undefined && itemsOf(list).kind === "int" ? INT : NUMBER),
     call(ev, site, list) {
@@ -34,7 +33,6 @@ export const NUMBERS: readonly FunctionRow[] = [
   }),
   define<[number, number | undefined]>({
     signature: "round(number, digits?) number",
-    summary: "to 0 to 15 decimal digits; halves go away from zero",
     params: [NUMBER, INT],
     required: 1,
     returns: (args) => (args.length === 1 ? INT : NUMBER),
@@ -45,25 +43,19 @@ export const NUMBERS: readonly FunctionRow[] = [
       return Math.sign(value) * roundDecimal(Math.abs(value), digits) + 0;
     },
   }),
-  whole("floor", "the next integer below", Math.floor),
-  whole("ceil", "the next integer above", Math.ceil),
+  whole("floor", Math.floor),
+  whole("ceil", Math.ceil),
   define<[number]>({
     signature: "abs(number) number",
-    summary: "the number without its sign",
     params: [NUMBER],
     returns: ([type]) => (type?.kind === "int" ? INT : NUMBER),
     call: (_run, _site, value) => Math.abs(value),
   }),
 ];
 
-function extreme(
-  name: string,
-  summary: string,
-  beats: (a: number, b: number) => boolean,
-): FunctionRow {
+function extreme(name: string, beats: (a: number, b: number) => boolean): FunctionRow {
   return define<[readonly Json[]]>({
     signature: `${name}(number, …) number, ${name}(list) number`,
-    summary: `${summary} of the numbers, null for an empty list`,
     params: [unionOf(NUMBER, LIST)],
     rest: true,
     returns: (args) => {
@@ -85,10 +77,9 @@ function extreme(
   });
 }
 
-function whole(name: string, summary: string, change: (value: number) => number): FunctionRow {
+function whole(name: string, change: (value: number) => number): FunctionRow {
   return define<[number]>({
     signature: `${name}(number) int`,
-    summary,
     params: [NUMBER],
     returns: INT,
     call: (_run, _site, value) => change(value) + 0,

@@ -1,7 +1,7 @@
 /** All functions and macros of the language. Adding one is additive; a signature never changes. */
 import { BYTES } from "./bytes.ts";
 import { COLLECTIONS } from "./collections.ts";
-import type { FunctionInfo, FunctionSpec, Row } from "./define.ts";
+import type { FunctionSpec, Named, Row } from "./define.ts";
 import { GENERAL } from "./general.ts";
 import { MACROS, type MacroSpec } from "./macros.ts";
 import { NUMBERS } from "./numbers.ts";
@@ -18,8 +18,8 @@ const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map([
 ]);
 const MACRO_TABLE: ReadonlyMap<string, MacroSpec> = new Map(named<MacroSpec>("macros", MACROS));
 
-function named<Spec extends FunctionInfo>(
-  group: FunctionInfo["group"],
+function named<Spec extends Named>(
+  group: Named["group"],
   rows: readonly Row<Spec>[],
 ): [string, Spec][] {
   return rows.map((row) => {
@@ -38,11 +38,9 @@ export function findMacro(name: string): MacroSpec | undefined {
   return MACRO_TABLE.get(name);
 }
 
-/** Every function and macro for a reference page or a completion list, in groups: `{ name, group, signature, summary }`. */
-export function listFunctions(): readonly FunctionInfo[] {
-  return [...MACRO_TABLE.values(), ...FUNCTIONS.values()].map(
-    ({ name, group, signature, summary }) => ({ name, group, signature, summary }),
-  );
+/** Every function and macro, in groups. */
+export function allFunctions(): readonly Named[] {
+  return [...MACRO_TABLE.values(), ...FUNCTIONS.values()];
 }
 
 /** How many arguments a function takes: `[least, most]`. */

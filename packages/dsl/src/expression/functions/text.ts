@@ -16,12 +16,11 @@ import { type CallSite, define, type FunctionRow } from "./define.ts";
 const LONG_PART = 32;
 
 export const TEXT: readonly FunctionRow[] = [
-  mapping("lower", "the text in lower case", (text) => text.toLowerCase()),
-  mapping("upper", "the text in upper case", (text) => text.toUpperCase()),
-  mapping("trim", "the text without blanks and line ends around it", (text) => text.trim()),
+  mapping("lower", (text) => text.toLowerCase()),
+  mapping("upper", (text) => text.toUpperCase()),
+  mapping("trim", (text) => text.trim()),
   define<[string, string]>({
     signature: "split(string, separator) list",
-    summary: "the parts between separators; code points when the separator is empty",
     params: [STRING, STRING],
     returns: listOf(STRING),
     call(ev, site, text, separator) {
@@ -38,7 +37,6 @@ export const TEXT: readonly FunctionRow[] = [
   }),
   define<[readonly Json[], string]>({
     signature: "join(list of string, separator) string",
-    summary: "the texts with the separator between them",
     params: [listOf(STRING), STRING],
     returns: STRING,
     call(ev, site, list, separator) {
@@ -60,7 +58,6 @@ export const TEXT: readonly FunctionRow[] = [
   }),
   define<[string | readonly Json[], Json]>({
     signature: "contains(string, part) bool, contains(list, T) bool",
-    summary: "whether the text has the part, or the list an equal element",
     params: [unionOf(STRING, LIST), ANY],
     returns: BOOL,
     call(ev, site, whole, part) {
@@ -75,14 +72,10 @@ export const TEXT: readonly FunctionRow[] = [
       return search(ev, site, whole, part, (a, b) => indexOf(a, b, 0) >= 0);
     },
   }),
-  test("startsWith", "whether the text begins with the part", (text, part) =>
-    text.startsWith(part),
-  ),
-  test("endsWith", "whether the text ends with the part", (text, part) => text.endsWith(part)),
+  test("startsWith", (text, part) => text.startsWith(part)),
+  test("endsWith", (text, part) => text.endsWith(part)),
   define<[string, string, string]>({
     signature: "replace(string, from, to) string",
-    summary:
-      "every occurrence of `from` replaced, taken literally; an empty `from` is at every code point",
     params: [STRING, STRING, STRING],
     returns: STRING,
     call(ev, site, text, from, to) {
@@ -105,7 +98,6 @@ export const TEXT: readonly FunctionRow[] = [
   }),
   define<[string, number, number | undefined]>({
     signature: "substring(string, start, end?) string",
-    summary: "the code points from `start` up to `end`, both cut to the text",
     params: [STRING, INT, INT],
     required: 2,
     returns: STRING,
@@ -120,13 +112,11 @@ export const TEXT: readonly FunctionRow[] = [
 /** A function from text to text; `weight`: how often the text is handled. */
 export function mapping(
   name: string,
-  summary: string,
   change: (text: string, site: CallSite) => string,
   weight = 1,
 ): FunctionRow {
   return define<[string]>({
     signature: `${name}(string) string`,
-    summary,
     params: [STRING],
     returns: STRING,
     call(ev, site, text) {
@@ -138,14 +128,9 @@ export function mapping(
   });
 }
 
-function test(
-  name: string,
-  summary: string,
-  holds: (text: string, part: string) => boolean,
-): FunctionRow {
+function test(name: string, holds: (text: string, part: string) => boolean): FunctionRow {
   return define<[string, string]>({
     signature: `${name}(string, part) bool`,
-    summary,
     params: [STRING, STRING],
     returns: BOOL,
     call: (ev, site, text, part) => search(ev, site, text, part, holds),

@@ -19,7 +19,6 @@ const PATTERN_PART = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']|'/gu;
 export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   define<[]>({
     signature: "now() string",
-    summary: "the time at which the attempt started",
     params: [],
     readsClock: true,
     returns: STRING,
@@ -27,7 +26,6 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   }),
   define<[number]>({
     signature: "ago(ms) string",
-    summary: "the time so long before now()",
     params: [NUMBER],
     readsClock: true,
     returns: STRING,
@@ -35,7 +33,6 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   }),
   define<[string | number]>({
     signature: "date(string|number) string",
-    summary: "the time that the text spells or that epoch milliseconds mean",
     params: [unionOf(STRING, NUMBER)],
     returns: STRING,
     call: (_run, site, value) =>
@@ -43,28 +40,24 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   }),
   define<[string]>({
     signature: "epochMs(string) int",
-    summary: "the time in milliseconds since 1970",
     params: [STRING],
     returns: INT,
     call: (_run, site, time) => epochMs(site, time),
   }),
   define<[string, number]>({
     signature: "dateAdd(string, ms) string",
-    summary: "the time so much later",
     params: [STRING, NUMBER],
     returns: STRING,
     call: (_run, site, time, ms) => isoTime(site, epochMs(site, time) + ms),
   }),
   define<[string, string]>({
     signature: "dateDiff(a, b) int",
-    summary: "milliseconds from `b` to `a`",
     params: [STRING, STRING],
     returns: INT,
     call: (_run, site, a, b) => epochMs(site, a) - epochMs(site, b),
   }),
   define<[string, string]>({
     signature: "dateFormat(string, pattern) string",
-    summary: "the time in UTC as `yyyy MM dd HH mm ss SSS` say; other letters stand in '…'",
     params: [STRING, STRING],
     returns: STRING,
     call(ev, site, time, pattern) {

@@ -1,0 +1,71 @@
+/** Functions and macros as a person reads them; apart, so that only who lists them carries the sentences. */
+import { MAX_RANGE } from "./collections.ts";
+import type { FunctionInfo } from "./define.ts";
+import { allFunctions } from "./table.ts";
+
+/** What each gives. */
+const SUMMARIES: { readonly [name: string]: string } = {
+  filter: "the elements for which the condition holds",
+  map: "the value of the expression for each element",
+  all: "whether the condition holds for each element; stops at the first for which it does not",
+  exists: "whether the condition holds for some element; stops at the first for which it does",
+  sortBy: "the elements by rising key; equal keys keep their order, null comes last",
+  size: "number of code points, elements or keys",
+  string: "the value as a template shows it",
+  number: "the number that the text spells; 1 and 0 for true and false",
+  int: "the number without its fraction",
+  bool: "the truth value that the text spells",
+  type: "null, bool, number, string, list or object",
+  json: "JSON text, on several lines when an indent of 1 to 8 is given",
+  parseJson: "the value that the JSON text spells",
+  lower: "the text in lower case",
+  upper: "the text in upper case",
+  trim: "the text without blanks and line ends around it",
+  split: "the parts between separators; code points when the separator is empty",
+  join: "the texts with the separator between them",
+  contains: "whether the text has the part, or the list an equal element",
+  startsWith: "whether the text begins with the part",
+  endsWith: "whether the text ends with the part",
+  replace:
+    "every occurrence of `from` replaced, taken literally; an empty `from` is at every code point",
+  substring: "the code points from `start` up to `end`, both cut to the text",
+  min: "the smallest of the numbers, null for an empty list",
+  max: "the largest of the numbers, null for an empty list",
+  sum: "all elements added, 0 for an empty list",
+  round: "to 0 to 15 decimal digits; halves go away from zero",
+  floor: "the next integer below",
+  ceil: "the next integer above",
+  abs: "the number without its sign",
+  first: "the first element, null when there is none",
+  last: "the last element, null when there is none",
+  slice:
+    "the elements or code points from `from` up to but not including `to`; a negative position counts from the end",
+  flatten: "the elements of the lists in the list, one level deep",
+  unique: "the list without later elements that equal an earlier one",
+  range: `the integers from 0 or \`from\` up to but not including the end, at most ${MAX_RANGE}`,
+  keys: "the names of the members, in their order",
+  values: "the values of the members, in their order",
+  entries: "the members as a list of `{ key, value }`",
+  fromEntries: "the object with the members of a list of `{ key, value }`; the last of a name wins",
+  merge: "the members of all objects; of one name the last wins",
+  now: "the time at which the attempt started",
+  ago: "the time so long before now()",
+  date: "the time that the text spells or that epoch milliseconds mean",
+  epochMs: "the time in milliseconds since 1970",
+  dateAdd: "the time so much later",
+  dateDiff: "milliseconds from `b` to `a`",
+  dateFormat: "the time in UTC as `yyyy MM dd HH mm ss SSS` say; other letters stand in '…'",
+  base64Encode: "the UTF-8 of the text in base64",
+  base64Decode: "the text whose UTF-8 is in base64",
+  sha256: "the SHA-256 of the UTF-8 of the text, 64 hex digits",
+  uriEncode: "the text with all but A-Z a-z 0-9 - . _ ~ percent-encoded",
+  uriDecode: "the text with percent-encoded UTF-8 read",
+};
+
+/** Every function and macro for a reference page or a completion list, in groups: `{ name, group, signature, summary }`. */
+export function listFunctions(): readonly FunctionInfo[] {
+  return allFunctions().map(({ name, group, signature }) => ({
+    ...{ name, group, signature },
+    summary: SUMMARIES[name] ?? "",
+  }));
+}
