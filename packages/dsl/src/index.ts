@@ -24,11 +24,13 @@ export {
   DEFAULT_EXPRESSION_LIMITS,
   type ExpressionLimits,
   type Scope,
+  type Slots,
 } from "./expression/budget.ts";
 export {
   type CompiledExpression,
   type CompileOptions,
   compileExpression,
+  type SlotOptions,
 } from "./expression/compile.ts";
 export { type CompiledValue, compileValue } from "./expression/compile-value.ts";
 export type { FunctionInfo } from "./expression/functions/define.ts";

@@ -2,7 +2,8 @@
  * What one evaluation may spend. All holes of one value share one `Evaluation`.
  *   B1  work is paid for before it is done, or after one linear pass over what is there: no call can do more than the budget
  *       allows but for that.
- *   B2  what is paid bounds the time that it takes, whatever the data: nothing here is worse than linear in its steps.
+ *   B2  what a piece without branch and loop takes whatever the data is paid at once, where it begins.
+ *   B3  what is paid bounds the time that it takes, whatever the data: nothing here is worse than linear in its steps.
  */
 
 import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";
@@ -36,27 +37,35 @@ export interface Scope {
   get(root: string): Json | undefined;
 }
 
-const NO_SLOTS: Json[] = [];
+/** Values by place, as `roots` lists their names; undefined is an unknown name, null an absent one. */
+export type Slots = readonly (Json | undefined)[];
 
 /** The state of one evaluation. */
 export class Evaluation {
   steps: number;
   bytes: number;
-  readonly limits: ExpressionLimits;
-  readonly scope: Scope;
-  readonly nowEpoch: number;
-  /** Values of roots (read once) and of macro variables. */
-  readonly slots: (Json | undefined)[];
   /** Bytes of the result, counted as if written out. */
-  written = 0;
+  written: number;
+  nowEpoch: number;
+  /** Where names are asked for. */
+  scope: Scope;
+  /** Values of roots and of macro variables. */
+  slots: (Json | undefined)[];
+  readonly limits: ExpressionLimits;
 
-  constructor(limits: ExpressionLimits, scope: Scope, nowEpoch: number, slots: number) {
+  constructor(
+    limits: ExpressionLimits,
+    scope: Scope,
+    nowEpoch: number,
+    slots: (Json | undefined)[],
+  ) {
     this.steps = limits.steps;
     this.bytes = limits.bytes;
-    this.limits = limits;
-    this.scope = scope;
+    this.written = 0;
     this.nowEpoch = nowEpoch;
-    this.slots = slots === 0 ? NO_SLOTS : new Array(slots);
+    this.scope = scope;
+    this.slots = slots;
+    this.limits = limits;
   }
 }
 

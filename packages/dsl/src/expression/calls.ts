@@ -1,84 +1,103 @@
-/** Closures of calls: functions with checked arguments, and macros. */
+/** Parts of calls: functions with checked arguments, and macros. */
 import type { Json } from "@millrace/contracts";
 import type { CallExpression, Expression, Span } from "../syntax/ast.ts";
 import type { FlowType } from "../types/flow-type.ts";
-import { type Evaluation, fail, overSteps } from "./budget.ts";
+import { type Evaluation, fail } from "./budget.ts";
 import { Kind, kindName, kindOf, kindsText } from "./data.ts";
 import type { FunctionSpec } from "./functions/define.ts";
-import type { MacroSite, MacroSpec } from "./functions/macros.ts";
+import type { MacroBody, MacroSite, MacroSpec } from "./functions/macros.ts";
 import { arityOf, findFunction, findMacro } from "./functions/table.ts";
-import { type Closure, syntaxError, type Unit, type Variables } from "./unit.ts";
+import {
+  type Closure,
+  held,
+  Part,
+  stepsOf,
+  syntaxError,
+  type Unit,
+  type Variables,
+} from "./unit.ts";
 
-type Compile = (node: Expression, variables: Variables | null) => Closure;
+type Compile = (node: Expression, variables: Variables | null) => Part;
 
 /** Bit of an argument that must be a whole number. */
 const WHOLE = 64;
 
-/** The closure of a call. Throws `ExpressionError` code `syntax` for an unknown function or a wrong number of arguments. */
-export function callClosure(
+/** The part of a call. Throws `ExpressionError` code `syntax` for an unknown function or a wrong number of arguments. */
+export function callPart(
   node: CallExpression,
   unit: Unit,
   variables: Variables | null,
   compile: Compile,
-): Closure {
+): Part {
   const macro = findMacro(node.name);
-  if (macro !== undefined) return macroClosure(node, macro, unit, variables, compile);
+  if (macro !== undefined) return macroPart(node, macro, unit, variables, compile);
   const spec = findFunction(node.name);
   if (spec === undefined) syntaxError(node, `unknown function ${node.name}`);
   const [least, most] = arityOf(spec);
   if (node.args.length < least || node.args.length > most) {
     syntaxError(node, `wrong number of arguments: ${spec.signature}`);
   }
-  if (spec.readsClock === true) unit.readsClock = true;
+  if (spec.readsClock === true) unit.reads = true;
   if (spec.name === "entries") unit.nests = true;
   const args = node.args.map((argument) => compile(argument, variables));
-  return functionClosure(node, spec, args);
+  return new Part(functionClosure(node, spec, args), stepsOf(args) + 1);
 }
 
 function functionClosure(
   node: CallExpression,
   spec: FunctionSpec,
-  args: readonly Closure[],
+  parts: readonly Part[],
 ): Closure {
   const kinds = spec.params.map(kindsOf);
-  const checks = node.args.map((place, i) =>
-    check(place, spec, kinds[i] ?? (kinds.at(-1) as number)),
+  const args = parts.map(
+    (part, i) =>
+      new Argument(spec, node.args[i] as Span, part, kinds[i] ?? (kinds.at(-1) as number)),
   );
   const [a, b] = args;
-  const [checkA, checkB] = checks;
-  if (spec.rest === true || args.length > 2 || a === undefined || checkA === undefined) {
+  if (spec.rest === true || args.length > 2 || a === undefined) {
     return (ev) => {
-      if (--ev.steps < 0) overSteps(ev, node);
-      const values = args.map((arg, i) => (checks[i] as Check)(arg(ev)));
+      const values = args.map((argument) => given(ev, argument));
       return spec.rest === true ? spec.call(ev, node, values) : spec.call(ev, node, ...values);
     };
   }
-  if (b === undefined || checkB === undefined) {
-    return (ev) => {
-      if (--ev.steps < 0) overSteps(ev, node);
-      return spec.call(ev, node, checkA(a(ev)));
-    };
-  }
+  if (b === undefined) return (ev) => spec.call(ev, node, given(ev, a));
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const first = checkA(a(ev));
-    return spec.call(ev, node, first, checkB(b(ev)));
+    const first = given(ev, a);
+    return spec.call(ev, node, first, given(ev, b));
   };
 }
 
-type Check = (value: Json) => Json;
+/** An argument and what the function takes there. */
+class Argument {
+  readonly spec: FunctionSpec;
+  readonly place: Span;
+  readonly part: Part;
+  readonly kinds: number;
 
-function check(place: Span, spec: FunctionSpec, kinds: number): Check {
-  return (value) => {
-    if ((kindOf(value) & kinds) === 0) {
-      const takes = (kinds & WHOLE) !== 0 ? "whole number" : kindsText(kinds);
-      fail(place, "type_mismatch", `${spec.name} takes ${takes} here, found ${kindName(value)}`);
-    }
-    if ((kinds & WHOLE) !== 0 && !Number.isInteger(value)) {
-      fail(place, "type_mismatch", `${spec.name} takes a whole number here, found a fraction`);
-    }
-    return value;
-  };
+  constructor(spec: FunctionSpec, place: Span, part: Part, kinds: number) {
+    this.spec = spec;
+    this.place = place;
+    this.part = part;
+    this.kinds = kinds;
+  }
+}
+
+/** The value of an argument, of a kind that the function takes. */
+function given(ev: Evaluation, argument: Argument): Json {
+  const { kinds, part } = argument;
+  const value = held(ev, part) ?? part.closure(ev);
+  if ((kindOf(value) & kinds) === 0) {
+    const takes = (kinds & WHOLE) !== 0 ? "whole number" : kindsText(kinds);
+    refuse(argument, `${takes} here, found ${kindName(value)}`);
+  }
+  if ((kinds & WHOLE) !== 0 && !Number.isInteger(value)) {
+    refuse(argument, "a whole number here, found a fraction");
+  }
+  return value;
+}
+
+function refuse({ place, spec }: Argument, what: string): never {
+  fail(place, "type_mismatch", `${spec.name} takes ${what}`);
 }
 
 function kindsOf(type: FlowType): number {
@@ -87,13 +106,13 @@ function kindsOf(type: FlowType): number {
   return type.kind === "int" ? Kind.number | WHOLE : Kind[type.kind];
 }
 
-function macroClosure(
+function macroPart(
   node: CallExpression,
   macro: MacroSpec,
   unit: Unit,
   variables: Variables | null,
   compile: Compile,
-): Closure {
+): Part {
   const [list, variable, body] = node.args;
   if (node.args.length !== 3 || list === undefined || body === undefined) {
     syntaxError(node, `wrong number of arguments: ${macro.signature}`);
@@ -108,17 +127,16 @@ function macroClosure(
   const site: MacroSite = { name: node.name, start: node.start, end: node.end, body };
   const elements = compile(list, variables);
   const slot = unit.newSlot();
-  const each = compile(body, { name: variable.name, slot, outer: variables });
-  const ev = (at: Evaluation, element: Json): Json => {
-    at.slots[slot] = element;
-    return each(at);
+  const each: MacroBody = {
+    slot,
+    part: compile(body, { name: variable.name, slot, outer: variables }),
   };
-  return (at) => {
-    if (--at.steps < 0) overSteps(at, node);
-    const values = elements(at);
+  const closure: Closure = (ev) => {
+    const values = held(ev, elements) ?? elements.closure(ev);
     if (!Array.isArray(values)) {
       fail(list, "type_mismatch", `${macro.name} takes a list, found ${kindName(values)}`);
     }
-    return macro.ev(at, site, values, ev);
+    return macro.ev(ev, site, values, each);
   };
+  return new Part(closure, elements.steps + 1);
 }

@@ -1,5 +1,5 @@
 /**
- * Closures of names with their members and indexes.
+ * Parts of names with their members and indexes.
  *   C1  only own properties of objects and elements of lists are read.
  *   C2  `?.` on null makes the whole rest of its chain null; inside a chain that is `undefined`, which no value is.
  */
@@ -12,76 +12,59 @@ import type {
   NameExpression,
   Span,
 } from "../syntax/ast.ts";
-import { type Evaluation, fail, overSteps } from "./budget.ts";
+import { type Evaluation, fail } from "./budget.ts";
 import { kindName, memberOf } from "./data.ts";
 import { chainOf, type Link } from "./references.ts";
-import { type Closure, findVariable, type Root, type Unit, type Variables } from "./unit.ts";
+import {
+  type Closure,
+  findVariable,
+  held,
+  Part,
+  pay,
+  type Root,
+  type Unit,
+  type Variables,
+} from "./unit.ts";
 
 type Read = (ev: Evaluation) => Json | undefined;
 
-/** The closure of `a.b?.c[i]…`; `compile` makes those of its indexes and of a base that is no name. */
-export function chainClosure(
+/** The part of `a.b?.c[i]…`; `compile` makes those of its indexes and of a base that is no name. */
+export function chainPart(
   node: NameExpression | MemberExpression | IndexExpression,
   unit: Unit,
   variables: Variables | null,
-  compile: (node: Expression) => Closure,
-): Closure {
-  if (node.kind === "name") return nameClosure(node, unit, variables);
+  compile: (node: Expression) => Part,
+): Part {
+  if (node.kind === "name") return namePart(node, unit, variables);
   const { base, links } = chainOf(node);
-  const optional = links.some((link) => link.kind === "member" && link.optional);
   const ofNodes =
     base.kind === "name" &&
     base.name === "nodes" &&
     !unit.locals.includes("nodes") &&
     findVariable(variables, "nodes") === undefined;
-  let closure: Read = compile(base);
-  const [first, ...rest] = links;
-  const isMember = first?.kind === "member" && base.kind === "name" && !ofNodes;
-  if (isMember) closure = nameMember(first, base, rootOrSlot(base, unit, variables));
-  for (const link of isMember ? rest : links) {
+  const from = compile(base);
+  let steps = from.steps + links.length;
+  let closure: Read | undefined;
+  let optional = false;
+  for (const link of links) {
     const key = link.kind === "index" ? compile(link.index) : undefined;
-    if (ofNodes && link === first) closure = nodeLink(link, closure, key);
+    // Behind `?.` an index is evaluated only when there is something to be indexed.
+    if (key !== undefined && !optional) steps += key.steps;
+    if (closure === undefined) closure = firstLink(link, from, key, ofNodes);
     else if (link.kind === "member") closure = memberLink(link, closure);
-    else closure = indexLink(link, closure, key as Closure);
+    else closure = indexLink(link, closure, key as Part, optional);
+    optional ||= link.kind === "member" && link.optional;
   }
-  if (!optional) return closure as Closure;
-  const chain = closure;
-  return (ev) => chain(ev) ?? null;
+  const chain = closure as Read;
+  return new Part(optional ? (ev) => chain(ev) ?? null : (chain as Closure), steps);
 }
 
-function nameClosure(node: NameExpression, unit: Unit, variables: Variables | null): Closure {
-  const from = rootOrSlot(node, unit, variables);
-  if (typeof from === "number") {
-    return (ev) => {
-      if (--ev.steps < 0) overSteps(ev, node);
-      return ev.slots[from] as Json;
-    };
-  }
-  return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    return readRoot(ev, from, node);
-  };
-}
-
-/** What a name means: the slot of a macro variable, or a root. */
-function rootOrSlot(node: NameExpression, unit: Unit, variables: Variables | null): Root | number {
-  return findVariable(variables, node.name) ?? unit.root(node.name, variables !== null);
-}
-
-/** A name and its first member at once: most of what expressions read. */
-function nameMember(node: MemberExpression, base: NameExpression, from: Root | number): Read {
-  if (typeof from === "number") {
-    return (ev) => {
-      ev.steps -= 2;
-      if (ev.steps < 0) overSteps(ev, node);
-      return readMember(node, ev.slots[from] as Json);
-    };
-  }
-  return (ev) => {
-    ev.steps -= 2;
-    if (ev.steps < 0) overSteps(ev, node);
-    return readMember(node, readRoot(ev, from, base));
-  };
+function namePart(node: NameExpression, unit: Unit, variables: Variables | null): Part {
+  const variable = findVariable(variables, node.name);
+  if (variable !== undefined)
+    return new Part((ev) => ev.slots[variable] as Json, 1, undefined, variable);
+  const root = unit.root(node.name, variables !== null);
+  return new Part((ev) => readRoot(ev, root, node), 1, undefined, root.slot);
 }
 
 function readRoot(ev: Evaluation, { slot, name }: Root, node: NameExpression): Json {
@@ -93,11 +76,33 @@ function readRoot(ev: Evaluation, { slot, name }: Root, node: NameExpression): J
   return value;
 }
 
+function firstLink(link: Link, from: Part, key: Part | undefined, ofNodes: boolean): Read {
+  if (ofNodes) return nodeLink(link, from, key);
+  if (link.kind === "member") {
+    return (ev) => readMember(link, held(ev, from) ?? from.closure(ev));
+  }
+  const index = key as Part;
+  return (ev) => {
+    const value = held(ev, from) ?? from.closure(ev);
+    if (value === null) return nullAccess(link, "an element");
+    return readElement(link, value, held(ev, index) ?? index.closure(ev));
+  };
+}
+
 function memberLink(node: MemberExpression, object: Read): Read {
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
     const value = object(ev);
     return value === undefined ? undefined : readMember(node, value);
+  };
+}
+
+function indexLink(node: IndexExpression, object: Read, index: Part, isOptional: boolean): Read {
+  return (ev) => {
+    const value = object(ev);
+    if (value === undefined) return undefined;
+    if (value === null) return nullAccess(node, "an element");
+    if (isOptional) pay(ev, index, node);
+    return readElement(node, value, index.closure(ev));
   };
 }
 
@@ -109,35 +114,27 @@ function readMember(node: MemberExpression, value: Json): Json | undefined {
   fail(node, "type_mismatch", `${found} has no member ${name}: only objects have members`);
 }
 
-function indexLink(node: IndexExpression, object: Read, index: Closure): Read {
-  return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const value = object(ev);
-    if (value === undefined) return undefined;
-    if (value === null) return nullAccess(node, "an element");
-    const at = index(ev);
-    if (Array.isArray(value)) {
-      if (typeof at === "number" && Number.isInteger(at) && at >= 0) return value[at] ?? null;
-      fail(
-        node,
-        "type_mismatch",
-        `a list is indexed by a whole number from 0, found ${describeIndex(at)}`,
-      );
-    }
-    if (!isObject(value)) fail(node, "type_mismatch", `${kindName(value)} cannot be indexed`);
-    if (typeof at !== "string") {
-      fail(node, "type_mismatch", `an object is indexed by a string, found ${kindName(at)}`);
-    }
-    return memberOf(value, at);
-  };
+function readElement(node: IndexExpression, value: Json, at: Json): Json {
+  if (Array.isArray(value)) {
+    if (typeof at === "number" && Number.isInteger(at) && at >= 0) return value[at] ?? null;
+    fail(
+      node,
+      "type_mismatch",
+      `a list is indexed by a whole number from 0, found ${describeIndex(at)}`,
+    );
+  }
+  if (!isObject(value)) fail(node, "type_mismatch", `${kindName(value)} cannot be indexed`);
+  if (typeof at !== "string") {
+    fail(node, "type_mismatch", `an object is indexed by a string, found ${kindName(at)}`);
+  }
+  return memberOf(value, at);
 }
 
 /** `nodes[id]`: an id that no visible node bears is an unknown name, not an absent member. */
-function nodeLink(node: Link, object: Read, index: Closure | undefined): Read {
+function nodeLink(node: Link, from: Part, index: Part | undefined): Read {
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const nodes = object(ev);
-    const id = node.kind === "member" ? node.name : (index as Closure)(ev);
+    const nodes = from.closure(ev);
+    const id = node.kind === "member" ? node.name : (index as Part).closure(ev);
     if (typeof id !== "string") {
       fail(node, "type_mismatch", `nodes is indexed by a string, found ${kindName(id)}`);
     }

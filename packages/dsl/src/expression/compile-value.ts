@@ -11,29 +11,36 @@ import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { append, isObject, markerOf, setMember } from "../data.ts";
 import { DslError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
-import { Evaluation, resolveLimits, type Scope } from "./budget.ts";
-import { type CompileOptions, compileInto, parse, templateClosure } from "./compile.ts";
+import { resolveLimits, type Scope, type Slots } from "./budget.ts";
+import {
+  type CompileOptions,
+  compileInto,
+  parse,
+  type SlotOptions,
+  templatePart,
+} from "./compile.ts";
 import { checkData, checkResult, memberOf } from "./data.ts";
+import { Evaluations } from "./evaluations.ts";
 import {
   distinctReferences,
   findReferences,
   type Reference,
   type ReferencePlace,
 } from "./references.ts";
-import { type Closure, Unit } from "./unit.ts";
+import { type Closure, Part, pay, Unit } from "./unit.ts";
 
 /** A value of a graph, ready to be evaluated any number of times. */
-export interface CompiledValue {
+export interface CompiledValue<Names = Scope> {
   /** What its expressions read, each once, in order. */
   readonly references: readonly Reference[];
   /** Every evaluation gives the same value. */
   readonly constant: boolean;
   /** Throws `ExpressionError`; `offset` and `length` are those within the failing expression. */
-  evaluate(scope: Scope, context: { readonly nowEpoch: number }): Json;
+  evaluate(names: Names, context: { readonly nowEpoch: number }): Json;
 }
 
 /** Data of which nothing is to be computed, or the closure that computes it. */
-type Part = { readonly data: Json } | { readonly closure: Closure };
+type Piece = { readonly data: Json } | { readonly closure: Closure };
 
 const NOWHERE: Span = { start: 0, end: 0 };
 
@@ -41,20 +48,27 @@ const NOWHERE: Span = { start: 0, end: 0 };
  * Compiles a value. Throws `ExpressionError` code `syntax` for an expression with errors, and `DslError` code
  * `graph_invalid` with a `pointer` for a malformed `{"$"}` or `{"$t"}` and for data deeper than `MAX_JSON_DEPTH`.
  */
-export function compileValue(value: FieldValue, options: CompileOptions = {}): CompiledValue {
-  const compiler = new ValueCompiler(options.locals ?? []);
-  const part = compiler.compile(value, 0, "");
+export function compileValue(value: FieldValue, options: SlotOptions): CompiledValue<Slots>;
+export function compileValue(value: FieldValue, options?: CompileOptions): CompiledValue;
+export function compileValue(
+  value: FieldValue,
+  options: CompileOptions = {},
+): CompiledValue<Scope | Slots> {
+  const compiler = new ValueCompiler(new Unit(options.locals ?? [], options.roots));
+  const piece = compiler.compile(value, 0, "");
   const references = distinctReferences(compiler.references);
-  if ("data" in part) return { references, constant: true, evaluate: () => part.data };
-  const { closure } = part;
+  if ("data" in piece) return { references, constant: true, evaluate: () => piece.data };
+  const { closure } = piece;
   const { unit } = compiler;
-  const limits = resolveLimits(options.limits);
+  const evaluations = new Evaluations(unit, resolveLimits(options.limits));
   return {
     references,
-    constant: unit.constant,
-    evaluate(scope, { nowEpoch }) {
-      const result = closure(new Evaluation(limits, scope, nowEpoch, unit.slots));
+    constant: !unit.reads,
+    evaluate(names, { nowEpoch }) {
+      const ev = evaluations.begin(names, nowEpoch);
+      const result = closure(ev);
       checkData(NOWHERE, result);
+      evaluations.end(ev);
       return result;
     },
   };
@@ -64,11 +78,11 @@ class ValueCompiler {
   readonly unit: Unit;
   readonly references: ReferencePlace[] = [];
 
-  constructor(locals: readonly string[]) {
-    this.unit = new Unit(locals);
+  constructor(unit: Unit) {
+    this.unit = unit;
   }
 
-  compile(value: FieldValue, depth: number, pointer: string): Part {
+  compile(value: FieldValue, depth: number, pointer: string): Piece {
     if (typeof value !== "object" || value === null) return { data: value };
     if (depth >= MAX_JSON_DEPTH) invalid(pointer, `nested deeper than ${MAX_JSON_DEPTH} levels`);
     if (Array.isArray(value)) {
@@ -88,7 +102,7 @@ class ValueCompiler {
     return isObject(inner) ? this.#object(inner, depth, place) : this.compile(inner, depth, place);
   }
 
-  #object(object: JsonObject, depth: number, pointer: string): Part {
+  #object(object: JsonObject, depth: number, pointer: string): Piece {
     const names = memberNames(object);
     const parts = names.map((name) =>
       this.compile(object[name] as Json, depth + 1, pointer + pointerSegment(name)),
@@ -102,17 +116,18 @@ class ValueCompiler {
     });
   }
 
-  #expression(source: Json, depth: number, pointer: string): Part {
+  #expression(source: Json, depth: number, pointer: string): Piece {
     const { unit } = this;
     const before = { nests: unit.nests, multiplies: unit.multiplies };
     unit.nests = false;
     unit.multiplies = false;
-    const closure = this.#hole(source, pointer);
+    const part = this.#hole(source, pointer);
     const { nests, multiplies } = unit;
     unit.nests ||= before.nests;
     unit.multiplies ||= before.multiplies;
-    const constant = unit.constants.get(closure);
+    const { constant } = part;
     if (constant !== undefined && !nests) return { data: constant };
+    const { closure } = part;
     if (!nests && depth === 0) return { closure };
     return {
       closure: (ev) => {
@@ -123,10 +138,10 @@ class ValueCompiler {
     };
   }
 
-  #template(parts: Json, pointer: string): Part {
+  #template(parts: Json, pointer: string): Piece {
     if (!Array.isArray(parts))
       return invalid(pointer, "a template is a list of texts and expressions");
-    const compiled = parts.map((part: Json, i): string | Closure => {
+    const compiled = parts.map((part: Json, i): string | Part => {
       if (typeof part === "string") return part;
       if (!isObject(part) || markerOf(part) !== "$") {
         return invalid(`${pointer}/${i}`, 'a part of a template is a text or {"$": "source"}');
@@ -134,19 +149,29 @@ class ValueCompiler {
       return this.#hole(memberOf(part, "$"), `${pointer}/${i}/$`);
     });
     if (compiled.every((part) => typeof part === "string")) return { data: compiled.join("") };
-    return { closure: templateClosure(NOWHERE, compiled) };
+    const template = templatePart(NOWHERE, compiled);
+    return { closure: paid(template, NOWHERE) };
   }
 
-  #hole(source: Json, pointer: string): Closure {
+  /** An expression, which pays for itself: what it lacks is an error at its own place. */
+  #hole(source: Json, pointer: string): Part {
     if (typeof source !== "string") return invalid(pointer, "an expression is a string");
     const ast = parse(source);
     append(this.references, findReferences(ast, this.unit.locals));
-    return compileInto(this.unit, ast);
+    const part = compileInto(this.unit, ast);
+    return new Part(paid(part, ast), 0, part.constant);
   }
 }
 
+function paid(part: Part, place: Span): Closure {
+  return (ev) => {
+    pay(ev, part, place);
+    return part.closure(ev);
+  };
+}
+
 /** Data of the parts when all are data, else a closure that puts them together. */
-function assemble(parts: readonly Part[], build: (values: readonly Json[]) => Json): Part {
+function assemble(parts: readonly Piece[], build: (values: readonly Json[]) => Json): Piece {
   if (parts.every((part) => "data" in part)) {
     return { data: Object.freeze(build(parts.map(({ data }) => data))) };
   }

@@ -1,4 +1,4 @@
-/** Closures of the operators. Nothing is converted: operands of the wrong kind are `type_mismatch`. */
+/** Parts of the operators. Nothing is converted: operands of the wrong kind are `type_mismatch`. */
 import type { Json } from "@millrace/contracts";
 import { isObject } from "../data.ts";
 import type { BinaryExpression, Span, UnaryExpression } from "../syntax/ast.ts";
@@ -6,73 +6,65 @@ import {
   type Evaluation,
   fail,
   handleText,
-  overSteps,
   produceElements,
   produceText,
   spend,
 } from "./budget.ts";
 import { compareText, equals, finite, kindName, listHas } from "./data.ts";
-import type { Closure } from "./unit.ts";
+import { type Closure, held, Part, pay } from "./unit.ts";
 
 type Site = BinaryExpression;
 
 const ORDERED = "two numbers or two strings";
 
-/** The closure of a prefix operator. */
-export function unaryClosure(node: UnaryExpression, operand: Closure): Closure {
-  const { op } = node;
-  if (op === "!") {
-    return (ev) => {
-      if (--ev.steps < 0) overSteps(ev, node);
-      const value = operand(ev);
+/** The part of a prefix operator. */
+export function unaryPart(node: UnaryExpression, operand: Part): Part {
+  const steps = operand.steps + 1;
+  if (node.op === "!") {
+    return new Part((ev) => {
+      const value = operand.closure(ev);
       if (typeof value !== "boolean") notBool(node, "`!`", value);
       return !value;
-    };
+    }, steps);
   }
-  return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const value = operand(ev);
+  return new Part((ev) => {
+    const value = operand.closure(ev);
     if (typeof value !== "number") {
       fail(node, "type_mismatch", `\`-\` takes a number, found ${kindName(value)}`);
     }
     return 0 - value;
-  };
+  }, steps);
 }
 
-/**
- * The closure of an operator between two operands. A literal, the usual right side of a comparison, is looked up in
- * `constants` and compared without a call.
- */
-export function binaryClosure(
-  node: BinaryExpression,
-  left: Closure,
-  right: Closure,
-  constants: ReadonlyMap<Closure, Json>,
-): Closure {
+/** The part of an operator between two operands. */
+export function binaryPart(node: BinaryExpression, left: Part, right: Part): Part {
+  if (node.op === "??") {
+    return new Part((ev) => {
+      const value = left.closure(ev);
+      if (value !== null) return value;
+      pay(ev, right, node.right);
+      return right.closure(ev);
+    }, left.steps + 1);
+  }
+  return new Part(binaryClosure(node, left, right), left.steps + right.steps + 1);
+}
+
+function binaryClosure(node: BinaryExpression, left: Part, right: Part): Closure {
   switch (node.op) {
-    case "??":
-      return (ev) => {
-        if (--ev.steps < 0) overSteps(ev, node);
-        return left(ev) ?? right(ev);
-      };
-    case "||":
-      return logical(node, left, right, true);
-    case "&&":
-      return logical(node, left, right, false);
     case "==":
     case "!=":
-      return equality(node, left, right, constants.get(right));
+      return equality(node, left, right);
     case "in":
-      return membership(node, left, right, constants.get(left));
+      return membership(node, left, right);
     case "<":
     case "<=":
     case ">":
     case ">=":
-      return order(node, left, right, constants.get(right));
+      return order(node, left, right);
     case "+":
       return (ev) => {
-        if (--ev.steps < 0) overSteps(ev, node);
-        return add(ev, node, left(ev), right(ev));
+        const a = left.closure(ev);
+        return add(ev, node, a, right.closure(ev));
       };
     default:
       return arithmetic(node, left, right);
@@ -84,51 +76,55 @@ export function notBool(place: Span, what: string, value: Json): never {
   fail(place, "type_mismatch", `${what} takes true or false, found ${kindName(value)}`);
 }
 
-/** `||` and `&&`: `decisive` is the left value that decides alone. */
-function logical(node: Site, left: Closure, right: Closure, decisive: boolean): Closure {
-  return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const a = left(ev);
-    if (a === decisive) return decisive;
-    if (typeof a !== "boolean") notBool(node.left, `\`${node.op}\``, a);
-    const b = right(ev);
-    if (typeof b !== "boolean") notBool(node.right, `\`${node.op}\``, b);
-    return b;
+/** The part of `a && b && …` or `a || b || …`: `sites` are the operators from left to right, `parts` what stands between. */
+export function logicalPart(sites: readonly Site[], parts: readonly Part[]): Part {
+  const op = sites[0]?.op;
+  const decisive = op === "||";
+  const what = `\`${op}\``;
+  const first = parts[0] as Part;
+  const closure: Closure = (ev) => {
+    let value = first.closure(ev);
+    for (let i = 0; i < sites.length; i += 1) {
+      if (value === decisive) return decisive;
+      const { left, right } = sites[i] as Site;
+      if (typeof value !== "boolean") notBool(left, what, value);
+      const part = parts[i + 1] as Part;
+      pay(ev, part, right);
+      value = part.closure(ev);
+      if (typeof value !== "boolean") notBool(right, what, value);
+    }
+    return value;
   };
+  return new Part(closure, first.steps + sites.length);
 }
 
-function equality(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
+function equality(node: Site, left: Part, right: Part): Closure {
   const wanted = node.op === "==";
+  const literal = right.constant;
   if (typeof literal === "number" || typeof literal === "boolean" || literal === null) {
-    return (ev) => {
-      ev.steps -= 2;
-      if (ev.steps < 0) overSteps(ev, node);
-      return (left(ev) === literal) === wanted;
-    };
+    return (ev) => ((held(ev, left) ?? left.closure(ev)) === literal) === wanted;
   }
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    return equals(ev, node, left(ev), right(ev)) === wanted;
+    const a = left.closure(ev);
+    return equals(ev, node, a, right.closure(ev)) === wanted;
   };
 }
 
-function order(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
+function order(node: Site, left: Part, right: Part): Closure {
   const { op } = node;
   const orEqual = op === "<=" || op === ">=";
   const below = op === "<" || op === "<=";
+  const literal = right.constant;
   if (typeof literal === "number") {
     return (ev) => {
-      ev.steps -= 2;
-      if (ev.steps < 0) overSteps(ev, node);
-      const a = left(ev);
+      const a = held(ev, left) ?? left.closure(ev);
       if (typeof a !== "number") return mismatch(node, ORDERED, a, literal);
       return a === literal ? orEqual : a < literal === below;
     };
   }
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const a = left(ev);
-    const b = right(ev);
+    const a = held(ev, left) ?? left.closure(ev);
+    const b = held(ev, right) ?? right.closure(ev);
     if (typeof a === "number" && typeof b === "number") {
       return a === b ? orEqual : a < b === below;
     }
@@ -139,12 +135,11 @@ function order(node: Site, left: Closure, right: Closure, literal: Json | undefi
   };
 }
 
-function arithmetic(node: Site, left: Closure, right: Closure): Closure {
+function arithmetic(node: Site, left: Part, right: Part): Closure {
   const { op } = node;
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    const a = left(ev);
-    const b = right(ev);
+    const a = held(ev, left) ?? left.closure(ev);
+    const b = held(ev, right) ?? right.closure(ev);
     if (typeof a !== "number" || typeof b !== "number") return mismatch(node, "two numbers", a, b);
     if (op === "-") return finite(node, a - b);
     if (op === "*") return finite(node, a * b);
@@ -167,12 +162,11 @@ function add(ev: Evaluation, node: Site, a: Json, b: Json): Json {
 }
 
 /** A short literal text is compared with elements for a step each, as `equals` does, but without a call. */
-function membership(node: Site, left: Closure, right: Closure, literal: Json | undefined): Closure {
+function membership(node: Site, left: Part, right: Part): Closure {
+  const literal = left.constant;
   if (typeof literal === "string" && literal.length < 64) {
     return (ev) => {
-      ev.steps -= 2;
-      if (ev.steps < 0) overSteps(ev, node);
-      const whole = right(ev);
+      const whole = held(ev, right) ?? right.closure(ev);
       if (!Array.isArray(whole)) return isIn(ev, node, literal, whole);
       const at = whole.indexOf(literal);
       spend(ev, node, at < 0 ? whole.length : at + 1);
@@ -180,8 +174,8 @@ function membership(node: Site, left: Closure, right: Closure, literal: Json | u
     };
   }
   return (ev) => {
-    if (--ev.steps < 0) overSteps(ev, node);
-    return isIn(ev, node, left(ev), right(ev));
+    const item = left.closure(ev);
+    return isIn(ev, node, item, right.closure(ev));
   };
 }
 

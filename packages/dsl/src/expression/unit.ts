@@ -1,11 +1,53 @@
-/** What the closures of one compiled value share: slots for names, and what is known of its result. */
+/** What the parts of one compiled value share: slots for names, and what is known of its result. */
 import type { Json } from "@millrace/contracts";
 import { ExpressionError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
-import type { Evaluation } from "./budget.ts";
+import { type Evaluation, overSteps } from "./budget.ts";
 
-/** A compiled part of an expression. */
+/** The code of a part. */
 export type Closure = (ev: Evaluation) => Json;
+
+/** A compiled part of an expression: a straight piece as far as its first branch or loop. */
+export class Part {
+  readonly closure: Closure;
+  /** What it takes whatever the data: `pay` charges it, once for the whole piece; the closure charges only what depends. */
+  readonly steps: number;
+  /** The value of a literal; undefined: it is none. */
+  readonly constant: Json | undefined;
+  /** The slot of a name that has one, -1 of all else. */
+  readonly slot: number;
+
+  constructor(closure: Closure, steps: number, constant?: Json, slot = -1) {
+    this.closure = closure;
+    this.steps = steps;
+    this.constant = constant;
+    this.slot = slot;
+  }
+}
+
+/** A part of a frozen value. */
+export function constantPart(value: Json): Part {
+  return new Part(() => value, 1, value);
+}
+
+/**
+ * The value of a part that is a name, without a call; undefined: its closure has it. `held(ev, part) ?? part.closure(ev)` is
+ * written out where it counts: engines of JavaScript learn for each place of a call what is called there.
+ */
+export function held(ev: Evaluation, { slot }: Part): Json | undefined {
+  return slot < 0 ? undefined : ev.slots[slot];
+}
+
+/** Pays for a part that is about to be evaluated. */
+export function pay(ev: Evaluation, { steps }: Part, place: Span): void {
+  ev.steps -= steps;
+  if (ev.steps < 0) overSteps(ev, place);
+}
+
+/** The steps of some parts that are all evaluated. */
+export function stepsOf(parts: readonly Part[]): number {
+  return parts.reduce((steps, part) => steps + part.steps, 0);
+}
 
 /** A name that is asked of the scope. One that is read once needs no place to keep its value. */
 export interface Root {
@@ -16,27 +58,33 @@ export interface Root {
 
 /** The shared state while the expressions of one value are compiled. */
 export class Unit {
-  /** Slots taken so far. */
-  slots = 0;
-  /** Some part reads the clock. */
-  readsClock = false;
+  /** Slots taken so far: those of given roots, then those of names and macro variables. */
+  slots: number;
+  /** Some part reads a name or the clock. */
+  reads = false;
   /** Some part puts data into new data, which may then be too deep. */
   nests = false;
   /** Some part may put one value into the result many times. */
   multiplies = false;
-  readonly roots: Map<string, Root> = new Map();
-  readonly constants: Map<Closure, Json> = new Map();
   readonly locals: readonly string[];
+  /** How many roots have their values given; undefined: all are asked for. */
+  readonly given: number | undefined;
+  readonly #roots: Map<string, Root>;
 
-  constructor(locals: readonly string[]) {
+  /** `roots`: the names that have a slot already, in the order of the slots. */
+  constructor(locals: readonly string[], roots?: readonly string[]) {
     this.locals = locals;
+    this.given = roots?.length;
+    this.slots = roots?.length ?? 0;
+    this.#roots = new Map(roots?.map((name, slot) => [name, { name, slot }]));
   }
 
   /** A root, the same for every read of it; `repeats`: this read can happen many times. */
   root(name: string, repeats: boolean): Root {
-    const known = this.roots.get(name);
+    this.reads = true;
+    const known = this.#roots.get(name);
     const root = known ?? { name, slot: -1 };
-    if (known === undefined) this.roots.set(name, root);
+    if (known === undefined) this.#roots.set(name, root);
     if (root.slot < 0 && (known !== undefined || repeats)) root.slot = this.newSlot();
     return root;
   }
@@ -44,11 +92,6 @@ export class Unit {
   newSlot(): number {
     this.slots += 1;
     return this.slots - 1;
-  }
-
-  /** Nothing that it reads can change. */
-  get constant(): boolean {
-    return this.roots.size === 0 && !this.readsClock;
   }
 }
 

@@ -1,8 +1,21 @@
-import { compileExpression, DEFAULT_EXPRESSION_LIMITS, ExpressionError } from "@millrace/dsl";
+import {
+  compileExpression,
+  DEFAULT_EXPRESSION_LIMITS,
+  type Expression,
+  ExpressionError,
+  parseExpression,
+} from "@millrace/dsl";
+import { casesOf } from "@millrace/test-support";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codeOf, evaluate, NOW, scopeOf } from "./evaluate.ts";
+import { visitedNodes } from "./reference-evaluator.ts";
 
 const deep = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+
+function joined(part: string | readonly string[]): string {
+  return typeof part === "string" ? part : `(${part.join(" ")})`;
+}
 
 /** The fewest steps with which an expression can be evaluated. */
 function stepsOf(source: string, names = {}): number {
@@ -21,6 +34,42 @@ describe("steps", () => {
     ["size([])", 2],
   ] as const)("one per tree node visited: %s takes %i", (source, steps) => {
     expect(stepsOf(source, { a: { b: 1 } })).toBe(steps);
+  });
+
+  test("one per tree node visited, whichever way the branches go", () => {
+    const names = { n: 1, t: true, f: false, none: null, o: { n: 2, o: { t: true } } };
+    const { condition } = fc.letrec<{ condition: string; number: string }>((tie) => ({
+      condition: fc
+        .oneof(
+          { maxDepth: 5, depthSize: "medium" },
+          fc.constantFrom("true", "t", "f", "o.o.t", "(o.missing?.o[n] == null)"),
+          fc.tuple(tie("number"), fc.constantFrom("<", ">=", "==", "!="), tie("number")),
+          fc.tuple(tie("condition"), fc.constantFrom("&&", "||"), tie("condition")),
+          fc.tuple(tie("condition"), fc.constant("? f :"), tie("condition")),
+          fc.tuple(fc.constant("!"), tie("condition")),
+        )
+        .map(joined),
+      number: fc
+        .oneof(
+          { maxDepth: 5, depthSize: "medium" },
+          fc.constantFrom("1", "2.5", "n", "o.n", 'o["n"]', "(none?.a.b ?? n)"),
+          fc.tuple(tie("number"), fc.constantFrom("+", "-", "*", "??"), tie("number")),
+          fc.tuple(tie("condition"), fc.constant("?"), tie("number"), fc.constant(": n")),
+          fc.tuple(fc.constant("-"), tie("number")),
+        )
+        .map(joined),
+    }));
+    fc.assert(
+      fc.property(condition, (source) => {
+        const visits = visitedNodes(
+          parseExpression(source).ast as Expression,
+          new Map(Object.entries(names)) as never,
+        );
+        expect(codeOf(source, names, { steps: visits }), source).toBe("no error");
+        expect(codeOf(source, names, { steps: visits - 1 }), source).toBe("budget_exceeded");
+      }),
+      { numRuns: casesOf(2_000) },
+    );
   });
 
   test("one per element produced or compared", () => {

@@ -18,12 +18,22 @@ export class Failure extends Error {
 
 const SHORT = Symbol("the rest of the chain is null");
 
+let visits = 0;
+
+/** How many nodes of a tree its evaluation visits. */
+export function visitedNodes(node: Expression, names: Variables): number {
+  visits = 0;
+  referenceEvaluate(node, names);
+  return visits;
+}
+
 export function referenceEvaluate(node: Expression, names: Variables): Value {
   const value = walk(node, names);
   return value === SHORT ? null : value;
 }
 
 function walk(node: Expression, names: Variables): Value | typeof SHORT {
+  visits += 1;
   const of = (part: Expression): Value => referenceEvaluate(part, names);
   switch (node.kind) {
     case "literal":

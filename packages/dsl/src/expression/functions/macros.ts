@@ -7,10 +7,14 @@ import type { Span } from "../../syntax/ast.ts";
 import { BOOL, type FlowType, LIST, listOf } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overSteps, produceElements, spend } from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../data.ts";
+import { type Part, pay } from "../unit.ts";
 import type { Named, Row } from "./define.ts";
 
-/** The body of a macro: the value for one element. */
-type MacroBody = (ev: Evaluation, element: Json) => Json;
+/** The body of a macro, and the slot that holds the element meanwhile. */
+export interface MacroBody {
+  readonly slot: number;
+  readonly part: Part;
+}
 
 /** Where a macro and its body stand. */
 export interface MacroSite extends Span {
@@ -37,7 +41,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     ev(ev, site, list, body) {
       const kept: Json[] = [];
       for (const element of list) {
-        if (!holds(ev, site, body, element ?? null)) continue;
+        if (!holds(ev, site, body, element)) continue;
         produceElements(ev, site, 1);
         kept.push(element ?? null);
       }
@@ -52,7 +56,10 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     ev(ev, site, list, body) {
       produceElements(ev, site, list.length);
       const made: Json[] = [];
-      for (const element of list) made.push(body(ev, element ?? null));
+      for (const element of list) {
+        bind(ev, site, body, element);
+        made.push(body.part.closure(ev));
+      }
       return made;
     },
   },
@@ -61,14 +68,14 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     condition: true,
     multiplies: false,
     returns: () => BOOL,
-    ev: (ev, site, list, body) => list.every((element) => holds(ev, site, body, element ?? null)),
+    ev: (ev, site, list, body) => list.every((element) => holds(ev, site, body, element)),
   },
   {
     signature: "exists(list, x, bool) bool",
     condition: true,
     multiplies: false,
     returns: () => BOOL,
-    ev: (ev, site, list, body) => list.some((element) => holds(ev, site, body, element ?? null)),
+    ev: (ev, site, list, body) => list.some((element) => holds(ev, site, body, element)),
   },
   {
     signature: "sortBy(list, x, number|string|bool) list",
@@ -77,7 +84,10 @@ export const MACROS: readonly Row<MacroSpec>[] = [
     returns: (list) => (list.kind === "list" ? list : LIST),
     ev(ev, site, list, body) {
       produceElements(ev, site, list.length);
-      const keyed = list.map((element) => ({ element, key: body(ev, element ?? null) }));
+      const keyed = list.map((element) => {
+        bind(ev, site, body, element);
+        return { element, key: body.part.closure(ev) };
+      });
       checkKeys(site, keyed);
       return keyed
         .sort((a, b) => compareKeys(ev, site, a.key, b.key))
@@ -86,9 +96,21 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   },
 ];
 
-function holds(ev: Evaluation, site: MacroSite, body: MacroBody, element: Json): boolean {
+/** Gives the variable an element and pays for the body. */
+function bind(ev: Evaluation, site: MacroSite, body: MacroBody, element: Json | undefined): void {
+  ev.slots[body.slot] = element ?? null;
+  pay(ev, body.part, site.body);
+}
+
+function holds(
+  ev: Evaluation,
+  site: MacroSite,
+  body: MacroBody,
+  element: Json | undefined,
+): boolean {
   if (--ev.steps < 0) overSteps(ev, site);
-  const result = body(ev, element);
+  bind(ev, site, body, element);
+  const result = body.part.closure(ev);
   if (typeof result !== "boolean") {
     fail(
       site.body,
