@@ -1,4 +1,4 @@
-import { pointerKeys, pointerSegment } from "@millrace/contracts/kit";
+import { nearestName, pointerKeys, pointerSegment } from "@millrace/contracts/kit";
 import { gzipBytes } from "@millrace/test-support/bundle";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -16,4 +16,10 @@ test("the keys of a pointer are those that its segments were made of", () => {
 test("a program pays for canonical JSON and SHA-256 at most 1,500 bytes, compressed", async () => {
   const code = 'export { canonicalJson, sha256Hex } from "@millrace/contracts/kit";';
   expect(await gzipBytes(code, import.meta.url)).toBeLessThanOrEqual(1_500);
+});
+
+test("a name is near another when they share a letter", () => {
+  expect(nearestName("f", ["a", "fs"])).toBe("fs");
+  expect(nearestName("f", ["a"])).toBe(undefined);
+  expect(nearestName("ab", ["cd", "ac"])).toBe("ac");
 });

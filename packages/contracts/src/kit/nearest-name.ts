@@ -6,8 +6,8 @@ const MAX_CANDIDATES = 2_000;
 const MAX_LENGTH = 64;
 
 /**
- * The candidate at the smallest Damerau-Levenshtein distance, at most 2 (1 for names under five letters); of equally near
- * ones the first. Undefined when none is near.
+ * The candidate at the smallest Damerau-Levenshtein distance, at most 2 (1 for names under five letters), that shares a
+ * letter with the name; of equally near ones the first. Undefined when none is near.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
@@ -19,7 +19,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
     if (seen > MAX_CANDIDATES) break;
     if (Math.abs(candidate.length - name.length) >= least || candidate === name) continue;
     const distance = editDistance(name, candidate);
-    if (distance < least) {
+    if (distance < least && distance < Math.max(name.length, candidate.length)) {
       least = distance;
       nearest = candidate;
     }
