@@ -130,7 +130,7 @@ export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
   flow: "workflow workflowid flowid slug",
   cwd: "workdir workingdirectory dir",
   glob: "pattern",
-  connection: "credential credentials auth",
+  connection: "credential credentials auth service",
   operation: "action endpointname",
   encoding: "charset format",
   "content|message|prompt|input": "text",
@@ -153,6 +153,12 @@ export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
   max: "maxiterations iterations times",
   "max|maxBytes": "limit",
   "outputSchema|schema": "schema",
+});
+
+/** Fields of steps in other tools that are no fields here. */
+export const FIELD_HINTS: Aliases = /* @__PURE__ */ aliases({
+  "a step waits for what it reads; another order is an edge: `a -> b`":
+    "needs dependson after requires upstream runafter next then goto",
 });
 
 /** Words of fields that take one of several. */
@@ -256,6 +262,8 @@ const NO_PATTERNS =
 
 export const FUNCTION_HINTS: Aliases = /* @__PURE__ */ aliases({
   [NO_PATTERNS]: "matches match regex regexp test regexmatch",
+  "`contains(list, x)` says whether it is there": "indexof",
+  "`sortBy(list, x, -x)` sorts downwards": "reverse",
   "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest":
     "reduce",
   "a flow reads no environment; use an input, or a connection for a secret": "env",

@@ -53,6 +53,8 @@ export const MISTAKES: readonly Mistake[] = [
   expression("a member of run that is not there", "run.trigger"),
   expression("an environment", "env.KEY"),
   // Functions and methods.
+  expression("a function that reverses", "reverse(inputs.xs)"),
+  expression("indexOf", "indexOf(inputs.xs, 2)"),
   expression("a method", "inputs.name.toUpperCase()", "upper(inputs.name)"),
   expression("a method of methods", "inputs.name.trim().toLowerCase()", "lower(trim(inputs.name))"),
   expression(
@@ -160,6 +162,16 @@ export const MISTAKES: readonly Mistake[] = [
     flow(node("a", "ai", 'prompt = "hi"')),
     flow(node("a", "ai", 'input = "hi"')),
   ],
+  [
+    "a service of a call",
+    flow(
+      `connection shop: oauth {\n  service = "shop"\n}\n\n${node("a", "service.call", 'service = "shop"', 'operation = "list"')}`,
+    ),
+    flow(
+      `connection shop: oauth {\n  service = "shop"\n}\n\n${node("a", "service.call", 'connection = "shop"', 'operation = "list"')}`,
+    ),
+  ],
+  ["an order as a field", get('depends_on = ["b"]'), undefined],
   ["a colon for a field", get('method: "GET"'), get('method = "GET"')],
   // Blocks and texts.
   item("a misspelt node", `nod a: log {\n  message = "x"\n}\n`, node("a", "log", 'message = "x"')),

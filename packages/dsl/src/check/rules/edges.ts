@@ -45,7 +45,9 @@ function checkEnd(ctx: Validation, body: BodyModel, edge: EdgeModel, side: "from
     ctx.report("FLOW4012", pointer);
     return;
   }
-  const near = ctx.nearest(id, body.byId.keys(), pointer, nameText);
+  const other = edge.edge[side === "from" ? "to" : "from"];
+  const ids = [...body.byId.keys()].filter((known) => known !== other); // a node cannot lead to itself
+  const near = ctx.nearest(id, ids, pointer, nameText);
   ctx.report("FLOW4001", pointer, { ...near, parts: { id: shown(id), ...near.parts } });
 }
 

@@ -3,7 +3,7 @@
 import type { CatalogEntry } from "@millrace/contracts";
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
-import { FIELD_ALIASES, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
+import { aliasOf, FIELD_ALIASES, FIELD_HINTS, POLICY_ALIASES } from "../../diagnostics/aliases.ts";
 import { replacement, replacing, type TextFix, writing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
@@ -151,7 +151,12 @@ function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry)
   const text = policy === undefined ? near && nameText(near) : `@${policy}`;
   ctx.report("FLOW3003", pointer, {
     parts: { type: shown(type), name: shown(name), near },
-    hint: policy !== undefined ? `${name} is a policy: @${policy}` : undefined,
+    hint:
+      policy === undefined
+        ? near === undefined
+          ? aliasOf(name, FIELD_HINTS)
+          : undefined
+        : `${name} is a policy: @${policy}`,
     span,
     fix: writing(text, span),
   });
