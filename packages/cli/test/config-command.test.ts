@@ -371,3 +371,28 @@ test("a host that is not permitted is permitted by the command that the run ends
   const told = await inside(words, { cwd: short, env: { MILLRACE_TRUST_PROJECT: "1" } });
   expect(told.code, `a host with its port: ${told.stderr}`).toBe(0);
 });
+
+test("a program that may not run is named by the command that the run ends with", async () => {
+  const text = flow(
+    "node a: shell.exec {",
+    '  program = "greet"',
+    "}",
+    "",
+    "output s: any = a.stdout",
+  );
+  const next = async (cwd: string): Promise<string> => {
+    const { code, stderr } = await inside(["run", "x.flow"], { cwd });
+    expect(code, stderr).toBe(1);
+    return stderr.slice(stderr.indexOf("next: "));
+  };
+  const words = "next: millrace config set shell.programs";
+  expect(await next(scratch({ "x.flow": text }))).toBe(
+    `${words} '{"NAME":"/PATH/TO/PROGRAM"}' --user\n`,
+  );
+  const shell = { programs: { git: "/usr/bin/git" } };
+  const project = scratch({ "x.flow": text, "millrace.json": JSON.stringify({ shell }) });
+  await inside(["config", "trust"], { cwd: project });
+  expect(await next(project)).toBe(
+    `${words} '{"git":"/usr/bin/git","greet":"/PATH/TO/PROGRAM"}' --project\nnext: millrace config trust\n`,
+  );
+});

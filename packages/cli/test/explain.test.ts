@@ -2,7 +2,10 @@
 import { DIAGNOSTICS, type Diagnostic, formatFlow } from "@millrace/dsl";
 import { EXPLANATIONS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
+import { loadCommands } from "../src/argv/spec.ts";
+import { JOB_CODES, NODE_CODES } from "../src/commands/explain/codes.ts";
 import { BLOCKS, POLICIES } from "../src/commands/explain/language.ts";
+import { NOUNS } from "../src/commands/index.ts";
 import { coreEntries } from "../src/run/core-catalog.ts";
 import { inside } from "./inside.ts";
 
@@ -171,3 +174,16 @@ test.each(Object.entries({ ...POLICIES, ...BLOCKS }))(
     expect(errors).toEqual([]);
   },
 );
+
+test("the commands that explanations of codes name are there", async () => {
+  const known = (await loadCommands(NOUNS)).map(({ path }) => path.join(" "));
+  const named = Object.values({ ...NODE_CODES, ...JOB_CODES })
+    .flatMap((text) => [...text.matchAll(/`millrace ([a-z ]+)/g)])
+    .map(([, words = ""]) => words.trim());
+  expect(named.length).toBeGreaterThan(2);
+  for (const words of named)
+    expect(
+      known.some((path) => words.startsWith(path)),
+      words,
+    ).toBe(true);
+});

@@ -97,6 +97,17 @@ withTmux("n rejects it, and the exit code tells", async () => {
   expect(ended).toContain("confirm_rejected");
 });
 
+withTmux("an approval whose value does not fit says what is wrong with it", async () => {
+  const schema = '  schema = { type: "object", required: ["amount"] }\n';
+  const text = CONFIRM.replace(/prompt = .*\n/, (line) => line + schema);
+  const shown = terminal(`${millrace} run ask.flow`, 80, 24, scratch({ "ask.flow": text }));
+  await shown.until("[y] approve");
+  shown.press("y");
+  shown.press("4");
+  shown.press("Enter");
+  await shown.until('ask: value_invalid; needs the member "amount"');
+});
+
 withTmux("an interrupt ends the run and gives the cursor back", async () => {
   const shown = terminal(`${millrace} run ask.flow`, 80, 24, scratch({ "ask.flow": CONFIRM }));
   await shown.until("[y] approve");

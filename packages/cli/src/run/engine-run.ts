@@ -68,7 +68,7 @@ export function engineRun(
       const reply = await run.confirm(id, answer);
       if (reply.ok) return undefined;
       const problems = "problems" in reply ? (reply.problems ?? []) : [];
-      return `${reply.code}${problems.map((each) => `; ${each.pointer} ${clean(each.message)}`).join("")}`;
+      return `${reply.code}${problems.map((each) => `; ${clean(`${each.pointer} ${each.message}`).trim()}`).join("")}`;
     },
     ...(saved && {
       async pause(graceMs: number) {

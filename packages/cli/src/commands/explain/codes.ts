@@ -16,7 +16,7 @@ export const NODE_CODES: { readonly [code: string]: string } = {
   file_denied: "The path leaves the folder of files, or the folder is read-only.",
   program_denied: "The program is not one that the operator has allowed: `shell.programs`.",
   capability_denied:
-    "The node needs files, programs or a secret that were not given to this engine.",
+    "The node needs files, programs or a secret that were not given to this engine: `files.root` and `shell.programs` in the user configuration.",
   host_unsupported: "The platform has no such thing: a browser has no files and no programs.",
   expression_error:
     "An expression could not be evaluated; `error.cause` says how, the message says where.",
@@ -25,7 +25,7 @@ export const NODE_CODES: { readonly [code: string]: string } = {
   file_not_found: "There is no such file in the folder of files.",
   file_exists: "The file is there already, and `mode` is `create`.",
   operation_unknown:
-    "The service has no operation of that name. `millrace services show SLUG` lists them.",
+    "The service has no operation of that name. `millrace services list` names them.",
   output_schema:
     "The node answered something else than its type promises. For its author: change the code or the output schema.",
   output_not_json:
