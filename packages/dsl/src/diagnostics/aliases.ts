@@ -157,8 +157,7 @@ export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
 
 /** Fields of steps in other tools that are no fields here. */
 export const FIELD_HINTS: Aliases = /* @__PURE__ */ aliases({
-  "a step waits for what it reads; another order is an edge: `a -> b`":
-    "needs dependson after requires upstream runafter next then goto",
+  "an order of steps is an edge: `a -> b`": "needs dependson after requires next",
 });
 
 /** Words of fields that take one of several. */
