@@ -1,5 +1,5 @@
 /** Building an extension: its code runs in a process of its own, and what is wrong with it is said with its place. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -133,6 +133,17 @@ test.each(PLACES)("%s has its place", async (_why, files, says) => {
   const { code, stderr } = await call("ext", "build");
   expect(stderr).toContain(says);
   expect(stderr).not.toContain("file://");
+  expect(code).toBe(2);
+});
+
+test("a syntax error has its place beside dependencies whose links lead back", async () => {
+  const { cwd, call } = extension({ "src/extension.js": "const = 1;\n" });
+  for (const name of ["a", "b", "c"]) {
+    mkdirSync(join(cwd, "node_modules", name), { recursive: true });
+    symlinkSync("../..", join(cwd, "node_modules", name, "up"), "dir");
+  }
+  const { code, stderr } = await call("ext", "build");
+  expect(stderr).toContain("src/extension.js:1:7 SyntaxError");
   expect(code).toBe(2);
 });
 

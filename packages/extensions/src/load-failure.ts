@@ -59,8 +59,10 @@ function placeOfImporter(message: string, folder: string): string | undefined {
 
 /** A caught syntax error names no file. `node --check` reads a file without running it, and does. */
 async function placeOfSyntaxError({ folder, entry }: Imported): Promise<string | undefined> {
-  const all = await readdir(folder, { recursive: true }).catch(() => []);
-  const code = all.filter((path) => /\.[cm]?js$/.test(path) && !isInstalled(path)).sort();
+  // With types, links are not followed: those of pnpm make a folder of dependencies endless.
+  const all = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = all.map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  const code = paths.filter((path) => /\.[cm]?js$/.test(path) && !isInstalled(path)).sort();
   const files = [entry, ...code.map((path) => join(folder, path))];
   for (const file of [...new Set(files)].slice(0, MAX_CHECKED)) {
     const said = await new Promise<string>((resolve) => {
