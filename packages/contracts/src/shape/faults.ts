@@ -78,25 +78,39 @@ function isWithin(size: number, { min, max }: Bounds): boolean {
 
 type Named = { readonly [name: string]: unknown };
 
-/** A reader looks at the members of the shape alone, which costs nothing where all is well. */
+/**
+ * The members of the shape are looked at in its order, which costs nothing where all is well. Names are looked up only where the
+ * value has others, and the order of the value counts only where something is wrong.
+ */
 function objectFaults(value: Named, shape: KindOf<"object">, strict: boolean): readonly Fault[] {
-  let faults = NONE;
   const { entries } = shape;
+  let faults = NONE;
+  let known = 0;
   for (let i = 0; i < entries.length; i += 1) {
     const [name, field] = entries[i] as (typeof entries)[number];
     const member = value[name];
     if (member === undefined) {
-      if (field.isOptional === true) continue;
-      faults = add(faults, name, wrong(shape, name, "missing"));
-    } else if (!strict) faults = add(faults, name, faultsOf(member, field, strict));
+      if (field.isOptional !== true) faults = add(faults, name, wrong(shape, name, "missing"));
+    } else {
+      known += 1;
+      faults = add(faults, name, faultsOf(member, field, strict));
+    }
   }
-  if (!strict) return faults;
+  if (!strict || (faults === NONE && Object.keys(value).length === known)) return faults;
+  return strictFaults(value, shape);
+}
+
+/** Missing members, then unknown and wrong ones in the order of the value. */
+function strictFaults(value: Named, shape: KindOf<"object">): readonly Fault[] {
+  let faults = NONE;
+  for (const [name, field] of shape.entries) {
+    if (value[name] !== undefined || field.isOptional === true) continue;
+    faults = add(faults, name, wrong(shape, name, "missing"));
+  }
   for (const name of Object.keys(value)) {
     const field = shape.fields[name];
     if (field === undefined) faults = add(faults, name, wrong(shape, name, "unknown"));
-    else if (value[name] !== undefined) {
-      faults = add(faults, name, faultsOf(value[name], field, strict));
-    }
+    else if (value[name] !== undefined) faults = add(faults, name, faultsOf(value[name], field));
   }
   return faults;
 }
