@@ -65,6 +65,7 @@ const ENGINE = optionsOf<EngineOptions>({
   limits: RECORD,
   onError: fn,
   freeze: FLAG,
+  fastLane: FLAG,
 });
 
 const word = (words: readonly string[], what: string) =>

@@ -68,6 +68,11 @@ export interface EngineOptions {
   readonly onError?: ((error: unknown, at: ThrowPlace) => void) | undefined;
   /** Deep-freezes outputs and events, so that a reader that changes one is found. Default false. */
   readonly freeze?: boolean;
+  /**
+   * Ordinary nodes of a run without a journal take a shorter way through the engine, with the same events. False: every node takes
+   * the long one, to compare them. Default true.
+   */
+  readonly fastLane?: boolean;
 }
 
 /** Where the code of a node threw. */

@@ -7,12 +7,17 @@ const checks = new WeakMap<JsonSchema, (value: unknown) => readonly SchemaProble
 
 /** Problems of `value` against `schema`; those of the schema itself when it is none. */
 export function schemaProblems(schema: JsonSchema, value: unknown): readonly SchemaProblem[] {
+  return schemaCheck(schema)(value);
+}
+
+/** The same for many values. */
+export function schemaCheck(schema: JsonSchema): (value: unknown) => readonly SchemaProblem[] {
   let check = checks.get(schema);
   if (check === undefined) {
     check = isAnyRecord(schema) ? checkRecord : compiled(schema);
     checks.set(schema, check);
   }
-  return check(value);
+  return check;
 }
 
 function compiled(schema: JsonSchema): (value: unknown) => readonly SchemaProblem[] {

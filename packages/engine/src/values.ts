@@ -27,7 +27,7 @@ export function sizeOf(value: Json): number {
 }
 
 /** An upper bound of the JSON bytes, cut off once it is beyond what fits on an event. */
-function boundOf(value: Json | undefined, so: number): number {
+export function boundOf(value: Json | undefined, so: number): number {
   if (typeof value === "string") return so + value.length * 6 + 2; // \u00XX is the longest escape
   if (typeof value !== "object" || value === null) return so + 25;
   let sum = so + 2;
@@ -67,10 +67,7 @@ function cutAt(bytes: Uint8Array, max: number): number {
   return end;
 }
 
-/**
- * A JSON copy of what a body handed over; throws `NotJsonError`. Records of plain numbers and flags, which most nodes make,
- * take a short way.
- */
+/** A JSON copy of what a body handed over; throws `NotJsonError`. Ordinary records, which most nodes make, take a short way. */
 export function toOutput(
   value: unknown,
   warn: (warning: JsonWarning) => void = () => undefined,
@@ -82,27 +79,70 @@ export function toOutput(
   return made.value;
 }
 
-function plainCopy(value: unknown): Json | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
+const PLAIN_DEPTH = 16; // a cycle, too, comes to an end there
+const PLAIN_VALUES = 4_096; // and here, where each level holds itself twice
+
+/** A copy of a record that is JSON as it stands, or `undefined`: `toJsonValue` may make something of it, or says what is wrong. */
+export function plainCopy(value: unknown): JsonObject | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  valuesLeft = PLAIN_VALUES;
   try {
-    if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
-    const copy: { [key: string]: Json } = {};
-    for (const key of Object.keys(value)) {
-      const inner: unknown = (value as { [key: string]: unknown })[key];
-      const simple =
-        inner === null ||
-        typeof inner === "boolean" ||
-        (typeof inner === "number" && Number.isFinite(inner) && inner !== 0);
-      if (!simple || key === "__proto__" || !SAFE_KEY.test(key)) return undefined;
-      copy[key] = inner as Json;
-    }
-    return copy;
+    return copyOf(value, PLAIN_DEPTH) as JsonObject | undefined;
   } catch {
     return undefined; // a property that throws: the long way says which
   }
 }
 
-const SAFE_KEY = /^[\w-]*$/;
+let valuesLeft = 0;
+
+function copyOf(value: unknown, depth: number): Json | undefined {
+  switch (typeof value) {
+    case "string":
+      return SURROGATE.test(value) ? undefined : value;
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) && value !== 0 ? value : zeroOf(value);
+    case "object":
+      break;
+    default:
+      return undefined;
+  }
+  if (value === null) return null;
+  if (depth === 0) return undefined;
+  if (Array.isArray(value)) return listCopy(value, depth);
+  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
+  const copy: { [key: string]: Json } = {};
+  const keys = Object.keys(value);
+  valuesLeft -= keys.length;
+  if (valuesLeft < 0) return undefined;
+  for (let i = 0; i < keys.length; i += 1) {
+    const key = keys[i] as string;
+    const inner = copyOf((value as { [key: string]: unknown })[key], depth - 1);
+    if (inner === undefined || key === "__proto__" || SURROGATE.test(key)) return undefined;
+    copy[key] = inner;
+  }
+  return copy;
+}
+
+function listCopy(list: readonly unknown[], depth: number): Json | undefined {
+  valuesLeft -= list.length;
+  if (valuesLeft < 0) return undefined;
+  const copy: Json[] = [];
+  for (let i = 0; i < list.length; i += 1) {
+    const inner = copyOf(list[i], depth - 1);
+    if (inner === undefined) return undefined;
+    copy.push(inner);
+  }
+  return copy;
+}
+
+/** Zero without its sign; what is not finite is no JSON. */
+function zeroOf(value: number): number | undefined {
+  return value === 0 ? 0 : undefined;
+}
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** Freezes a JSON value through and through. */
 export function deepFreeze(value: Json): Json {

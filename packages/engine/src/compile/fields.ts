@@ -16,6 +16,8 @@ import { type ReadingScope, Value, type ValueOptions } from "./value.ts";
 export interface FieldSet {
   /** Ready when no field needs a run; shared by all attempts. */
   readonly constant: Fields | null;
+  /** Validation has found no fault in `constant`. */
+  readonly isSound: boolean;
   readonly reads: readonly Read[];
   /** Throws `ExpressionError`. */
   evaluate(scope: ReadingScope, nowEpoch: number): Fields;
@@ -65,6 +67,7 @@ export function compileFields(node: FlowNode, type: NodeType, options: ValueOpti
   let problems = checked && mayCompute(node) ? null : NO_PROBLEMS; // of the constants, found once
   return {
     constant: whole ? base : null,
+    isSound: whole && problems !== null,
     reads: [
       ...values.map(([, value]) => value),
       ...deferred.flatMap(([, later]) => valuesOf(later)),

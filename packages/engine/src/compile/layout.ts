@@ -16,6 +16,7 @@ import type {
 import type { Limits } from "../limits.ts";
 import type { FlowTool, NodeTools, NodeType } from "../node-type.ts";
 import type { Registry } from "../registry.ts";
+import { type FastType, fastTypeOf } from "./fast.ts";
 import { compileFields, type FieldSet } from "./fields.ts";
 import type { Names, Read } from "./names.ts";
 import { compilePolicy, type NodePolicy, policyReads } from "./policy.ts";
@@ -56,6 +57,8 @@ export interface Layout {
   readonly typeNames: readonly string[];
   readonly fields: readonly FieldSet[];
   readonly policies: readonly NodePolicy[];
+  /** Null: the node takes the slow lane. */
+  readonly fast: readonly (FastType | null)[];
   /** Ports of a node that have an edge, after `out` and `error`. */
   readonly ports: readonly (readonly string[])[];
   readonly outOff: Int32Array;
@@ -178,6 +181,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
     typeNames: nodes.map(typeName),
     fields,
     policies,
+    fast: policies.map((policy, i) => fastTypeOf(types[i] as NodeType, policy)),
     ports,
     ...wiring,
     join,

@@ -34,24 +34,41 @@ import type { Attempt } from "./state.ts";
 const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
 const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
+/** What few bodies need of their context, made at the first use. */
+class Notes {
+  questions = 0;
+  sleeps = 0;
+  /** Units of log text so far. */
+  logged = 0;
+  /** Lines in the second that began at `logSecond`. */
+  lines = 0;
+  logSecond = 0;
+  rateTold = false;
+  progressed = 0;
+  progressAt = 0;
+  progress: Said<"node.progress"> | null = null;
+}
+
+/** The attempt behind a context; a body cannot ask for it. */
+export let attemptOf: (context: NodeContextOf) => Attempt;
+
 export class NodeContextOf implements ControlContext {
   readonly #attempt: Attempt;
   /** Keys of questions and steps so far; a body has a handful. */
   #keys: string[] | null = null;
-  #questions = 0;
-  #sleeps = 0;
-  /** Units of log text so far. */
-  #logged = 0;
-  /** Lines in the second that began at `#logSecond`. */
-  #lines = 0;
-  #logSecond = 0;
-  #rateTold = false;
-  #progressed = 0;
-  #progressAt = 0;
-  #progress: Said<"node.progress"> | null = null;
+  #notesIfAny: Notes | null = null;
 
   constructor(attempt: Attempt) {
     this.#attempt = attempt;
+  }
+
+  static {
+    attemptOf = (context) => context.#attempt;
+  }
+
+  get #notes(): Notes {
+    this.#notesIfAny ??= new Notes();
+    return this.#notesIfAny;
   }
 
   get runId(): string {
@@ -145,9 +162,9 @@ export class NodeContextOf implements ControlContext {
   /** When a sleep ends: as the try said before a restart, so that a body that begins again has slept what it slept. */
   #sleepUntil(due: number): number {
     const { run } = this.#attempt;
-    this.#sleeps += 1;
     if (run.journal === null) return due;
-    const name = this.#stepName(`${this.#sleeps}`, "~sleep#");
+    this.#notes.sleeps += 1;
+    const name = this.#stepName(`${this.#notes.sleeps}`, "~sleep#");
     const before = this.#kept(name);
     if (typeof before === "number") return before;
     void run.journal.keepStep(name, due);
@@ -168,10 +185,11 @@ export class NodeContextOf implements ControlContext {
     takes(LEVELS.has(given.level) && isText(given.text), "log", `${[...LEVELS]}, and text`);
     const limit = run.limits.logBytes;
     if (attempt.type.core !== true && !this.#mayLog(attempt)) return;
-    if (this.#logged > limit || attempt.extrasIfAny?.replaying === true) return;
-    this.#logged += given.text.length;
+    const notes = this.#notes;
+    if (notes.logged > limit || attempt.extrasIfAny?.replaying === true) return;
+    notes.logged += given.text.length;
     const line =
-      this.#logged > limit
+      notes.logged > limit
         ? {
             level: "warn" as const,
             channel: "engine" as const,
@@ -189,14 +207,15 @@ export class NodeContextOf implements ControlContext {
 
   /** Whether a body of an extension may log another line in this second; the first one too many is told. */
   #mayLog({ run }: Attempt): boolean {
+    const notes = this.#notes;
     run.tick();
-    if (run.now - this.#logSecond >= 1_000) {
-      this.#logSecond = run.now;
-      this.#lines = 0;
+    if (run.now - notes.logSecond >= 1_000) {
+      notes.logSecond = run.now;
+      notes.lines = 0;
     }
-    this.#lines += 1;
-    if (this.#lines <= LINES_A_SECOND || this.#rateTold) return this.#lines <= LINES_A_SECOND;
-    this.#rateTold = true;
+    notes.lines += 1;
+    if (notes.lines <= LINES_A_SECOND || notes.rateTold) return notes.lines <= LINES_A_SECOND;
+    notes.rateTold = true;
     const text = `more than ${LINES_A_SECOND} lines of log a second; what is beyond is dropped`;
     emitLog(run, { level: "warn", channel: "engine", text, code: "log_rate" }, this.#attempt);
     return false;
@@ -209,29 +228,36 @@ export class NodeContextOf implements ControlContext {
     const isTotal = total === undefined || isAmount(total);
     takes(isAmount(done) && isTotal && isKnown, "progress", `numbers from 0, and ${[...UNITS]}`);
     run.tick();
-    const said = this.#recovered()?.progress ?? 0;
-    if (done <= said && said > 0) return; // before a restart
-    this.#progressed = Math.max(this.#progressed, done);
-    this.#progress = {
-      done: this.#progressed,
-      ...(total !== undefined && { total: Math.max(total, this.#progressed) }),
+    const before = this.#recovered()?.progress ?? 0;
+    if (done <= before && before > 0) return; // before a restart
+    const notes = this.#notes;
+    notes.progressed = Math.max(notes.progressed, done);
+    notes.progress = {
+      done: notes.progressed,
+      ...(total !== undefined && { total: Math.max(total, notes.progressed) }),
       ...(unit !== undefined && { unit }),
     };
     const last = total !== undefined && done >= total;
-    if (!last && run.now - this.#progressAt < PROGRESS_EVERY_MS) return;
+    if (!last && run.now - notes.progressAt < PROGRESS_EVERY_MS) return;
     this.flushProgress();
     run.pump();
   }
 
+  get heldProgress(): boolean {
+    return this.#notesIfAny !== null && this.#notesIfAny.progress !== null;
+  }
+
   /** Sends the latest progress if it was held back. */
   flushProgress(): void {
+    const notes = this.#notesIfAny;
+    if (notes === null || notes.progress === null) return;
+    const { progress } = notes;
     const attempt = this.#attempt;
     const { run, frame, node } = attempt;
-    const progress = this.#progress;
-    if (progress === null || attempt.over || frame.state(node) !== RUNNING) return;
+    if (attempt.over || frame.state(node) !== RUNNING) return;
     if (run.paused === "confirmation" && run.stop === null) return; // said when somebody works again
-    this.#progress = null;
-    this.#progressAt = run.now;
+    notes.progress = null;
+    notes.progressAt = run.now;
     emitNode(run, frame, node, "node.progress", progress);
   }
 
@@ -258,8 +284,9 @@ export class NodeContextOf implements ControlContext {
 
   /** The same question of this try before an interruption: by the call that it is about, else by its place. */
   #askedBefore({ tool }: ConfirmRequest): RecoveredQuestion | undefined {
-    const questions = this.#recovered()?.questions ?? [];
-    if (tool === undefined) return questions[this.#questions++];
+    const questions = this.#recovered()?.questions;
+    if (questions === undefined) return undefined;
+    if (tool === undefined) return questions[this.#notes.questions++];
     return questions.find(({ asked }) => asked.tool?.call === tool.call);
   }
 
@@ -340,14 +367,14 @@ export class NodeContextOf implements ControlContext {
 
   #once(key: string): void {
     takes(isText(key), "step and ctx.confirm", "a text as their key");
-    this.#keys ??= [];
-    if (this.#keys.includes(key)) {
+    if (this.#keys?.includes(key)) {
       throw new NodeError(
         "extension_key_reused",
         `the key "${key}" was used before in this attempt`,
       );
     }
-    this.#keys.push(key);
+    if (this.#keys === null) this.#keys = [key];
+    else this.#keys.push(key);
   }
 
   #live(): Attempt {

@@ -36,7 +36,7 @@ import {
   secretOf,
   typeFetch,
 } from "./capabilities.ts";
-import { liveAttempt, NodeContextOf } from "./context.ts";
+import { attemptOf, liveAttempt, NodeContextOf } from "./context.ts";
 import { stopRounds } from "./end.ts";
 import { callFlow, openRound } from "./flow.ts";
 import { parkAsking } from "./people.ts";
@@ -46,117 +46,110 @@ const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map()
 
 /** One object per attempt, like the context that it extends. */
 export class CoreContextOf extends NodeContextOf implements CoreContext {
-  readonly #attempt: Attempt;
-
-  constructor(attempt: Attempt) {
-    super(attempt);
-    this.#attempt = attempt;
-  }
-
   get timeoutMs(): number | undefined {
-    return this.#attempt.policy.timeoutMs ?? undefined;
+    return attemptOf(this).policy.timeoutMs ?? undefined;
   }
 
   get concurrency(): number | undefined {
-    return this.#attempt.policy.concurrency ?? undefined;
+    return attemptOf(this).policy.concurrency ?? undefined;
   }
 
   get collects(): boolean {
-    return this.#attempt.policy.onError === "collect";
+    return attemptOf(this).policy.onError === "collect";
   }
 
   limit(name: "map.items" | "loop.max" | "outputBytes"): number {
-    return this.#attempt.run.limits[name];
+    return attemptOf(this).run.limits[name];
   }
 
   hasEdge(port: string): boolean {
-    const { frame, node } = this.#attempt;
+    const { frame, node } = attemptOf(this);
     return frame.layout.ports[node]?.includes(port) === true;
   }
 
   liveSources(): readonly string[] {
-    const { frame, node } = this.#attempt;
+    const { frame, node } = attemptOf(this);
     const sources = frame.arrivals?.get(node) ?? [];
     return sources.map((source) => frame.layout.ids[source] as string);
   }
 
   runBody(index: number, locals: JsonObject, done: (end: BodyEnd) => void): void {
-    const attempt = liveAttempt(this.#attempt);
+    const attempt = liveAttempt(attemptOf(this));
     const { inputs } = attempt.frame;
     openRound(attempt, { index, inputs, locals }, done);
     attempt.run.pump();
   }
 
   checkFlowInputs(inputs: JsonObject): CheckedInputs {
-    const { frame, node } = this.#attempt;
+    const { frame, node } = attemptOf(this);
     return checkInputs((frame.layout.bodies[node] as Layout).inputs, inputs);
   }
 
   runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void {
-    const attempt = liveAttempt(this.#attempt);
+    const attempt = liveAttempt(attemptOf(this));
     openRound(attempt, { index: null, inputs, locals: null }, done);
     attempt.run.pump();
   }
 
   get bodyName(): string {
-    const { frame, node } = this.#attempt;
+    const { frame, node } = attemptOf(this);
     return localName(frame.layout.nodes[node] as Parameters<typeof localName>[0]);
   }
 
   link(connection: string): ServiceLink {
-    return linkOf(liveAttempt(this.#attempt), connection);
+    return linkOf(liveAttempt(attemptOf(this)), connection);
   }
 
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return within(liveAttempt(this.#attempt), { ms, signal: this.signal }, work);
+    return within(liveAttempt(attemptOf(this)), { ms, signal: this.signal }, work);
   }
 
   withoutSecrets(text: string, max: number, isWhole: boolean): string {
-    const { redactor } = liveAttempt(this.#attempt).run;
+    const { redactor } = liveAttempt(attemptOf(this)).run;
     return redactor?.beginning(text, max, isWhole) ?? cutText(text, max).text;
   }
 
   abortBodies(): void {
-    stopRounds(liveAttempt(this.#attempt), "sibling");
+    stopRounds(liveAttempt(attemptOf(this)), "sibling");
   }
 
   get source(): FlowNode["fields"] {
-    const { frame, node } = this.#attempt;
+    const { frame, node } = attemptOf(this);
     return (frame.layout.nodes[node] as FlowNode).fields;
   }
 
   shared<T extends Shared, S>(key: SharedKey<T, S>): T {
-    return liveAttempt(this.#attempt).run.engine.shared(key);
+    return liveAttempt(attemptOf(this)).run.engine.shared(key);
   }
 
   get tools(): NodeTools {
-    const { frame, node } = this.#attempt;
+    const { frame, node } = attemptOf(this);
     return frame.layout.tools[node] ?? NO_TOOLS;
   }
 
   fetchWith(signal: AbortSignal, fetch?: FetchLike | null): FetchLike {
-    return guardedFetch(liveAttempt(this.#attempt), signal, fetch);
+    return guardedFetch(liveAttempt(attemptOf(this)), signal, fetch);
   }
 
   mask<T extends Json>(value: T): T {
-    return liveAttempt(this.#attempt).run.redactor?.clean(value) ?? value;
+    return liveAttempt(attemptOf(this)).run.redactor?.clean(value) ?? value;
   }
 
   turn(): Promise<void> {
-    const { host } = liveAttempt(this.#attempt).run.engine;
+    const { host } = liveAttempt(attemptOf(this)).run.engine;
     return new Promise((go) => host.yield(go));
   }
 
   learn(secret: string): void {
-    liveAttempt(this.#attempt).run.learn(secret);
+    liveAttempt(attemptOf(this)).run.learn(secret);
   }
 
   keepValue(value: Json): ValueRef {
-    return liveAttempt(this.#attempt).run.keepLarge(value);
+    return liveAttempt(attemptOf(this)).run.keepLarge(value);
   }
 
   after(ms: number, fn: () => void): () => void {
-    const { run } = liveAttempt(this.#attempt);
+    const { run } = liveAttempt(attemptOf(this));
     const { timers } = run.engine;
     run.tick();
     const timer = timers.set(run.now + Math.max(0, ms), fn);
@@ -164,7 +157,7 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   }
 
   async working<T>(work: () => Promise<T>): Promise<T> {
-    const attempt = liveAttempt(this.#attempt);
+    const attempt = liveAttempt(attemptOf(this));
     attempt.extras.working += 1;
     try {
       return await work();
@@ -175,27 +168,25 @@ export class CoreContextOf extends NodeContextOf implements CoreContext {
   }
 
   callFlow(ref: string, index: number, inputs: JsonObject): FlowCall {
-    return callFlow(liveAttempt(this.#attempt), { ref, index, inputs });
+    return callFlow(liveAttempt(attemptOf(this)), { ref, index, inputs });
   }
 
   actionContext(type: NodeType, call: ActionCall): CoreContext {
-    return new ActionContext(liveAttempt(this.#attempt), type, call);
+    return new ActionContext(liveAttempt(attemptOf(this)), type, call);
   }
 
   thrownBy(type: NodeType, thrown: unknown): Failure {
-    return thrownBy(this.#attempt, thrown, type);
+    return thrownBy(attemptOf(this), thrown, type);
   }
 }
 
 /** What an action gets that a model calls as a tool: its own key, signal and configuration, and nothing that speaks for the node. */
 class ActionContext extends CoreContextOf {
-  readonly #attempt: Attempt;
   readonly #type: NodeType;
   readonly #call: ActionCall;
 
   constructor(attempt: Attempt, type: NodeType, call: ActionCall) {
     super(attempt);
-    this.#attempt = attempt;
     this.#type = type;
     this.#call = call;
   }
@@ -213,25 +204,25 @@ class ActionContext extends CoreContextOf {
   }
 
   override get config(): JsonObject {
-    const config = this.#attempt.run.engine.options.config ?? {};
+    const config = attemptOf(this).run.engine.options.config ?? {};
     const id = this.#type.adapter ?? "";
     return (Object.hasOwn(config, id) ? config[id] : undefined) ?? {};
   }
 
   override get fetch(): FetchLike {
-    return typeFetch(liveAttempt(this.#attempt), this.signal, this.#type);
+    return typeFetch(liveAttempt(attemptOf(this)), this.signal, this.#type);
   }
 
   override get files(): FilePort {
-    return guardedFiles(liveAttempt(this.#attempt), this.signal, this.#type);
+    return guardedFiles(liveAttempt(attemptOf(this)), this.signal, this.#type);
   }
 
   override get shell(): SpawnPort {
-    return guardedShell(liveAttempt(this.#attempt), this.signal, this.#type);
+    return guardedShell(liveAttempt(attemptOf(this)), this.signal, this.#type);
   }
 
   override get credentials(): NodeContextOf["credentials"] {
-    const attempt = this.#attempt;
+    const attempt = attemptOf(this);
     const { signal } = this;
     return {
       secret: (name) => secretOf(attempt, name, this.#type),

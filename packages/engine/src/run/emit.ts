@@ -83,45 +83,51 @@ export function emitNodeStarted(
   );
 }
 
+/** A record that leaves by `out` and fits on its event. */
+export function emitOut(run: RunCore, attempt: Attempt, output: Json, bytes: number): void {
+  const { frame, node, startedAt } = attempt;
+  const tries = frame.attempt(node);
+  const path = frame.path(node);
+  const { id, now, log } = run;
+  const seq = log.seq + 1;
+  const durationMs = now - startedAt;
+  const kind = "node.succeeded";
+  const event: ExecutionEvent = {
+    v: 1,
+    kind,
+    runId: id,
+    seq,
+    ts: now,
+    node: path,
+    attempt: tries,
+    output,
+    durationMs,
+  };
+  add(run, event, bytes);
+}
+
 export function emitSucceeded(
   run: RunCore,
   attempt: Attempt,
   result: Result,
   further: readonly string[],
 ): void {
-  const { frame, node } = attempt;
   const { port, output, ref } = result;
+  if (port === "out" && !result.cached && further.length === 0 && ref === null) {
+    emitOut(run, attempt, output, result.bytes);
+    return;
+  }
+  const { frame, node } = attempt;
   const tries = frame.attempt(node);
   const path = frame.path(node);
   const durationMs = run.now - attempt.startedAt;
   const { id, now, log } = run;
   const seq = log.seq + 1;
-  const kind = "node.succeeded";
-  if (port === "out" && !result.cached && further.length === 0) {
-    add(
-      run,
-      ref === null
-        ? { v: 1, kind, runId: id, seq, ts: now, node: path, attempt: tries, output, durationMs }
-        : {
-            v: 1,
-            kind,
-            runId: id,
-            seq,
-            ts: now,
-            node: path,
-            attempt: tries,
-            outputRef: ref,
-            durationMs,
-          },
-      weightOf(result),
-    );
-    return;
-  }
   add(
     run,
     {
       v: 1,
-      kind,
+      kind: "node.succeeded",
       runId: id,
       seq,
       ts: now,

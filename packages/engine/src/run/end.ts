@@ -50,10 +50,14 @@ export function succeed(attempt: Attempt, result: Result): void {
   emitSucceeded(run, attempt, result, frame.furtherPorts(node, result.port, output));
   run.count(frame, "succeeded");
   run.nodeEnded(frame, node, exitPort(attempt, result));
-  if (run.liveBytes > run.limits.liveBytes) {
-    const text = `outputs that are still to be read have more than ${run.limits.liveBytes} bytes`;
-    failRun(run, "liveBytes", `${text}, after ${frame.path(node)}`);
-  }
+  checkLiveBytes(run, frame, node);
+}
+
+/** Fails the run when the outputs that it holds, that of `node` included, are too large. */
+export function checkLiveBytes(run: RunCore, frame: Frame, node: number): void {
+  if (run.liveBytes <= run.limits.liveBytes) return;
+  const text = `outputs that are still to be read have more than ${run.limits.liveBytes} bytes`;
+  failRun(run, "liveBytes", `${text}, after ${frame.path(node)}`);
 }
 
 /** An output that the log shows redacted is kept as it is for `resume`, where nobody else reads it. */

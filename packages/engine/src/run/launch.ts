@@ -45,6 +45,8 @@ export function startFresh(run: RunCore): void {
   run.state = "running";
   run.tick();
   run.startedAt = run.now;
+  const { cache, fastLane } = run.engine.options;
+  run.isFast = run.journal === null && run.reused === null && !cache && fastLane !== false;
   emitRunStarted(run);
   const { layout } = run.parts;
   const top = new Frame(layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });

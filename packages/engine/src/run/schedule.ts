@@ -9,6 +9,7 @@ import { armTimeout } from "./attempt.ts";
 import { emitNode } from "./emit.ts";
 import { failRun } from "./end.ts";
 import { abandonRun, cancelLate, finishRun } from "./end-run.ts";
+import { beginFast, startFast } from "./fast-lane.ts";
 import { closeRound, decideRoots, propagate } from "./flow.ts";
 import { type Frame, RUNNING, WAITING } from "./frame.ts";
 import { pauseForPeople } from "./pause.ts";
@@ -141,9 +142,10 @@ export class Scheduler implements RunLoop {
 
   /** Starts or resumes one node; false when there is none, or when it is time to hand over. */
   #startNext(run: RunCore): boolean {
-    const granted = run.again.shift();
-    if (granted !== undefined) {
+    if (run.again.length > 0) {
+      const granted = run.again.shift() as Attempt;
       if (granted.frame.state(granted.node) === WAITING) resumeParked(granted);
+      else if (isFast(run, granted.frame, granted.node)) beginFast(granted);
       else begin(granted);
       return true;
     }
@@ -158,7 +160,9 @@ export class Scheduler implements RunLoop {
     }
     const frame = run.frames[run.ring.peekFrame()];
     const node = run.ring.takeNode();
-    if (frame !== null && frame !== undefined) startNode(run, frame, node);
+    if (frame === null || frame === undefined) return true;
+    if (isFast(run, frame, node)) startFast(run, frame, node);
+    else startNode(run, frame, node);
     return true;
   }
 
@@ -183,6 +187,10 @@ export class Scheduler implements RunLoop {
       this.pump(run);
     });
   }
+}
+
+function isFast(run: RunCore, frame: Frame, node: number): boolean {
+  return run.isFast && frame.layout.fast[node] !== null;
 }
 
 /** Ended frames, the run's own excepted: its end is the end of the run. */

@@ -48,25 +48,29 @@ export class Limit {
 /** Takes all slots, or queues at the first limit without one and answers false. */
 export function acquire(claimant: Claimant): boolean {
   const { limits } = claimant;
-  for (const limit of limits) {
+  for (let i = 0; i < limits.length; i += 1) {
+    const limit = limits[i] as Limit;
     if (limit.used >= limit.max) {
       limit.queue.push(claimant);
       return false;
     }
   }
-  for (const limit of limits) limit.used += 1;
+  take(limits);
   return true;
 }
 
 /** Takes all slots, free or not: for whoever had them and lent them to what it has started. */
 export function take(limits: readonly Limit[]): void {
-  for (const limit of limits) limit.used += 1;
+  for (let i = 0; i < limits.length; i += 1) (limits[i] as Limit).used += 1;
 }
 
 /** Gives all slots back and hands them to those who wait. */
 export function release(limits: readonly Limit[]): void {
-  for (const limit of limits) limit.used -= 1;
-  for (const limit of limits) admit(limit);
+  for (let i = 0; i < limits.length; i += 1) (limits[i] as Limit).used -= 1;
+  for (let i = 0; i < limits.length; i += 1) {
+    const limit = limits[i] as Limit;
+    if (limit.queue.length > 0) admit(limit);
+  }
 }
 
 /** Lets in whoever waits at `limit` while it has room. */

@@ -44,6 +44,8 @@ export interface AttemptCalls {
 export interface AttemptContext {
   /** Sends the latest progress if it was held back. */
   flushProgress(): void;
+  /** It was. */
+  readonly heldProgress: boolean;
 }
 
 /** Rarely needed state of an attempt, allocated on first use. */
@@ -230,6 +232,8 @@ export class RunCore extends RunBase {
   readonly onFailure: "stop" | "finish";
   /** What the log said when the run was taken up again. */
   recovered: RecoveredRun | null = null;
+  /** Ordinary nodes take the fast lane: nothing is kept, taken over or cached. */
+  isFast = false;
   /** The run was about to end when its process died, and does nothing else any more. */
   ending = false;
   /** The earlier run of which this is another try, and what it takes over. */

@@ -125,7 +125,7 @@ function nameOfKey(key: Json, host: Host): string {
 }
 
 /** Evaluates the fields and enters the body, when nothing has to be waited for any more. */
-function enter(attempt: Attempt, known: Fields | null): void {
+export function enter(attempt: Attempt, known: Fields | null): void {
   const { run } = attempt;
   if (attempt.over) return;
   if (run.journal !== null && mustBeStored(attempt, known) && !run.journal.isStored(run.log.seq)) {
@@ -292,7 +292,7 @@ function fieldsOf(attempt: Attempt): FieldSet {
 }
 
 /** The body has answered `raw`: a record, or an exit. */
-function bodyReturned(attempt: Attempt, raw: unknown): void {
+export function bodyReturned(attempt: Attempt, raw: unknown): void {
   if (attempt.over) return;
   wakeToEnd(attempt);
   if (attempt.stopping === "timeout") {
@@ -374,7 +374,7 @@ function retryCondition(attempt: Attempt, output: Json): Failure | null {
 }
 
 /** The body threw, or its promise was rejected. */
-function bodyThrew(attempt: Attempt, error: unknown): void {
+export function bodyThrew(attempt: Attempt, error: unknown): void {
   if (attempt.over) return;
   wakeToEnd(attempt);
   if (attempt.stopping === "timeout") failed(attempt, timeoutFailure(attempt.policy.timeoutMs));

@@ -28,6 +28,22 @@ test(
 );
 
 test(
+  "the fast lane and the slow lane have the same bytes",
+  async () => {
+    await forSeeds(500, FILE, async (seed, graph) => {
+      const plan = await compiled(graph);
+      const logs = [true, false].map(async (fastLane) => {
+        const engine = { fastLane, concurrency: { run: 1 + (seed % 8) } };
+        return ndjson((await runPlan(plan, { random: seed, engine })).events);
+      });
+      const [fast, slow] = await Promise.all(logs);
+      return fast === slow ? [] : ["the logs differ"];
+    });
+  },
+  TIMEOUT_MS,
+);
+
+test(
   "how nodes are ordered in the graph and how long their bodies take changes nothing but the order",
   async () => {
     await forSeeds(200, FILE, async (seed, graph) => {
