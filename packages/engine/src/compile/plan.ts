@@ -13,8 +13,8 @@ export interface PlanParts {
   /** Flows that it calls, at any depth, by the text that names them. */
   readonly flows: ReadonlyMap<string, { readonly graph: FlowGraph }>;
   readonly layout: Layout;
-  /** Digest of `graph` alone, as `run.started` shows it. */
-  readonly hash: string;
+  /** The flow as `run.started` shows it, with the digest of `graph` alone. */
+  readonly flow: { readonly id: string; readonly title?: string; readonly hash: string };
 }
 
 /** The compiled form of one flow with its bodies and subflows. Made by `compileFlow`. */

@@ -1,6 +1,6 @@
 /** `confirm`: asks a person and parks until the answer, or until its deadline. */
-import { exit, type JsonSchema, NodeError } from "@millrace/contracts";
-import type { NodeType } from "../node-type.ts";
+import { type ConfirmAnswer, exit, type JsonSchema, NodeError } from "@millrace/contracts";
+import type { CoreContext, NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
 /** `confirm`: waits for a person, and leaves by `approved`, `rejected` or `expired`. */
@@ -34,18 +34,24 @@ export const confirm: NodeType = {
     ],
     example: { title: "A refund", fields: { prompt: "Refund 12 EUR?" } },
   }),
-  async run(fields, ctx) {
+  // A promise, and no function that waits: thousands of nodes may be parked for days.
+  run(fields, ctx) {
+    const { timeoutMs } = ctx;
     const schema = fields["schema"] as JsonSchema | undefined;
-    const answer = await ctx.confirm("answer", {
+    const asked = ctx.confirm("answer", {
       prompt: fields["prompt"] as string,
       ...(schema !== undefined && { schema }),
-      ...(ctx.timeoutMs !== undefined && { expiresInMs: ctx.timeoutMs }),
+      ...(timeoutMs !== undefined && { expiresInMs: timeoutMs }),
     });
-    const { outcome } = answer;
-    if (outcome === "approved" || ctx.hasEdge(outcome)) return exit(outcome, { ...answer });
-    const code = outcome === "rejected" ? "confirm_rejected" : "confirm_expired";
-    const text =
-      outcome === "rejected" ? "the confirmation was rejected" : "nobody answered in time";
-    throw new NodeError(code, text, { reason: "confirm" });
+    return asked.then((answer) => leave(answer, ctx));
   },
 };
+
+/** The exit of an answer. */
+function leave(answer: ConfirmAnswer, ctx: CoreContext): unknown {
+  const { outcome } = answer;
+  if (outcome === "approved" || ctx.hasEdge(outcome)) return exit(outcome, { ...answer });
+  const code = outcome === "rejected" ? "confirm_rejected" : "confirm_expired";
+  const text = outcome === "rejected" ? "the confirmation was rejected" : "nobody answered in time";
+  throw new NodeError(code, text, { reason: "confirm" });
+}

@@ -54,8 +54,8 @@ export let attemptOf: (context: NodeContextOf) => Attempt;
 
 export class NodeContextOf implements ControlContext {
   readonly #attempt: Attempt;
-  /** Keys of questions and steps so far; a body has a handful. */
-  #keys: string[] | null = null;
+  /** Keys of questions and steps so far: most bodies have none, or one. */
+  #keys: string | string[] | null = null;
   #notesIfAny: Notes | null = null;
 
   constructor(attempt: Attempt) {
@@ -320,7 +320,8 @@ export class NodeContextOf implements ControlContext {
     try {
       result = await fn();
     } catch (error) {
-      this.#keys = this.#keys?.filter((one) => one !== key) ?? null; // nothing was kept: it may be tried again
+      // Nothing was kept: it may be tried again.
+      this.#keys = Array.isArray(this.#keys) ? this.#keys.filter((one) => one !== key) : null;
       throw error;
     }
     await journal?.keepStep(name, result, options);
@@ -367,13 +368,14 @@ export class NodeContextOf implements ControlContext {
 
   #once(key: string): void {
     takes(isText(key), "step and ctx.confirm", "a text as their key");
-    if (this.#keys?.includes(key)) {
+    if (this.#keys === key || (Array.isArray(this.#keys) && this.#keys.includes(key))) {
       throw new NodeError(
         "extension_key_reused",
         `the key "${key}" was used before in this attempt`,
       );
     }
-    if (this.#keys === null) this.#keys = [key];
+    if (this.#keys === null) this.#keys = key;
+    else if (typeof this.#keys === "string") this.#keys = [this.#keys, key];
     else this.#keys.push(key);
   }
 

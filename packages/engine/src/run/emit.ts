@@ -18,6 +18,7 @@ import {
   type ResumeReason,
   type Summary,
   type SummaryPayload,
+  type ValueRef,
 } from "@millrace/contracts";
 import type { Frame } from "./frame.ts";
 import { maskKeys } from "./redact.ts";
@@ -34,6 +35,77 @@ type SaidBy<E> = E extends unknown
   ? Omit<E, "v" | "kind" | "runId" | "seq" | "ts" | "node" | "attempt">
   : never;
 
+const started = (
+  runId: string,
+  seq: number,
+  ts: number,
+  node: string,
+  attempt: number,
+  type: string,
+): ExecutionEvent => ({ v: 1, kind: "node.started", runId, seq, ts, node, attempt, type });
+
+const succeeded = (
+  runId: string,
+  seq: number,
+  ts: number,
+  node: string,
+  attempt: number,
+  output: Json,
+  durationMs: number,
+): ExecutionEvent => ({
+  v: 1,
+  kind: "node.succeeded",
+  runId,
+  seq,
+  ts,
+  node,
+  attempt,
+  output,
+  durationMs,
+});
+
+const succeededLarge = (
+  runId: string,
+  seq: number,
+  ts: number,
+  node: string,
+  attempt: number,
+  outputRef: ValueRef,
+  durationMs: number,
+): ExecutionEvent => ({
+  v: 1,
+  kind: "node.succeeded",
+  runId,
+  seq,
+  ts,
+  node,
+  attempt,
+  outputRef,
+  durationMs,
+});
+
+const ofNode = (
+  kind: Kind,
+  runId: string,
+  seq: number,
+  ts: number,
+  node: string,
+  attempt: number,
+  said: object,
+): ExecutionEvent =>
+  ({ v: 1, kind, runId, seq, ts, node, attempt, ...said }) as unknown as ExecutionEvent;
+
+const ofRun = (kind: Kind, runId: string, seq: number, ts: number, said: object): ExecutionEvent =>
+  ({ v: 1, kind, runId, seq, ts, ...said }) as unknown as ExecutionEvent;
+
+// V8 gives every event a copy of its `ts`, 16 bytes, while that has only ever been a number; otherwise events of one time share it.
+const NO_TIME = undefined as unknown as number;
+started("", 1, NO_TIME, "", 1, "");
+succeeded("", 1, NO_TIME, "", 1, null, 0);
+succeededLarge("", 1, NO_TIME, "", 1, { ref: "", bytes: 0, mediaType: "" }, 0);
+ofNode("log", "", 1, NO_TIME, "", 1, {});
+ofRun("log", "", 1, NO_TIME, {});
+
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
 function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
   run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
@@ -43,7 +115,7 @@ function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
 function emit<K extends Kind>(run: RunCore, kind: K, said: Said<K>): ExecutionEvent {
   const { id: runId, now: ts } = run;
   const seq = run.log.seq + 1;
-  const event = { v: 1, kind, runId, seq, ts, ...said } as unknown as ExecutionEvent;
+  const event = ofRun(kind, runId, seq, ts, said);
   add(run, event);
   return event;
 }
@@ -60,8 +132,7 @@ export function emitNode<K extends Kind>(
   const seq = run.log.seq + 1;
   const path = frame.path(node);
   const attempt = Math.max(1, frame.attempt(node));
-  const event = { v: 1, kind, runId, seq, ts, node: path, attempt, ...said };
-  add(run, event as unknown as ExecutionEvent);
+  add(run, ofNode(kind, runId, seq, ts, path, attempt, said));
 }
 
 export function emitNodeStarted(
@@ -78,9 +149,15 @@ export function emitNodeStarted(
   add(
     run,
     inputs === null
-      ? { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type }
+      ? started(id, seq, now, path, attempt, type)
       : { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type, inputs },
   );
+}
+
+/** Milliseconds from `start` to `now`: as a small integer, which V8 keeps in place, where they are less than 24 days. */
+function since(start: number, now: number): number {
+  const ms = now - start;
+  return (ms | 0) === ms ? ms | 0 : ms;
 }
 
 /** A record that leaves by `out` and fits on its event. */
@@ -90,20 +167,7 @@ export function emitOut(run: RunCore, attempt: Attempt, output: Json, bytes: num
   const path = frame.path(node);
   const { id, now, log } = run;
   const seq = log.seq + 1;
-  const durationMs = now - startedAt;
-  const kind = "node.succeeded";
-  const event: ExecutionEvent = {
-    v: 1,
-    kind,
-    runId: id,
-    seq,
-    ts: now,
-    node: path,
-    attempt: tries,
-    output,
-    durationMs,
-  };
-  add(run, event, bytes);
+  add(run, succeeded(id, seq, now, path, tries, output, since(startedAt, now)), bytes);
 }
 
 export function emitSucceeded(
@@ -113,16 +177,21 @@ export function emitSucceeded(
   further: readonly string[],
 ): void {
   const { port, output, ref } = result;
-  if (port === "out" && !result.cached && further.length === 0 && ref === null) {
+  const { frame, node } = attempt;
+  const isPlain = port === "out" && !result.cached && further.length === 0;
+  if (isPlain && ref === null) {
     emitOut(run, attempt, output, result.bytes);
     return;
   }
-  const { frame, node } = attempt;
   const tries = frame.attempt(node);
   const path = frame.path(node);
-  const durationMs = run.now - attempt.startedAt;
   const { id, now, log } = run;
+  const durationMs = since(attempt.startedAt, now);
   const seq = log.seq + 1;
+  if (isPlain && ref !== null) {
+    add(run, succeededLarge(id, seq, now, path, tries, ref, durationMs), weightOf(result));
+    return;
+  }
   add(
     run,
     {
@@ -259,11 +328,10 @@ export function emitReport(
 }
 
 export function emitRunStarted(run: RunCore): void {
-  const { graph, hash, layout } = run.parts;
+  const { flow, layout } = run.parts;
   const { template, tags, trigger = "embed" } = run.options;
-  const { id, title } = graph;
   emit(run, "run.started", {
-    flow: title === undefined ? { id, hash } : { id, title, hash },
+    flow,
     nodeCount: layout.size,
     onFailure: run.onFailure,
     inputs: run.inputsDigest,
@@ -277,7 +345,7 @@ export function emitRunStarted(run: RunCore): void {
 export function emitPaused(
   run: RunCore,
   reason: PauseReason,
-  open: Iterable<string> = run.confirmations.keys(),
+  open: readonly string[] = run.confirmations.map(({ open: { id } }) => id),
 ): void {
   emit(run, "run.paused", { reason, confirmations: [...open].sort() });
 }

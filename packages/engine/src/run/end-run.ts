@@ -23,7 +23,7 @@ import { emitCancelling, emitResumed, emitSummary } from "./emit.ts";
 import { armGrace, closeAttempt, endRun } from "./end.ts";
 import { skip } from "./flow.ts";
 import { type Frame, PENDING, RUNNING } from "./frame.ts";
-import type { RunCore } from "./state.ts";
+import { NO_ATTEMPTS, NO_COUNTS, type RunCore } from "./state.ts";
 
 /** What of a view the engine has not counted. */
 const NOTHING_ELSE = { failures: [], nodes: new Map() };
@@ -52,7 +52,8 @@ export function finishRun(run: RunCore): void {
     ...(status === "succeeded" && outputsOf(run, top)),
     ...(saysError(run, status) && run.failure !== null && { error: run.failure }),
   };
-  const { startedAt, counts, bodyCounts } = run;
+  const { startedAt, counts } = run;
+  const bodyCounts = run.bodyCounts ?? NO_COUNTS;
   const cancelReason = run.stop?.cancel ?? null;
   const { usage, costUsd } = run.callsIfAny ?? NO_CALLS;
   const view = { ...NOTHING_ELSE, usage, costUsd, startedAt, counts, bodyCounts, cancelReason };
@@ -217,7 +218,8 @@ function halt(run: RunCore): void {
   const live = run.liveAttempts();
   for (const attempt of live) attempt.controller?.abort();
   for (const attempt of live) closeAttempt(attempt);
-  for (const attempt of run.again.splice(0)) attempt.giveBack();
+  for (const attempt of run.again) attempt.giveBack();
+  run.again = NO_ATTEMPTS;
   const { timers } = run.engine;
   timers.cancel(run.clock);
   timers.cancel(run.grace);

@@ -124,7 +124,7 @@ function retry(attempt: Attempt, failure: Failure, delayMs: number): void {
     next: frame.attempt(node) + 1,
   });
   const next = new Attempt(run, frame, node, attempt.limits);
-  next.firstStartedAt = attempt.firstStartedAt;
+  next.triedAt = attempt.firstStartedAt;
   run.link(next);
   next.timer = run.engine.timers.set(run.now + delayMs, () => {
     next.timer = null;

@@ -30,6 +30,7 @@ const HELD_EVENTS = 4_096; // that a reader which holds the run may be late by b
 const TRIM_STEP = 1_024; // events that leave at once: moving the rest is paid once for all of them
 
 const NOTHING_COLD: (readonly ExecutionEvent[])[] = [];
+const NOBODY: (() => void)[] = []; // shared; never changed
 
 /** Who wakes readers with the next macrotask. */
 interface Wakes {
@@ -59,11 +60,11 @@ export class EventLog {
   #cold: (readonly ExecutionEvent[])[] = NOTHING_COLD;
   #coldSize = 0;
   readonly #mostCold: number;
-  #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = NOBODY;
   #isWaking = false;
   readonly #engine: Wakes;
   /** Readers that the run waits for. */
-  readonly #holding: Set<{ readonly seq: number }> = new Set();
+  #holding: Set<{ readonly seq: number }> | null = null;
   /** Called when the slowest of them has caught up. */
   onCaughtUp: (() => void) | null = null;
 
@@ -100,6 +101,11 @@ export class EventLog {
     return this.#events.slice(from - this.#first);
   }
 
+  /** Gives back the room for events to come: nothing is said for a while. */
+  rest(): void {
+    this.#events = this.#events.slice();
+  }
+
   /** Lets readers see everything up to `seq`. */
   publish(seq: number, ended: boolean): void {
     if (seq === this.published && ended === this.ended) return;
@@ -126,16 +132,17 @@ export class EventLog {
 
   /** From now on nothing leaves the window before this reader has it. */
   hold(reader: { readonly seq: number }): void {
+    this.#holding ??= new Set();
     this.#holding.add(reader);
   }
 
   letGo(reader: { readonly seq: number }): void {
-    if (this.#holding.delete(reader)) this.caughtUp();
+    if (this.#holding?.delete(reader) === true) this.caughtUp();
   }
 
   /** A reader that holds the run is late: the run waits, and says so once to `onCaughtUp`. */
   isAwaited(): boolean {
-    if (this.#holding.size === 0) return false;
+    if (this.#holding === null || this.#holding.size === 0) return false;
     const late = this.seq - this.#slowest();
     return late > HELD_EVENTS || (late > 1 && this.#bytes > WINDOW_BYTES);
   }
@@ -150,13 +157,14 @@ export class EventLog {
 
   #slowest(): number {
     let seq = this.seq;
-    for (const reader of this.#holding) seq = Math.min(seq, reader.seq);
+    for (const reader of this.#holding ?? []) seq = Math.min(seq, reader.seq);
     return seq;
   }
 
   /** Calls `fn` once something was published. */
   onPublish(fn: () => void): void {
-    this.#waiting.push(fn);
+    if (this.#waiting === NOBODY) this.#waiting = [fn];
+    else this.#waiting.push(fn);
   }
 
   /** The state of the run as a reader would fold it, up to the last published event but the summary. */
@@ -183,7 +191,7 @@ export class EventLog {
     if (this.#isWaking) this.#engine.readersAwake(this);
     this.#isWaking = false;
     const waiting = this.#waiting;
-    this.#waiting = [];
+    this.#waiting = NOBODY;
     for (const fn of waiting) fn();
   }
 

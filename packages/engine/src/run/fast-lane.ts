@@ -7,17 +7,15 @@ import { isNodeExit } from "@millrace/contracts";
 import type { FastType } from "../compile/fast.ts";
 import type { FieldSet } from "../compile/fields.ts";
 import { PORT_OUT } from "../compile/layout.ts";
-import type { Fields, NodeType } from "../node-type.ts";
-import { boundOf, deepFreeze, INLINE_BYTES, isPromise, plainCopy } from "../values.ts";
-import { armTimeout } from "./attempt.ts";
-import { CoreContextOf } from "./core-context.ts";
+import type { Fields } from "../node-type.ts";
+import { boundOf, deepFreeze, INLINE_BYTES, plainCopy } from "../values.ts";
 import { emitNodeStarted, emitOut } from "./emit.ts";
 import { checkLiveBytes } from "./end.ts";
 import { type Frame, READY, RUNNING, SUCCEEDED } from "./frame.ts";
 import { scopeOf } from "./scope.ts";
 import { acquire } from "./slots.ts";
 import { Attempt, type RunCore } from "./state.ts";
-import { begin, bodyReturned, bodyThrew, enter } from "./step.ts";
+import { begin, bodyReturned, callBody, enter } from "./step.ts";
 
 /** `startNode` of such a node. */
 export function startFast(run: RunCore, frame: Frame, node: number): void {
@@ -38,13 +36,12 @@ export function beginFast(attempt: Attempt): void {
   }
   run.executions += 1;
   attempt.startedAt = run.now;
-  attempt.firstStartedAt = run.now;
   frame.setAttempt(node, 1);
   frame.setState(node, RUNNING);
   emitNodeStarted(run, frame, node, null);
   const fields = readyFields(attempt);
   if (fields === null) enter(attempt, null);
-  else callBody(attempt, fields);
+  else callBody(attempt, fields, settle);
 }
 
 /** Null: something is wrong with them, which `enter` finds again and reports. */
@@ -57,65 +54,6 @@ function readyFields({ run, frame, node, startedAt }: Attempt): Fields | null {
   } catch {
     return null;
   }
-}
-
-function callBody(attempt: Attempt, given: Fields): void {
-  const { run, frame, node } = attempt;
-  const type = frame.layout.types[node] as NodeType;
-  const context = new CoreContextOf(attempt);
-  attempt.context = context;
-  let result: unknown;
-  let waits: boolean;
-  try {
-    result = type.run(type.parseFields === undefined ? given : type.parseFields(given), context);
-    waits = isPromise(result);
-  } catch (error) {
-    bodyThrew(attempt, error);
-    return;
-  }
-  if (!waits) {
-    settle(attempt, result);
-    return;
-  }
-  run.link(attempt);
-  if (attempt.policy.timeoutMs !== null) armTimeout(attempt);
-  const { done, fail } = waiterFor(attempt);
-  Promise.resolve(result).then(done, fail);
-}
-
-/** Takes the result of a promise for an attempt, then for another one: a pair of functions for each would cost more than both. */
-class Waiter {
-  attempt: Attempt | null = null;
-  readonly done = (value: unknown): void => {
-    const attempt = this.#leave();
-    const { run } = attempt;
-    run.enter();
-    settle(attempt, value);
-    run.pump();
-  };
-  readonly fail = (error: unknown): void => {
-    const attempt = this.#leave();
-    const { run } = attempt;
-    run.enter();
-    bodyThrew(attempt, error);
-    run.pump();
-  };
-
-  #leave(): Attempt {
-    const attempt = this.attempt as Attempt;
-    this.attempt = null;
-    if (idle.length < MOST_IDLE) idle.push(this);
-    return attempt;
-  }
-}
-
-const MOST_IDLE = 256; // as many as wait at once in a few runs
-const idle: Waiter[] = [];
-
-function waiterFor(attempt: Attempt): Waiter {
-  const waiter = idle.pop() ?? new Waiter();
-  waiter.attempt = attempt;
-  return waiter;
 }
 
 /** Ends the node with the record of its body, if nothing has come between. */
@@ -157,7 +95,7 @@ function isUndisturbed(attempt: Attempt): boolean {
     run.stop === null &&
     frame.stopping === null &&
     frame.state(node) === RUNNING &&
-    run.confirmations.size === 0 &&
+    run.confirmations.length === 0 &&
     attempt.context?.heldProgress !== true
   );
 }

@@ -40,7 +40,7 @@ export function propagate(run: RunCore): void {
     follow(run, frame, queue[at + 1] as number, queue[at + 2] as number);
     if (frame.open === 0 && !frame.ended) {
       frame.ended = true;
-      run.endedFrames.push(frame);
+      run.frameEnded(frame);
     }
   }
   run.endedSize = 0;

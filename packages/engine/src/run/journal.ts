@@ -29,12 +29,12 @@ export function headerOf(
   run: { readonly runId: string; readonly inputs: JsonObject; readonly options: RunOptions },
 ): RunHeader {
   const { runId, inputs, options } = run;
-  const { graph, flows, hash } = partsOf(plan);
+  const { graph, flows, flow } = partsOf(plan);
   const called = [...flows].map(([text, { graph: flow }]) => [text, flow] as const);
   return {
     runId,
     planDigest: plan.digest,
-    flowHash: hash,
+    flowHash: flow.hash,
     graph,
     ...(called.length > 0 && { flows: Object.fromEntries(called) }),
     inputs,

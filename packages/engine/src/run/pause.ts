@@ -36,17 +36,23 @@ export function resumeRun(run: RunCore): boolean {
 
 /** Pauses for a confirmation when nothing else goes on. */
 export function pauseForPeople(run: RunCore): void {
-  if (run.busy > 0 || run.paused !== null || run.confirmations.size === 0) return;
+  if (run.busy > 0 || run.paused !== null || run.confirmations.length === 0) return;
   run.paused = "confirmation";
   emitPaused(run, "confirmation");
   stopClock(run);
   run.ring.clear(); // a parked run may be parked for days
   run.ended.length = 0;
+  run.log.rest();
+}
+
+/** Whether people are the only ones that the run waits for. */
+export function isParked(run: RunCore): boolean {
+  return run.paused === "confirmation" && run.stop === null;
 }
 
 /** Does something now, or once people are no longer the only ones that the run waits for. */
 export function whenUnpaused(run: RunCore, act: () => void): void {
-  if (run.paused === "confirmation" && run.stop === null) {
+  if (isParked(run)) {
     run.deferred ??= [];
     run.deferred.push(act);
   } else act();
@@ -54,7 +60,7 @@ export function whenUnpaused(run: RunCore, act: () => void): void {
 
 /** A confirmation was resolved: a pause for it ends. */
 export function confirmationAnswered(run: RunCore, id: string): void {
-  if (run.paused !== "confirmation" || run.stop !== null) return;
+  if (!isParked(run)) return;
   run.paused = null;
   emitResumed(run, "confirmation", id);
   startClock(run);

@@ -18,9 +18,9 @@ import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, isPromise, sizeOf, toOutput } from "../values.ts";
 import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNode, type Said } from "./emit.ts";
 import { RUNNING, WAITING } from "./frame.ts";
-import { confirmationAnswered, whenUnpaused } from "./pause.ts";
+import { confirmationAnswered, isParked, whenUnpaused } from "./pause.ts";
 import { acquire } from "./slots.ts";
-import { type Attempt, type Confirmation, NO_CONFIRMATIONS, type RunCore } from "./state.ts";
+import type { Attempt, Confirmation, RunCore } from "./state.ts";
 
 /**
  * Asks. The promise is answered once the node works again, which is when all that it has asked at once is answered; it never
@@ -31,22 +31,23 @@ export function openConfirmation(
   request: ConfirmRequest,
 ): Promise<ConfirmAnswer> {
   const { run } = attempt;
-  if (run.confirmations.size >= run.limits.confirmations) {
+  if (run.confirmations.length >= run.limits.confirmations) {
     const text = `limit confirmations: at most ${run.limits.confirmations} are open at once`;
-    throw new NodeError("limit_exceeded", text, { reason: "limit" });
+    return Promise.reject(new NodeError("limit_exceeded", text, { reason: "limit" }));
   }
   return new Promise((answer) => {
-    whenUnpaused(run, () => {
-      if (!attempt.over && attempt.stopping === null) ask(attempt, request, answer);
-    });
+    if (!isParked(run)) ask(attempt, request, answer);
+    else {
+      whenUnpaused(run, () => {
+        if (!attempt.over && attempt.stopping === null) ask(attempt, request, answer);
+      });
+    }
   });
 }
 
 /** Whether questions of this node are open. */
 function isAsking(attempt: Attempt): boolean {
-  for (const other of attempt.run.confirmations.values())
-    if (other.attempt === attempt) return true;
-  return false;
+  return attempt.run.confirmations.some((other) => other.attempt === attempt);
 }
 
 function ask(
@@ -99,8 +100,7 @@ export function adoptConfirmation(
 /** Keeps an open confirmation and sets its deadline. */
 function register(run: RunCore, confirmation: Confirmation): void {
   const { open } = confirmation;
-  if (run.confirmations === NO_CONFIRMATIONS) run.confirmations = new Map();
-  run.confirmations.set(open.id, confirmation);
+  run.confirmations = run.confirmations.concat(confirmation); // no room for more: most ask once
   if (open.deadline === undefined) return;
   confirmation.timer = run.engine.timers.set(open.deadline, () => {
     confirmation.timer = null;
@@ -111,14 +111,11 @@ function register(run: RunCore, confirmation: Confirmation): void {
 }
 
 /** Asks the handler of the run about everything that it has not heard of, in the order of requests. */
-export function askAll(
-  run: RunCore,
-  among: Iterable<Confirmation> = run.confirmations.values(),
-): void {
-  const open = [...among].filter(({ asked }) => !asked);
+export function askAll(run: RunCore, among: readonly Confirmation[] = run.confirmations): void {
+  const open = among.filter(({ asked }) => !asked);
   open.sort((a, b) => Number(a.open.id.slice(1)) - Number(b.open.id.slice(1)));
   for (const confirmation of open) {
-    if (run.confirmations.get(confirmation.open.id) !== confirmation) continue;
+    if (!run.confirmations.includes(confirmation)) continue;
     confirmation.asked = true;
     askHandler(run, confirmation);
   }
@@ -128,7 +125,7 @@ export function askAll(
 export function parkAsking(attempt: Attempt): void {
   const { run, frame, node } = attempt;
   if (attempt.over || attempt.stopping !== null || frame.state(node) !== RUNNING) return;
-  const open = [...run.confirmations.values()].filter((one) => one.attempt === attempt);
+  const open = run.confirmations.filter((one) => one.attempt === attempt);
   if (open.length === 0) return;
   run.tick();
   if ((attempt.extrasIfAny?.working ?? 0) > 0) {
@@ -169,7 +166,7 @@ function askHandler(run: RunCore, confirmation: Confirmation): void {
 
 /** Answers an open confirmation. The first valid answer wins. */
 export function answerConfirmation(run: RunCore, id: string, answer: Answer): ConfirmReply {
-  const confirmation = run.confirmations.get(id);
+  const confirmation = run.confirmations.find(({ open }) => open.id === id);
   if (confirmation === undefined) {
     const outcome = run.resolved?.get(id);
     if (outcome === undefined) return { ok: false, code: "not_found" };
@@ -286,7 +283,7 @@ function close(
 ): void {
   const { attempt, open } = confirmation;
   run.engine.timers.cancel(confirmation.timer);
-  run.confirmations.delete(open.id);
+  run.confirmations = run.confirmations.filter((one) => one !== confirmation);
   run.resolved ??= new Map();
   run.resolved.set(open.id, outcome);
   const { value, by, comment } = answer;
@@ -303,8 +300,7 @@ function close(
 /** Withdraws every question of a node that stops. */
 export function withdrawConfirmations(attempt: Attempt): void {
   const { run } = attempt;
-  if (run.confirmations.size === 0) return;
-  for (const confirmation of [...run.confirmations.values()]) {
+  for (const confirmation of run.confirmations) {
     if (confirmation.attempt === attempt) close(run, confirmation, "cancelled", {});
   }
 }

@@ -36,13 +36,14 @@ export abstract class RunBase {
   readonly log: EventLog;
   /** Time of the current entry; events carry it. Never falls. */
   now: number;
-  startedAt = 0;
+  startedAt: number;
   state: "pending" | "running" | "over" = "pending";
   paused: "confirmation" | "operator" | null = null;
   summary: Summary | null = null;
-  readonly finished: Promise<Summary>;
-  finish!: (summary: Summary) => void;
-  #reject!: (error: unknown) => void;
+  #result: Promise<Summary> | null = null;
+  /** Settles the promise; null: nobody has asked for it. */
+  #settle: Settle | null = null;
+  #end: { readonly summary: Summary } | { readonly error: unknown } | null = null;
   #calls: CallSums | null = null;
   #info: JsonObject | null = null;
   /** What this run alone must not show. */
@@ -59,10 +60,7 @@ export abstract class RunBase {
     this.limits = lowerLimits(engine.limits, given.options.limits);
     this.log = new EventLog(given.id, this.parts.layout.size, engine);
     this.now = engine.host.now();
-    this.finished = new Promise((resolve, reject) => {
-      this.finish = resolve;
-      this.#reject = reject;
-    });
+    this.startedAt = this.now;
   }
 
   /** Lets the run go on: every way into it from outside ends with this. */
@@ -109,11 +107,42 @@ export abstract class RunBase {
     return this.#calls;
   }
 
-  /** Rejects the result. A caller that never asks for it causes no unhandled rejection. */
-  fail(error: unknown): void {
-    this.finished.catch(() => undefined);
-    this.#reject(error);
+  /** The result; made when somebody asks for it. */
+  get finished(): Promise<Summary> {
+    if (this.#result === null) {
+      this.#result = new Promise((resolve, reject) => {
+        this.#settle = { resolve, reject };
+      });
+      this.#announce();
+    }
+    return this.#result;
   }
+
+  /** Resolves the result. */
+  finish(summary: Summary): void {
+    this.#end = { summary };
+    this.#announce();
+  }
+
+  /** Rejects the result. A caller that never awaits it causes no unhandled rejection. */
+  fail(error: unknown): void {
+    this.#end = { error };
+    this.#announce();
+  }
+
+  #announce(): void {
+    if (this.#settle === null || this.#end === null) return;
+    if ("summary" in this.#end) this.#settle.resolve(this.#end.summary);
+    else {
+      this.#result?.catch(() => undefined);
+      this.#settle.reject(this.#end.error);
+    }
+  }
+}
+
+interface Settle {
+  resolve(summary: Summary): void;
+  reject(error: unknown): void;
 }
 
 export class CallSums {

@@ -91,7 +91,7 @@ export class RunHandle implements Run {
   }
 
   confirmations(): readonly OpenConfirmation[] {
-    return [...this.#run.confirmations.values()].map(({ open }) => open);
+    return this.#run.confirmations.map(({ open }) => open);
   }
 
   async confirm(id: string, answer: Answer): Promise<ConfirmReply> {

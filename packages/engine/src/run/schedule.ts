@@ -14,7 +14,7 @@ import { closeRound, decideRoots, propagate } from "./flow.ts";
 import { type Frame, RUNNING, WAITING } from "./frame.ts";
 import { pauseForPeople } from "./pause.ts";
 import { goOn, restoreFrame } from "./recover/restore.ts";
-import type { Attempt, RunCore, RunLoop } from "./state.ts";
+import { type Attempt, NO_ATTEMPTS, type RunCore, type RunLoop } from "./state.ts";
 import { begin, startNode } from "./step.ts";
 
 const CHECK_EVERY = 64; // node starts between two looks at the clock, which costs as much as a start
@@ -80,7 +80,7 @@ export class Scheduler implements RunLoop {
     const open = recovered === null ? null : restoreFrame(run, frame, recovered);
     decideRoots(run, frame);
     // What was skipped here waits in `run.ended`, and `propagate` ends the frame; a frame without nodes has nobody else.
-    if (frame.layout.size === 0) run.endedFrames.push(frame);
+    if (frame.layout.size === 0) run.frameEnded(frame);
     if (recovered !== null && open !== null) goOn(run, frame, open, recovered);
   }
 
@@ -108,14 +108,14 @@ export class Scheduler implements RunLoop {
     for (;;) {
       if (run.isLate) cancelLate(run);
       if (run.endedSize > 0) propagate(run);
-      if (run.endedFrames.length > 0) {
+      if (run.endedFrames !== null) {
         closeFrames(run);
         continue;
       }
       if (run.state === "over") break;
       if (run.stop !== null) {
         for (const attempt of run.again) attempt.giveBack();
-        run.again = [];
+        run.again = NO_ATTEMPTS;
         break;
       }
       if (run.deferred !== null && run.paused !== "confirmation") {
@@ -195,7 +195,8 @@ function isFast(run: RunCore, frame: Frame, node: number): boolean {
 
 /** Ended frames, the run's own excepted: its end is the end of the run. */
 function closeFrames(run: RunCore): void {
-  const frames = run.endedFrames.splice(0);
+  const frames = run.endedFrames ?? [];
+  run.endedFrames = null;
   for (const frame of frames) {
     frame.ended = true;
     if (frame.owner !== null) closeRound(run, frame);

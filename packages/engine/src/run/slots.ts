@@ -18,14 +18,22 @@ export interface Claimant {
   readonly gone: boolean;
 }
 
+const NOBODY: Claimant[] = []; // never changed
+
 export class Limit {
   max: number;
   used = 0;
-  readonly queue: Claimant[] = [];
+  /** Shared while nobody waits. */
+  queue: Claimant[] = NOBODY;
   #head = 0;
 
   constructor(max: number) {
     this.max = max;
+  }
+
+  wait(claimant: Claimant): void {
+    if (this.queue === NOBODY) this.queue = [claimant];
+    else this.queue.push(claimant);
   }
 
   /** The first that still waits; taken out of the queue. */
@@ -39,7 +47,7 @@ export class Limit {
       }
       if (!claimant.gone) return claimant;
     }
-    this.queue.length = 0;
+    this.queue = NOBODY;
     this.#head = 0;
     return undefined;
   }
@@ -51,7 +59,7 @@ export function acquire(claimant: Claimant): boolean {
   for (let i = 0; i < limits.length; i += 1) {
     const limit = limits[i] as Limit;
     if (limit.used >= limit.max) {
-      limit.queue.push(claimant);
+      limit.wait(claimant);
       return false;
     }
   }
@@ -84,19 +92,24 @@ function admit(limit: Limit): void {
 
 const NO_LIMITS: readonly Limit[] = [];
 
+/** The slots of all nodes of a type in an engine. */
+interface SharedSlots {
+  slotsOf(type: NodeType): Limit | undefined;
+}
+
 /** The slots that nodes of one run need: of the run, of their type, and of their own policy. */
 export class RunSlots {
   readonly #own: readonly Limit[];
-  readonly #ofType: (type: NodeType) => Limit | undefined;
+  readonly #engine: SharedSlots;
   /** The slots of the type that was asked for last: neighbours are often alike. */
   #lastType: NodeType | null = null;
   #lastSlots: readonly Limit[] = NO_LIMITS;
   /** Slots by type name, or by the policy of a node that has a limit of its own. */
   #sets: Map<unknown, readonly Limit[]> | null = null;
 
-  constructor(most: number, ofType: (type: NodeType) => Limit | undefined) {
+  constructor(most: number, engine: SharedSlots) {
     this.#own = [new Limit(most)];
-    this.#ofType = ofType;
+    this.#engine = engine;
   }
 
   /** The slots that a node needs to work. */
@@ -114,7 +127,7 @@ export class RunSlots {
 
   #make(type: NodeType, policy: NodePolicy): readonly Limit[] {
     const { type: name } = type.entry;
-    const ofType = this.#ofType(type);
+    const ofType = this.#engine.slotsOf(type);
     const own = policy.concurrency;
     if (own === null && ofType === undefined) return this.#own;
     this.#sets ??= new Map();

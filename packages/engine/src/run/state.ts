@@ -82,8 +82,8 @@ export class Attempt implements Claimant, FrameOwner {
   readonly node: number;
   readonly limits: readonly Limit[];
   startedAt = 0;
-  /** When the first attempt of the node began, also before a restart: what keys are made with must not change. */
-  firstStartedAt = 0;
+  /** When the first attempt of the node began, if this is another one. */
+  triedAt: number | null = null;
   /** Slots are held. */
   holds = false;
   /** The body has ended, or nobody waits for it any more. */
@@ -109,6 +109,11 @@ export class Attempt implements Claimant, FrameOwner {
     this.frame = frame;
     this.node = node;
     this.limits = limits;
+  }
+
+  /** When the first attempt of the node began, also before a restart: what keys are made with must not change. */
+  get firstStartedAt(): number {
+    return this.triedAt ?? this.startedAt;
   }
 
   get type(): NodeType {
@@ -152,7 +157,8 @@ export class Attempt implements Claimant, FrameOwner {
   /** Slots came free for an attempt that had to queue. */
   granted(): void {
     this.holds = true;
-    this.run.again.push(this);
+    if (this.run.again === NO_ATTEMPTS) this.run.again = [this];
+    else this.run.again.push(this);
     this.run.loop.wakeSoon(this.run);
   }
 
@@ -186,9 +192,14 @@ const RUN_SLOTS = 64; // enough to hide waiting, few enough that a fan of ten th
 export const USED_SECRETS = "~secrets";
 
 const NO_FRAMES: (Frame | null)[] = [];
+const NOTHING_USED: readonly string[] = [];
+/** Shared by the runs in which nobody waits to go on; never changed. */
+export const NO_ATTEMPTS: Attempt[] = [];
+/** Of bodies that have not ended. */
+export const NO_COUNTS: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
 
 /** Shared by the runs that have asked nobody; never changed. */
-export const NO_CONFIRMATIONS: Map<string, Confirmation> = new Map();
+const NO_CONFIRMATIONS: readonly Confirmation[] = [];
 
 /** An open confirmation and the node behind it. */
 export interface Confirmation {
@@ -245,12 +256,12 @@ export class RunCore extends RunBase {
   freeFrames: number[] | null = null;
   readonly ring: ReadyRing = new ReadyRing();
   /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. */
-  again: Attempt[] = [];
+  again: Attempt[] = NO_ATTEMPTS;
   /** Nodes that have ended and whose readers and edges do not know it yet: frame id, node, port in turn. */
   readonly ended: number[] = [0, 0, 0]; // room for one: an empty list that grows takes room for five
   /** How many numbers of `ended` count; the list itself keeps its memory. */
   endedSize = 0;
-  readonly endedFrames: Frame[] = [];
+  endedFrames: Frame[] | null = null;
   firstLive: Attempt | null = null;
   lastLive: Attempt | null = null;
   /** Nodes that are ready, running, retrying, or waiting for something that is not a person. */
@@ -281,14 +292,15 @@ export class RunCore extends RunBase {
   yieldedAt = 0;
   pumping = false;
   failure: (ErrorInfo & { readonly node?: string }) | null = null;
-  /** Open ones by id; most runs have none. */
-  confirmations: Map<string, Confirmation> = NO_CONFIRMATIONS;
+  /** Open ones, in the order of requests. */
+  confirmations: readonly Confirmation[] = NO_CONFIRMATIONS;
   /** How confirmations ended that are no longer open. */
   resolved: Map<string, string> | null = null;
   confirmationCount = 0;
   /** Ended nodes, kept here because a whole fold would cost more than the run. */
   readonly counts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
-  readonly bodyCounts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  /** The same of bodies; null: none has ended. */
+  bodyCounts: MutableCounts | null = null;
   announced = false;
   grace: Timer | null = null;
   clock: Timer | null = null;
@@ -300,7 +312,7 @@ export class RunCore extends RunBase {
   detach: (() => void) | null = null;
 
   /** Credentials that it has used, for who takes it up. */
-  readonly #used: string[] = [];
+  #used: readonly string[] = NOTHING_USED;
 
   constructor(loop: RunLoop, plan: Plan, given: RunStart) {
     const { engine } = loop;
@@ -312,15 +324,15 @@ export class RunCore extends RunBase {
     this.clockLeftMs = Math.min(timeout, this.limits.wallClockMs);
     const slots = engine.options.concurrency?.run ?? RUN_SLOTS;
     const most = given.options.concurrency ?? policy?.concurrency ?? slots;
-    this.slots = new RunSlots(most, (type) => engine.slotsOf(type));
+    this.slots = new RunSlots(most, engine);
   }
 
   /** A credential: no run shows it, nor this one after an interruption, when it may hold answers that quote it. */
   learn(secret: string): void {
     if (!this.hide(secret)) return;
     this.engine.secrets.add(secret);
-    this.#used.push(secret);
-    this.journal?.keepPrivate(USED_SECRETS, [...this.#used]);
+    this.#used = [...this.#used, secret];
+    this.journal?.keepPrivate(USED_SECRETS, this.#used);
   }
 
   /** Keeps a value beside the log, without the secrets that the run knows, and answers its reference. */
@@ -385,9 +397,20 @@ export class RunCore extends RunBase {
     ended[this.endedSize++] = port;
   }
 
+  /** Queues a frame whose nodes have all ended; the scheduler closes it. */
+  frameEnded(frame: Frame): void {
+    if (this.endedFrames === null) this.endedFrames = [frame];
+    else this.endedFrames.push(frame);
+  }
+
   /** Counts a node that has ended. */
   count(frame: Frame, how: keyof Counts): void {
     if (frame.owner === null) this.counts[how] += 1;
-    else this.bodyCounts[how] += 1;
+    else this.countInBody(how);
+  }
+
+  countInBody(how: keyof Counts): void {
+    this.bodyCounts ??= { ...NO_COUNTS };
+    this.bodyCounts[how] += 1;
   }
 }

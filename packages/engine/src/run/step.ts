@@ -48,9 +48,9 @@ export function begin(attempt: Attempt): void {
   frame.setAttempt(node, frame.attempt(node) + 1);
   frame.setState(node, RUNNING);
   attempt.startedAt = run.now;
-  if (attempt.firstStartedAt === 0) {
+  if (attempt.triedAt === null) {
     const first = run.recovered?.nodes.get(frame.path(node))?.firstStartedAt ?? 0;
-    attempt.firstStartedAt = first === 0 ? run.now : first;
+    if (first !== 0) attempt.triedAt = first;
   }
   if (run.journal !== null || run.engine.options.cache !== undefined) {
     beginWithDigest(attempt);
@@ -246,8 +246,13 @@ export function queueAgain(attempt: Attempt): void {
   if (attempt.extras.key?.held !== false && acquire(attempt)) attempt.granted();
 }
 
-function callBody(attempt: Attempt, given: Fields): void {
-  const { type, run } = attempt;
+/** Calls the body; `returned` takes what it answers, now or later. */
+export function callBody(
+  attempt: Attempt,
+  given: Fields,
+  returned: (attempt: Attempt, value: unknown) => void = bodyReturned,
+): void {
+  const { type } = attempt;
   const context = new CoreContextOf(attempt);
   attempt.context = context;
   let result: unknown;
@@ -261,22 +266,22 @@ function callBody(attempt: Attempt, given: Fields): void {
     return;
   }
   if (!waits) {
-    bodyReturned(attempt, result);
+    returned(attempt, result);
     return;
   }
-  run.link(attempt);
+  attempt.run.link(attempt);
   armTimeout(attempt);
   // A native promise answers itself here, without a second one; everything else becomes one that settles once.
   Promise.resolve(result).then(
     (value) => {
-      run.enter();
-      bodyReturned(attempt, value);
-      run.pump();
+      attempt.run.enter();
+      returned(attempt, value);
+      attempt.run.pump();
     },
     (error) => {
-      run.enter();
+      attempt.run.enter();
       bodyThrew(attempt, error);
-      run.pump();
+      attempt.run.pump();
     },
   );
 }
@@ -374,7 +379,7 @@ function retryCondition(attempt: Attempt, output: Json): Failure | null {
 }
 
 /** The body threw, or its promise was rejected. */
-export function bodyThrew(attempt: Attempt, error: unknown): void {
+function bodyThrew(attempt: Attempt, error: unknown): void {
   if (attempt.over) return;
   wakeToEnd(attempt);
   if (attempt.stopping === "timeout") failed(attempt, timeoutFailure(attempt.policy.timeoutMs));

@@ -82,7 +82,7 @@ export function goOn(
     run.busy += 1;
     const attempt = new Attempt(run, frame, node, run.slots.of(frame.layout, node));
     attempt.startedAt = was.startedAt;
-    attempt.firstStartedAt = was.firstStartedAt;
+    attempt.triedAt = was.firstStartedAt === 0 ? null : was.firstStartedAt;
     run.link(attempt);
     adoptCalls(attempt, recovered);
     if (frame.layout.tools[node] !== null) endOrphans(attempt, recovered);
@@ -175,7 +175,7 @@ function endOrphan(
   withdrawQuestions(run, place.frame, 0, was);
   emitNode(run, place.frame, 0, "node.cancelled", { reason: "parent" });
   was.state = CANCELLED;
-  run.bodyCounts.cancelled += 1;
+  run.countInBody("cancelled");
 }
 
 /** Calls that were open end with the attempt that they belong to. */

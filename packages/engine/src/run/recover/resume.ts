@@ -218,7 +218,7 @@ function takeUp(run: RunCore, recovered: RecoveredRun, gone: string | null): voi
   run.executions = recovered.executions;
   run.confirmationCount = recovered.confirmationCount;
   Object.assign(run.counts, view.counts);
-  Object.assign(run.bodyCounts, view.bodyCounts);
+  run.bodyCounts = { ...view.bodyCounts };
   const { calls: taken, reserved } = recovered;
   if (taken.size + reserved.size > 0) run.calls.continueFrom(view, { taken, reserved });
   run.log.continueFrom(view);
