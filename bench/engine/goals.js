@@ -1,5 +1,5 @@
 // What is not a time beside a floor: memory, cancelling, reading. One goal in one process, printed as JSON
-// {value, bar, unit, what}; `value` above `bar` is past it.
+// {value, goal?, bar, unit, what}; `value` above `bar` is past it.
 // Usage: node --expose-gc goals.js <name>
 
 import { fileURLToPath } from "node:url";
@@ -102,12 +102,13 @@ const goals = {
       while (runs.some(({ state }) => state !== "paused")) await macrotask();
       return runs;
     };
-    const kept = [await park(10)]; // what all runs share is there before it is measured
+    const kept = [await park(200)]; // what all runs share is there before it is measured, compiled code too
     const before = heapNow();
     kept.push(await park(RUNS));
     const value = (heapNow() - before) / RUNS / KIB;
     await engine.close({ graceMs: 0 });
-    return { value, bar: 5, unit: "KiB", what: `heap of a run at a gate, ${kept[1].length} runs` };
+    const what = `heap of a run at a gate, ${kept[1].length} runs`;
+    return { value, goal: 4.5, bar: 5.2, unit: "KiB", what };
   },
 
   async "large outputs"() {
@@ -128,7 +129,8 @@ const goals = {
     const { status } = await run.result;
     if (status !== "succeeded" || made !== NODES) throw new Error(`${status}, ${made} nodes`);
     const value = (peak - before) / MIB;
-    return { value, bar: 5, unit: "MiB", what: "live heap over the start, 10,000 x 100 KiB" };
+    const what = "live heap over the start, 10,000 x 100 KiB";
+    return { value, goal: 4, bar: 5, unit: "MiB", what };
   },
 
   async "cancel 1,000 nodes"() {

@@ -21,7 +21,7 @@ export function tables({ machine, rows, goals, probes, peers }) {
       rows.map((row) => timeRow(row, peers)),
     ),
     "",
-    ...(goals.length > 0 ? table(["goal", "found", "bar", "what"], goals.map(goalRow)) : []),
+    ...(goals.length > 0 ? table(["goal", "found", "goal / bar", "what"], goals.map(goalRow)) : []),
     ...(failures.length > 0 ? ["", "FAIL:", "", ...failures] : []),
     ...(probes.length > 0 ? ["", "Probes:", "", ...probes.map(probeLine)] : []),
     "",
@@ -39,10 +39,15 @@ function timeRow({ workload, floorMs, ratios, bars, noise }, peers) {
   ];
 }
 
-function goalRow({ name, value, bar, unit, what, failed }) {
+function goalRow({ name, value, goal, bar, unit, what, failed }) {
   if (failed !== undefined) return [name, "FAIL", "", failed.replaceAll("\n", " ")];
   const digits = Number.isInteger(value) ? 0 : 2;
-  return [name, `${value.toFixed(digits)} ${unit}`, `${bar} ${unit}`, what];
+  return [
+    name,
+    `${value.toFixed(digits)} ${unit}`,
+    `${goal === undefined ? "" : `${goal} / `}${bar} ${unit}`,
+    what,
+  ];
 }
 
 function probeLine({ peer, text, failed }) {
