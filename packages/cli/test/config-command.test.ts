@@ -396,3 +396,22 @@ test("a program that may not run is named by the command that the run ends with"
     `${words} '{"git":"/usr/bin/git","greet":"/PATH/TO/PROGRAM"}' --project\nnext: millrace config trust\n`,
   );
 });
+
+test.each([
+  ["egress.allow", '["127.0.0.1:7101"]', '/egress/allow/0 takes {"host"'],
+  [
+    "egress.deny",
+    '[{"host":"http://a.example"}]',
+    '/egress/deny/0 "http://a.example" is not a host',
+  ],
+  ["shell.programs", '{"git":"git"}', 'shell.programs: "git" takes the whole path'],
+  ["shell.programs.git", "git", 'shell.programs: "git" takes the whole path'],
+  ["shell.env", "[1]", "shell.env takes a list of names"],
+  ["extensions", '["a","a"]', "extensions takes packages once each"],
+])("%s is not written with a value that a start refuses", async (key, value, why) => {
+  const cwd = scratch({ "millrace.json": "{}" });
+  const { code, stderr } = await inside(["config", "set", key, value], { cwd });
+  expect(code, stderr).toBe(2);
+  expect(stderr).toContain(why);
+  expect(readFileSync(join(cwd, "millrace.json"), "utf8")).toBe("{}");
+});

@@ -14,6 +14,7 @@ async function server(): Promise<string> {
   const running = await startServer({
     port: 0,
     signals: false,
+    store: "memory",
     tokens: [TOKEN],
     credentials: { store: "memory" },
     log: { debug() {}, info() {}, warn() {}, error() {} },

@@ -151,6 +151,19 @@ function record(value: unknown, name: string): { readonly [key: string]: unknown
   throw usage(`${name} must be a JSON object`);
 }
 
+/** Throws a usage error for a value of a key, such as `egress.allow`, that a start would refuse. */
+export async function checkSection(key: string, value: unknown): Promise<void> {
+  const [name = "", member, inner] = key.split(".");
+  const whole = inner === undefined ? value : { [inner]: value };
+  const section = member === undefined ? value : { [member]: whole };
+  if (name === "egress") await readEgress(record(section, name));
+  else if (name === "extensions") readExtensionList(section);
+  else if (name === "shell") {
+    const given = { programs: {}, ...record(section, name) };
+    readShell(given, { folder: ".", filesRoot: undefined });
+  }
+}
+
 /** What the configuration says of extensions. */
 export interface ExtensionsChoice {
   /** Packages, and folders of the project that begin with `./`. */

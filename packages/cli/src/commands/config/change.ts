@@ -44,6 +44,8 @@ export const set: CliCommand = command(
       }
       const why = known !== undefined && key === known.key ? misfit(known, value) : undefined;
       if (why !== undefined) throw usage(`${key} ${why}, found "${clean(word)}"`);
+      const { checkSection } = await import("../../config/sections.ts");
+      await checkSection(key, value);
       return change(input, io, key, value);
     },
   },
