@@ -1,7 +1,7 @@
 // Measures cases, each against a baseline of the same round: a round is a process of its own, a ratio the median over the rounds.
-// A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline; `samples`;
-// and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
-// perhaps `facts` (counts, with a `bar` each, the most it may be, or `least`) and `close`. `warmMs`: how long it runs before it
+// A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline; `goals`, the
+// most that it should be, which fail nothing; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
+// perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`) and `close`. `warmMs`: how long it runs before it
 // is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -58,17 +58,17 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
 
   /** All rounds of one case. */
   function measure(name) {
-    const { what, bars, isBytes = false } = cases[name];
+    const { what, bars, goals = {}, isBytes = false } = cases[name];
     const found = Array.from({ length: roundsOf(name, quick) }, () => cell(name));
     const [{ missing }] = found;
     if (missing !== undefined) return { name, what, missing: `not measured: ${missing}` };
     const [baseline] = Object.keys(bars);
     const of = (who) => found.map(({ values }) => values[who]);
     const against = (who) => median(found.map(({ values }) => values[OURS] / values[who]));
-    const facts = Object.entries(found[0].facts ?? {}).map(([fact, { bar, least }]) => ({
+    const facts = Object.entries(found[0].facts ?? {}).map(([fact, { bar, least, goal }]) => ({
       fact,
       value: median(found.map(({ facts }) => facts[fact].value)),
-      ...(bar === undefined ? { least } : { bar }),
+      ...(bar === undefined ? { least } : { bar, goal }),
     }));
     return {
       name,
@@ -77,7 +77,12 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
       isBytes,
       baselineValue: median(of(baseline)),
       ours: median(of(OURS)),
-      ratios: Object.entries(bars).map(([who, bar]) => ({ who, ratio: against(who), bar })),
+      ratios: Object.entries(bars).map(([who, bar]) => ({
+        who,
+        ratio: against(who),
+        bar,
+        goal: goals[who],
+      })),
       noise: Math.max(...of(baseline)) / Math.min(...of(baseline)),
       facts,
     };
@@ -100,6 +105,7 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
 }
 
 const isPast = ({ value, bar, least }) => (bar === undefined ? value < least : value > bar);
+const goalOf = (goal) => (goal === undefined ? "" : ` (goal ${goal})`);
 const ofWhom = ({ who, ratio }) => `${times(ratio)} of ${who}`;
 
 /** The cells of a row; what could not be measured says why. */
@@ -107,15 +113,17 @@ function cellsOf(row) {
   const { name, baseline, baselineValue, ours, isBytes, ratios, noise, facts, missing } = row;
   if (missing !== undefined) return [name, "–", "–", missing, "–", "–", "–"];
   const shown = (value) => (isBytes ? `${(value / 1e6).toFixed(1)} MB` : time(value));
-  const counted = facts.map(({ fact, value, bar, least }) =>
-    bar === undefined ? `${fact}: ${value}, at least ${least}` : `${fact}: ${value}, bar ${bar}`,
+  const counted = facts.map(({ fact, value, bar, least, goal }) =>
+    bar === undefined
+      ? `${fact}: ${value}, at least ${least}`
+      : `${fact}: ${value}, bar ${bar}${goalOf(goal)}`,
   );
   return [
     name,
     `${baseline} ${shown(baselineValue)}`,
     shown(ours),
     ratios.map((each, i) => (i === 0 ? times(each.ratio) : ofWhom(each))).join(", "),
-    ratios.map(({ bar }) => (bar === null ? "–" : times(bar))).join(", "),
+    ratios.map(({ bar, goal }) => (bar === null ? "–" : times(bar) + goalOf(goal))).join(", "),
     counted.join("; ") || "–",
     noise.toFixed(2),
   ];

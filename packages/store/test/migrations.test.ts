@@ -2,11 +2,15 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { bundleProgram } from "@millrace/test-support/program";
 import { expect, test } from "vitest";
 import { prepareFile } from "../src/sqlite/database-file.ts";
 import { chooseDriver } from "../src/sqlite/driver.ts";
 import { MIGRATIONS } from "../src/sqlite/schema.ts";
-import { appendAll, logOf } from "./logs.ts";
+import { startChild } from "./child.ts";
+import { appendAll, linesOf, logOf } from "./logs.ts";
+import { linesOfText } from "./long-log.ts";
+import { newStore } from "./new-store.ts";
 
 const later = (n: number): string[] =>
   Array.from({ length: n }, (_, i) => `CREATE TABLE later${i}(a)`);
@@ -37,9 +41,10 @@ test("migrations go forward, each start has an epoch of its own, and the newest 
     expect(ask(path, "SELECT count(*) FROM journal")).toBe(events);
   }
   const backups = readdirSync(join(path, "..")).filter((name) => name.includes(".bak-"));
-  expect(backups.sort()).toEqual(["millrace.db.bak-4", "millrace.db.bak-5"]);
-  expect(ask(`${path}.bak-5`, "PRAGMA user_version")).toBe(4);
-  expect(ask(`${path}.bak-5`, "SELECT count(*) FROM journal")).toBe(events);
+  const last = MIGRATIONS.length + 4;
+  expect(backups.sort()).toEqual([last - 1, last].map((n) => `millrace.db.bak-${n}`));
+  expect(ask(`${path}.bak-${last}`, "PRAGMA user_version")).toBe(last - 1);
+  expect(ask(`${path}.bak-${last}`, "SELECT count(*) FROM journal")).toBe(events);
 });
 
 test("a migration that fails leaves the version before it, and a backup", async () => {
@@ -48,5 +53,85 @@ test("a migration that fails leaves the version before it, and a backup", async 
   expect(() => prepareFile(chooseDriver(), path, broken)).toThrow(/already exists/);
   expect(ask(path, "PRAGMA user_version")).toBe(MIGRATIONS.length);
   expect(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'fine'")).toBe(0);
-  expect(existsSync(`${path}.bak-2`)).toBe(true);
+  expect(existsSync(`${path}.bak-${broken.length}`)).toBe(true);
+});
+
+const RUNS = ["r1", "r2", "r3"];
+const LINES = 5_000; // of each run: together they are four slices
+const TEXTS = new Map(
+  RUNS.map((id) => [id, linesOfText(id, LINES).map(({ line }) => new TextDecoder().decode(line))]),
+);
+
+/** A store as the first version wrote it; its runs append in turns. */
+function firstVersion(): string {
+  const path = join(temporaryFolder(), "millrace.db");
+  prepareFile(chooseDriver(), path, MIGRATIONS.slice(0, 1));
+  const db = chooseDriver().open(path);
+  const digest = `sha256:${"ab".repeat(32)}`;
+  db.exec("BEGIN");
+  db.prepare("INSERT INTO graph(digest, json) VALUES(?, '{}')").run([digest]);
+  const run = db.prepare(
+    "INSERT INTO run(id, flow_id, graph, status, trigger, inputs, options, epoch, created_at, last_seq, ended_at) " +
+      `VALUES(?, 'f', ?, 'cancelled', 'embed', '{}', '{}', 1, 1, ${LINES}, 1)`,
+  );
+  for (const id of RUNS) run.run([id, digest]);
+  const insert = db.prepare("INSERT INTO journal(run, seq, kind, ts, line) VALUES(?, ?, ?, 1, ?)");
+  const logs = RUNS.map((id) => linesOfText(id, LINES));
+  for (let n = 0; n < LINES; n += 1) {
+    for (const [at, log] of logs.entries()) {
+      const { seq, kind, line } = log[n] as (typeof log)[number];
+      insert.run([at + 1, seq, kind, line]);
+    }
+  }
+  db.exec("COMMIT");
+  db.close();
+  return path;
+}
+
+async function expectLogs(path: string, readonly: boolean): Promise<void> {
+  const store = await newStore({ dir: join(path, ".."), readonly });
+  for (const [id, lines] of TEXTS) expect(await linesOf(store.journal, id)).toEqual(lines);
+  await store.close();
+}
+
+/** Opens the file with a driver that kills its process before the given repetition of a slice. */
+const KILLED = `
+import { prepareFile } from "../src/sqlite/database-file.ts";
+import { chooseDriver } from "../src/sqlite/driver.ts";
+const [path, before] = process.argv.slice(2);
+const { name, open } = chooseDriver();
+let slices = 0;
+const dying = (run) => (values) => {
+  slices += 1;
+  if (slices > Number(before)) process.kill(process.pid, "SIGKILL");
+  return run(values);
+};
+prepareFile({ name, open(...given) {
+  const db = open(...given);
+  return { ...db, prepare(sql) {
+    const statement = db.prepare(sql);
+    return /^\\s*INSERT INTO appended_journal/.test(sql) ? { ...statement, run: dying(statement.run) } : statement;
+  } };
+} }, path);
+`;
+
+test("a process that is killed while it moves the log leaves it whole for readers, and the next one goes on", async () => {
+  const path = firstVersion();
+  const program = await bundleProgram(KILLED, import.meta.url);
+  for (const done of [0, 2, 1]) {
+    const child = startChild(program, [path, String(done)]);
+    await child.exited;
+    expect(child.process.signalCode).toBe("SIGKILL");
+    expect(ask(path, "PRAGMA user_version")).toBe(MIGRATIONS.length);
+    expect(() => prepareFile(chooseDriver(), path, MIGRATIONS.slice(0, 1))).toThrow(
+      /has version 2, this program knows 1; use a newer millrace/,
+    );
+    await expectLogs(path, true);
+  }
+  expect(ask(path, "SELECT count(*) FROM appended_journal")).toBe(3 * 4_096);
+  await expectLogs(path, false);
+  expect(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'appended_journal'")).toBe(0);
+  expect(ask(path, "SELECT count(*) FROM meta WHERE key = 'unfinishedMigration'")).toBe(0);
+  expect(ask(`${path}.bak-2`, "PRAGMA user_version")).toBe(1);
+  expect(ask(`${path}.bak-2`, "SELECT count(*) FROM journal")).toBe(RUNS.length * LINES);
 });

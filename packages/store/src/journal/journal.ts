@@ -20,8 +20,8 @@ import { digestOfText } from "../runs/graphs.ts";
 import { creation, EPOCH, headerOf, refusedStart } from "../runs/run-header.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
-import { packLines } from "../writer/packed-lines.ts";
-import { change, type Op, Refusal, type Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { change, Refusal, type Writer } from "../writer/writer.ts";
 import type { PrivateValues } from "./private-values.ts";
 import { createSeals } from "./seal.ts";
 import { sideRows } from "./side-rows.ts";
@@ -106,12 +106,12 @@ export function createJournal(parts: JournalParts): StoreJournal {
           rows: [[last, run, runId, epoch, expectedSeq]],
           need: "lease_lost",
         },
-        ...(events.length === 0 ? [] : [{ lines: packLines(run, events) }]),
+        ...(events.length === 0 ? [] : [{ lines: { run, events } }]),
         ...sideRows(run, events, timed),
         ...sealed,
       ];
       try {
-        await writer.write(ops, { sync });
+        await writer.write(ops, { sync, quiet: true });
       } catch (error) {
         const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
         throw isLost || error instanceof Refusal ? lost(runId) : error;

@@ -9,7 +9,7 @@ import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
 
 /** Of AES-256. */
 export const KEY_BYTES = 32;

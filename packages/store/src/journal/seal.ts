@@ -16,7 +16,7 @@ import {
 } from "@millrace/contracts";
 import { unnamedBlobs } from "../retention/deletion.ts";
 import type { Reader } from "../sqlite/reader.ts";
-import type { Op } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
 
 /** Decides for the runs of one journal. */
 export interface Seals {

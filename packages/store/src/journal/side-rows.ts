@@ -5,7 +5,7 @@
 import type { ConfirmRequested, EncodedEvent, Summary } from "@millrace/contracts";
 import { isInFeed } from "../runs/feed.ts";
 import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
 import { endOfPrivate } from "./private-values.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Statements that delete rows, together with the rows that only they refer to. */
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
 
 /** Tables with rows of a run besides `run_blob`. */
 const OWNED = [

@@ -17,7 +17,8 @@ import {
 import { eventOf } from "../journal/seal.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op, Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import type { Writer } from "../writer/writer.ts";
 import { blobDeletion } from "./deletion.ts";
 
 /** Values of `run.pruned`. */

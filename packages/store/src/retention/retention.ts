@@ -5,7 +5,8 @@
 import type { Settings } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op, OpResult, Writer } from "../writer/writer.ts";
+import type { Op, OpResult } from "../writer/unit.ts";
+import type { Writer } from "../writer/writer.ts";
 import { deletion } from "./deletion.ts";
 import { pruneRun, type Slices } from "./prune.ts";
 

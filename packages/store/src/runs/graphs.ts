@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { FlowGraph } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 import type { Reader } from "../sqlite/reader.ts";
-import type { Op } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
 
 const MAX_NAMES = 1_000; // graphs that are looked for in memory first
 

@@ -13,7 +13,8 @@ import type { SqlRow } from "../sqlite/sqlite-port.ts";
 import { requestRows } from "../tables/idempotency.ts";
 import { fireRows, waitingRows } from "../tables/schedules.ts";
 import { signatureRows } from "../tables/webhooks.ts";
-import { type Op, Refusal } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { Refusal } from "../writer/writer.ts";
 import { graphOf, graphRow } from "./graphs.ts";
 
 /** The epoch that runs begin with. */

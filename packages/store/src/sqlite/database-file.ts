@@ -7,7 +7,7 @@ import { chmodSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { StoreError } from "../errors.ts";
 import { toStoreError } from "./reader.ts";
-import { APPLICATION_ID, MIGRATIONS } from "./schema.ts";
+import { APPLICATION_ID, MIGRATIONS, type Migration, type SlicedMigration } from "./schema.ts";
 import type { SqliteDb, SqliteDriver, SqlValue } from "./sqlite-port.ts";
 
 /** Settings of every write connection. The writer runs checkpoints itself, so that no awaited COMMIT includes one. */
@@ -21,7 +21,7 @@ const KEPT_BACKUPS = 2;
 export function prepareFile(
   driver: SqliteDriver,
   path: string,
-  migrations: readonly string[] = MIGRATIONS,
+  migrations: readonly Migration[] = MIGRATIONS,
 ): number {
   let db: SqliteDb | undefined;
   try {
@@ -92,34 +92,62 @@ function quickCheck(db: SqliteDb, path: string): void {
   throw new StoreError("store_corrupt", `${path} is damaged (${String(answer)}); ${advice}`);
 }
 
+/** The number of a migration whose slices were begun; it goes with the last of them. */
+const UNFINISHED = "unfinishedMigration";
+
 function migrate(
   db: SqliteDb,
   path: string,
-  { version, migrations }: { readonly version: number; readonly migrations: readonly string[] },
+  { version, migrations }: { readonly version: number; readonly migrations: readonly Migration[] },
 ): void {
+  const begun = version === 0 ? undefined : meta(db, UNFINISHED);
+  if (begun !== undefined) finish(db, migrations[Number(begun) - 1] as SlicedMigration);
   if (version > 0 && version < migrations.length) backUp(db, path, version + 1);
   for (let n = version + 1; n <= migrations.length; n += 1) {
-    db.exec("BEGIN IMMEDIATE");
-    try {
-      db.exec(`${migrations[n - 1]};PRAGMA user_version=${n}`);
+    const migration = migrations[n - 1] as Migration;
+    const isSliced = typeof migration !== "string";
+    transaction(db, () => {
+      db.exec(`${isSliced ? migration.begin : migration};PRAGMA user_version=${n}`);
       if (n === 1) {
         db.exec(`PRAGMA application_id=${APPLICATION_ID}`);
         firstMeta(db);
       }
-      db.exec("COMMIT");
-    } catch (error) {
-      db.exec("ROLLBACK");
-      throw error;
-    }
+      if (isSliced) insertMeta(db, UNFINISHED, String(n));
+    });
+    if (isSliced) finish(db, migration);
+  }
+}
+
+/** The rest of a migration, from wherever it has come to. The WAL is emptied on the way, or it would grow to the size of the table. */
+function finish(db: SqliteDb, { slice, end }: SlicedMigration): void {
+  const statement = db.prepare(slice);
+  while (statement.run([]).changes > 0) db.prepare("PRAGMA wal_checkpoint(PASSIVE)").all([]);
+  transaction(db, () => {
+    db.exec(end);
+    db.prepare("DELETE FROM meta WHERE key = ?").run([UNFINISHED]);
+  });
+}
+
+function transaction(db: SqliteDb, work: () => void): void {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    work();
+    db.exec("COMMIT");
+  } catch (error) {
+    db.exec("ROLLBACK");
+    throw error;
   }
 }
 
 function firstMeta(db: SqliteDb): void {
-  const insert = db.prepare("INSERT INTO meta(key, value) VALUES(?, ?)");
-  insert.run(["epoch", "0"]);
-  insert.run(["cleanShutdown", "0"]);
-  insert.run(["cursorKey", randomBytes(32).toString("hex")]);
-  insert.run(["installationId", randomUUID()]);
+  insertMeta(db, "epoch", "0");
+  insertMeta(db, "cleanShutdown", "0");
+  insertMeta(db, "cursorKey", randomBytes(32).toString("hex"));
+  insertMeta(db, "installationId", randomUUID());
+}
+
+function insertMeta(db: SqliteDb, key: string, value: string): void {
+  db.prepare("INSERT INTO meta(key, value) VALUES(?, ?)").run([key, value]);
 }
 
 function backUp(db: SqliteDb, path: string, n: number): void {

@@ -3,6 +3,23 @@
 /** `MILL`: tells our files from those of others. */
 export const APPLICATION_ID = 0x4d494c4c;
 
+/** SQL text, which is one transaction; or slices, for tables that may be large. */
+export type Migration = string | SlicedMigration;
+
+/**
+ * Each part is a transaction. `slice` is one statement that finds out by itself where it stopped, and is repeated until it changes
+ * nothing. A process that dies in between leaves the file with the new version; the next opening goes on. Until `end`, the tables of
+ * before are as they were, so that readers of the file find everything.
+ */
+export interface SlicedMigration {
+  readonly begin: string;
+  readonly slice: string;
+  readonly end: string;
+}
+
+/** Rows of one slice: about a megabyte of the log. */
+const SLICE_ROWS = 4_096;
+
 const FIRST = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE graph(digest TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
@@ -62,5 +79,25 @@ CREATE TABLE connection(slug TEXT PRIMARY KEY, status TEXT NOT NULL, scope TEXT,
   WITHOUT ROWID;
 `;
 
+/**
+ * The log in the order of its COMMITs: the events of many runs that are written together lie on a few pages at the end of the table,
+ * not on one page for each run.
+ */
+const APPENDED_JOURNAL: SlicedMigration = {
+  begin: `
+CREATE TABLE appended_journal(run INTEGER NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, ts INTEGER NOT NULL,
+  line BLOB NOT NULL);
+CREATE UNIQUE INDEX journal_of ON appended_journal(run, seq)`,
+  slice: `
+INSERT INTO appended_journal(run, seq, kind, ts, line)
+  SELECT run, seq, kind, ts, line FROM journal
+  WHERE (run, seq) > (SELECT coalesce(max(run), 0), coalesce(max(seq), 0) FROM appended_journal
+    WHERE rowid = (SELECT max(rowid) FROM appended_journal))
+  ORDER BY run, seq LIMIT ${SLICE_ROWS}`,
+  end: `
+DROP TABLE journal;
+ALTER TABLE appended_journal RENAME TO journal`,
+};
+
 /** Migration n is entry n - 1. */
-export const MIGRATIONS: readonly string[] = [FIRST];
+export const MIGRATIONS: readonly Migration[] = [FIRST, APPENDED_JOURNAL];

@@ -1,7 +1,8 @@
 /** Hubs and the index that was last taken from each. */
 import type { Hub, HubItem } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
-import { change, type Op, Refusal, type Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { change, Refusal, type Writer } from "../writer/writer.ts";
 
 /** The hubs of a store. */
 export interface Hubs {

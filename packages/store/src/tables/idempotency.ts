@@ -2,7 +2,8 @@
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import { change, type Op, type Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { change, type Writer } from "../writer/writer.ts";
 
 /** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
 export type Seen =

@@ -8,7 +8,8 @@ import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import { type Op, Refusal, type Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { Refusal, type Writer } from "../writer/writer.ts";
 
 /** A schedule as it is kept; times are epoch milliseconds. `body` is whatever its owner needs to know. */
 export interface ScheduleRow {

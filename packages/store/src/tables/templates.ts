@@ -12,7 +12,8 @@ import type {
 import { graphRow } from "../runs/graphs.ts";
 import type { Reader } from "../sqlite/reader.ts";
 import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import { type Op, Refusal, type Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { Refusal, type Writer } from "../writer/writer.ts";
 
 /** A template to save. `digest` is the identity of the graph. */
 export interface NewTemplate {

@@ -1,7 +1,8 @@
 /** Webhooks, found by the hash of their token, and the signatures that were used. */
 import type { Json } from "@millrace/contracts";
 import type { Reader } from "../sqlite/reader.ts";
-import { change, type Op, type Writer } from "../writer/writer.ts";
+import type { Op } from "../writer/unit.ts";
+import { change, type Writer } from "../writer/writer.ts";
 
 /** A webhook as it is kept. `tokenHash`: SHA-256 of its token, which is nowhere stored. */
 export interface WebhookRow {

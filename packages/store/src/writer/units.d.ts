@@ -1,15 +1,21 @@
 import type { SqliteDb } from "../sqlite/sqlite-port.ts";
-import type { Op, OpResult } from "./writer.ts";
+import type { PackedUnits } from "./packed-units.ts";
+import type { OpResult, PackedOp, Posted } from "./unit.ts";
 
-/** Result of one unit. */
+/** Result of one unit; a quiet one says only that it is written. */
 export type UnitAnswer =
-  | { readonly id: number; readonly results: readonly OpResult[] }
+  | { readonly id: number; readonly results?: readonly OpResult[] }
   | { readonly id: number; readonly code: string; readonly message: string };
 
 interface Unit {
   readonly id: number;
-  readonly ops: readonly Op[];
+  readonly quiet?: boolean;
+  readonly ops: readonly PackedOp[];
 }
+
+export function createUnpacker(): (
+  message: PackedUnits,
+) => (Omit<Posted, "ops"> & { readonly ops: readonly PackedOp[] })[];
 
 export function createUnits(db: SqliteDb): {
   /** Writes a unit that is alone in its transaction, which the caller rolls back when the answer is a refusal. */

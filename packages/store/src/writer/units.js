@@ -1,9 +1,48 @@
-/** One unit of writing inside of a transaction. Plain JavaScript for the writer thread; its types are in `units.d.ts`. */
+/** Units of writing: reading them from a message, and one inside of a transaction. Plain JavaScript for the writer thread; its types are in `units.d.ts`. */
 import { faultOf } from "../sqlite/sqlite.js";
 
 const HEAD_BYTES = 16; // of a packed line: two doubles
 const COLUMNS = "run, seq, kind, ts, line";
 const LINES_AT_ONCE = [64, 16, 4, 1]; // a call of the library costs more than a row
+
+const LINES = -1; // in the place of the number of a statement
+const EXEC = -2;
+
+/** Reads the messages of one writer, which are as `packed-units.ts` says. */
+export function createUnpacker() {
+  const known = [];
+  return ({ sql, words, block }) => {
+    known.push(...sql);
+    const units = [];
+    let at = 0;
+    const next = () => words[at++];
+    const readOp = () => {
+      const statement = next();
+      if (statement === EXEC) return { exec: next() };
+      if (statement === LINES) {
+        const [run, seq, count, kinds, from] = words.slice(at, at + 5);
+        at += 5;
+        return { lines: { run, seq, count, kinds, block, at: from } };
+      }
+      const need = next() ?? undefined;
+      const get = next() === 1;
+      const count = next();
+      const columns = next();
+      const rows = [];
+      for (let row = 0; row < count; row += 1, at += columns) {
+        rows.push(words.slice(at, at + columns));
+      }
+      return { sql: known[statement], rows, need, get };
+    };
+    while (at < words.length) {
+      const unit = { id: next(), sync: next() === 1, bytes: next(), records: next() };
+      const quiet = next() === 1;
+      const ops = Array.from({ length: next() }, readOp);
+      units.push({ ...unit, quiet, ops });
+    }
+    return units;
+  };
+}
 
 class Refused extends Error {
   constructor(code) {
@@ -31,9 +70,10 @@ export function createUnits(db) {
   };
 
   /** Throws failures of the store; failures of the unit are returned. */
-  function perform({ id, ops }) {
+  function perform({ id, ops, quiet }) {
     try {
-      return { id, results: ops.map(apply) };
+      const results = ops.map(apply);
+      return quiet ? { id } : { id, results };
     } catch (error) {
       const isOwn = error instanceof Refused || faultOf(error) === "CONSTRAINT";
       if (!isOwn) throw error;
@@ -59,10 +99,10 @@ export function createUnits(db) {
   }
 
   /** Rows of the journal, as many with one statement as there are. */
-  function insert({ run, seq, count, kinds, block }) {
+  function insert({ run, seq, count, kinds, block, at: from }) {
     const names = kinds.split(" ");
-    const heads = new Float64Array(block, 0, count * 2);
-    const bytes = new Uint8Array(block, count * HEAD_BYTES);
+    const heads = new Float64Array(block, from, count * 2);
+    const bytes = new Uint8Array(block, from + count * HEAD_BYTES);
     let start = 0;
     let at = 0;
     for (const size of LINES_AT_ONCE) {

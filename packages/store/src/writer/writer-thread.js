@@ -5,14 +5,14 @@
  *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
  *       store is full until there is room for the reserve again.
  *   T4  After any other failure of a COMMIT nothing is written any more.
- * In:  { units: [{ id, sync, bytes, records, ops: [{ sql, rows, need?, get? } | { lines }] }] } or { close: true }.
- * Out: { ready: true } once the file is open, then { done: [{ id, results } | { id, code, message }] }, { condition }.
+ * In:  the units of `packed-units.ts`, or { close: true }.
+ * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }.
  */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { faultOf, findDriver } from "../sqlite/sqlite.js";
-import { createUnits } from "./units.js";
+import { createUnits, createUnpacker } from "./units.js";
 
 const MAX_RECORDS = 1024; // of one COMMIT: the first of them does not wait for ever
 const MAX_BYTES = 1_048_576;
@@ -28,6 +28,7 @@ const SPARE_BYTES = 1_048_576; // free beside the reserve, or the next COMMIT wo
 const { path, driver, pragmas, reserve, reserveBytes } = workerData;
 const db = opened();
 const { perform, performApart } = createUnits(db);
+const unpack = createUnpacker();
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
 const rollback = db.prepare("ROLLBACK");
@@ -53,13 +54,14 @@ parentPort.on("message", (message) => {
     else schedule();
     return;
   }
-  queue.push(...message.units);
+  const units = unpack(message);
+  queue.push(...units);
   if (isDead) {
     refuseAll("store_unavailable", "the writer has ended");
     return;
   }
   if (waitMs > 0) return;
-  if (message.units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  if (units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
@@ -98,7 +100,7 @@ function commit() {
   }
   waitMs = 0;
   if (isFull) takeReserve();
-  parentPort.postMessage({ done });
+  parentPort.postMessage({ done: done.map(shortened) });
   walBytes += COMMIT_BYTES + bytesOf(batch);
   if (walBytes >= CHECKPOINT_BYTES) checkpoint("PASSIVE");
   if (queue.length > 0) schedule();
@@ -123,6 +125,11 @@ function written(batch) {
   }
   commitStatement.run([]);
   return done;
+}
+
+/** An answer that says no more than that its unit is written is the number of the unit. */
+function shortened(answer) {
+  return "results" in answer || "code" in answer ? answer : answer.id;
 }
 
 function take() {

@@ -5,27 +5,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreErrorCode } from "../errors.ts";
 import { toStoreError } from "../sqlite/reader.ts";
-import type { SqliteDb, SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
-import type { PackedLines } from "./packed-lines.ts";
+import type { SqliteDb, SqlValue } from "../sqlite/sqlite-port.ts";
+import { bytesOfLines, createPacker, packedOps } from "./packed-units.ts";
+import type { Op, OpResult, Posted } from "./unit.ts";
 import { createUnits, type UnitAnswer } from "./units.js";
-
-/** One statement, run for each row. `need`: code of the refusal when it changed or found nothing. `get`: its row is wanted. */
-interface Statement {
-  readonly sql: string;
-  readonly rows: readonly (readonly SqlValue[])[];
-  readonly need?: string;
-  readonly get?: true;
-  readonly lines?: never;
-}
-
-/** Part of a unit: a statement with rows, rows of the journal, or SQL text without values. */
-export type Op =
-  | Statement
-  | { readonly lines: PackedLines }
-  | { readonly exec: string; readonly lines?: never };
-
-/** Number of changed rows of an operation, or the row that it found. */
-export type OpResult = number | SqlRow | undefined;
 
 /** A unit that its own rows refused, with the `need` of the statement or the code of the broken constraint. */
 export class Refusal extends Error {
@@ -46,15 +29,8 @@ const ROW_BYTES = 64; // estimated cost of a row besides its lines
 
 interface Message {
   readonly ready?: true;
-  readonly done?: readonly UnitAnswer[];
+  readonly done?: readonly (number | UnitAnswer)[];
   readonly condition?: Condition;
-}
-interface Posted {
-  readonly id: number;
-  readonly sync: boolean;
-  readonly bytes: number;
-  readonly records: number;
-  readonly ops: readonly Op[];
 }
 interface Waiting {
   readonly bytes: number;
@@ -67,6 +43,7 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
   readonly #watchers = new Set<(isFull: boolean) => void>();
+  readonly #pack = createPacker();
   /** Units that are sent at the end of this turn: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
   #waitingBytes = 0;
@@ -129,10 +106,13 @@ export class Writer {
     return () => this.#watchers.delete(told);
   }
 
-  /** Writes all of `ops` in one transaction; resolves after its COMMIT. `sync` false: it may wait 10 ms for others. */
+  /**
+   * Writes all of `ops` in one transaction; resolves after its COMMIT. `sync` false: it may wait 10 ms for others. `quiet`: the
+   * answer has no results.
+   */
   write(
     ops: readonly Op[],
-    options: { readonly sync?: boolean } = {},
+    { sync = true, quiet = false }: { readonly sync?: boolean; readonly quiet?: boolean } = {},
   ): Promise<readonly OpResult[]> {
     if (this.#closed !== undefined || this.#isGone) {
       return Promise.reject(gone(this.#fault));
@@ -148,7 +128,7 @@ export class Writer {
       this.#waiting.set(id, { bytes, resolve, reject });
       this.#waitingBytes += bytes;
       if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
-      this.#outgoing.push({ id, sync: options.sync ?? true, bytes, records, ops });
+      this.#outgoing.push({ id, sync, bytes, records, quiet, ops });
     });
   }
 
@@ -165,20 +145,21 @@ export class Writer {
 
   #send(): void {
     if (this.#outgoing.length === 0) return;
-    const units = this.#outgoing;
+    const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
-    this.#worker.postMessage({ units }, blocksOf(units));
+    this.#worker.postMessage(packed, [packed.block]);
   }
 
   #take({ done, condition }: Message): void {
     if (condition !== undefined) this.#stand(condition);
-    for (const answer of done ?? []) {
+    for (const each of done ?? []) {
+      const answer = typeof each === "number" ? { id: each } : each;
       const waiting = this.#waiting.get(answer.id);
       if (waiting === undefined) continue;
       this.#waiting.delete(answer.id);
       this.#waitingBytes -= waiting.bytes;
-      if ("results" in answer) waiting.resolve(answer.results);
-      else waiting.reject(errorOf(answer.code, answer.message));
+      if ("code" in answer) waiting.reject(errorOf(answer.code, answer.message));
+      else waiting.resolve(answer.results ?? []);
     }
     // After the start, only pending writes keep the process alive.
     if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
@@ -260,20 +241,13 @@ function quietFlags(driver: string): string[] {
     : [];
 }
 
-/** Memory that the thread takes over, instead of a copy. */
-function blocksOf(units: readonly Posted[]): ArrayBuffer[] {
-  return units.flatMap(({ ops }) =>
-    ops.flatMap(({ lines }) => (lines === undefined ? [] : [lines.block])),
-  );
-}
-
 function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records: number } {
   let bytes = 0;
   let records = 0;
   for (const op of ops) {
     if (op.lines !== undefined) {
-      bytes += op.lines.block.byteLength;
-      records += op.lines.count;
+      bytes += bytesOfLines(op.lines);
+      records += op.lines.events.length;
       continue;
     }
     if ("exec" in op) {
@@ -300,8 +274,8 @@ export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
   return {
     async write(ops: readonly Op[]): Promise<readonly OpResult[]> {
       const answer = performed(ops);
-      if ("results" in answer) return answer.results;
-      throw errorOf(answer.code, answer.message);
+      if ("code" in answer) throw errorOf(answer.code, answer.message);
+      return answer.results ?? [];
     },
   };
 
@@ -312,7 +286,7 @@ export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
       throw new StoreError("store_unavailable", "the store is closed", { cause });
     }
     try {
-      const answer = perform({ id: 0, ops });
+      const answer = perform({ id: 0, ops: packedOps(ops) });
       if ("code" in answer) db.exec("ROLLBACK");
       else commit.run([]);
       return answer;

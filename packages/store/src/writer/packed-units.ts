@@ -1,0 +1,98 @@
+/**
+ * All units of one turn as one message to the writer thread: a list of plain values, and one block of memory with the lines of all of
+ * them, which the thread takes over. A hundred runs that go on together cost it one message, not a hundred copies.
+ *   - `sql`: the statements that the thread has not seen yet; each is known by its number from then on.
+ *   - `words`: for each unit `id sync bytes records quiet`, the number of its operations, then these: `LINES run seq count kinds at`,
+ *     `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
+ *   - `block`: from `at` on, for each line its time and where it ends (two doubles), then the bytes of all.
+ * The thread reads it in `units.js`.
+ */
+import type { SqlValue } from "../sqlite/sqlite-port.ts";
+import type { Lines, Op, PackedLines, PackedOp, Posted } from "./unit.ts";
+
+export interface PackedUnits {
+  readonly sql: readonly string[];
+  readonly words: readonly SqlValue[];
+  readonly block: ArrayBuffer;
+}
+
+/** What stands in the place of the number of a statement. */
+const LINES = -1;
+const EXEC = -2;
+
+/** Bytes of the two doubles of a line. */
+const HEAD_BYTES = 16;
+
+/** Bytes that lines take in a block, which keeps the next ones aligned. */
+export function bytesOfLines({ events }: Lines): number {
+  let size = events.length * HEAD_BYTES;
+  for (const { line } of events) size += line.byteLength;
+  return Math.ceil(size / 8) * 8;
+}
+
+/** The messages of one writer. */
+export function createPacker(): (units: readonly Posted[]) => PackedUnits {
+  const numbers = new Map<string, number>();
+  return (units) => {
+    const sql: string[] = [];
+    const words: SqlValue[] = [];
+    let size = 0;
+    for (const { ops } of units) {
+      for (const { lines } of ops) if (lines !== undefined) size += bytesOfLines(lines);
+    }
+    const block = new ArrayBuffer(size);
+    let at = 0;
+    const numberOf = (text: string): number => {
+      let number = numbers.get(text);
+      if (number === undefined) {
+        number = numbers.size;
+        numbers.set(text, number);
+        sql.push(text);
+      }
+      return number;
+    };
+    for (const { id, sync, bytes, records, quiet, ops } of units) {
+      words.push(id, sync ? 1 : 0, bytes, records, quiet ? 1 : 0, ops.length);
+      for (const op of ops) {
+        if (op.lines !== undefined) {
+          const { run, seq, count, kinds } = packLines(op.lines, block, at);
+          words.push(LINES, run, seq, count, kinds, at);
+          at += bytesOfLines(op.lines);
+        } else if ("exec" in op) words.push(EXEC, op.exec);
+        else {
+          const { need = null, get = false, rows } = op;
+          words.push(numberOf(op.sql), need, get ? 1 : 0, rows.length, rows[0]?.length ?? 0);
+          for (const row of rows) words.push(...row);
+        }
+      }
+    }
+    return { sql, words, block };
+  };
+}
+
+/** The operations of a unit that stays in this thread. */
+export function packedOps(ops: readonly Op[]): readonly PackedOp[] {
+  return ops.map((op) =>
+    op.lines === undefined
+      ? op
+      : { lines: packLines(op.lines, new ArrayBuffer(bytesOfLines(op.lines)), 0) },
+  );
+}
+
+/** Writes lines into a block. Their bytes are copied, because other readers share them. */
+function packLines({ run, events }: Lines, block: ArrayBuffer, at: number): PackedLines {
+  const heads = new Float64Array(block, at, events.length * 2);
+  const bytes = new Uint8Array(block, at + events.length * HEAD_BYTES);
+  let kinds = "";
+  let end = 0;
+  let head = 0;
+  for (const { kind, line, event } of events) {
+    bytes.set(line, end);
+    end += line.byteLength;
+    heads[head] = event.ts;
+    heads[head + 1] = end;
+    kinds += head === 0 ? kind : ` ${kind}`;
+    head += 2;
+  }
+  return { run, seq: events[0]?.seq ?? 0, count: events.length, kinds, block, at };
+}
