@@ -93,7 +93,11 @@ async function measureCase(name) {
     };
   });
   const ours = rows.find((row) => row.who === OURS);
-  for (const [figure, { ratio, value }] of Object.entries(bars)) {
+  for (const [figure, { ratio, value, least }] of Object.entries(bars)) {
+    if (least !== undefined && ours.ratios[figure] < least)
+      past.push(
+        `${name}: ${ours.ratios[figure].toFixed(2)}x of ${baseline} ${UNITS[figure]}, at least ${least}x`,
+      );
     if (ratio !== undefined && ours.ratios[figure] > ratio)
       past.push(`${name}: ${ours.ratios[figure].toFixed(2)}x of ${baseline}, bar ${ratio}x`);
     if (value !== undefined && ours.figures[figure] > value)
@@ -117,7 +121,10 @@ function linesOf({ name, baseline, bars, rows, failed }) {
           .join(", "),
     who === OURS
       ? Object.entries(bars)
-          .flatMap(([figure, { ratio, value, goal }]) => [
+          .flatMap(([figure, { ratio, value, goal, least, should }]) => [
+            ...(least === undefined
+              ? []
+              : [`at least ${least}x ${UNITS[figure]} (goal ${should}x)`]),
             ...(ratio === undefined ? [] : [`${ratio}x`]),
             ...(value === undefined ? [] : [`${value} ${UNITS[figure]}`]),
             ...(goal === undefined ? [] : [`goal ${goal} ${UNITS[figure]}`]),

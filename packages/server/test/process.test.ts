@@ -89,6 +89,26 @@ test.each(["throw", "reject"])("an uncaught error (%s) ends the process with 70"
   expect(await ended).toEqual([70, null]);
 });
 
+test.each([
+  "process.exit(3)",
+  'throw new Error("nobody catches it")',
+  "process.on('exit', () => log.info('last')); process.exit(3)",
+])("what was logged before %s is written", async (end) => {
+  const program = `
+    import { createServer } from ${JSON.stringify(new URL("../dist/index.js", import.meta.url).href)};
+    const { host: { log } } = await createServer({ store: "memory" });
+    setTimeout(() => { log.info("first"); log.error("second"); ${end}; });
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let log = "";
+  for await (const chunk of child.stderr) log += chunk;
+  const said = log.split("\n").filter((line) => line.startsWith("{"));
+  const messages = said.map((line) => JSON.parse(line).msg);
+  expect(messages).toEqual(["first", "second", ...(end.includes("last") ? ["last"] : [])]);
+});
+
 test.each(["given", "reloaded"])(
   "a token that was %s never reaches the log, in any form",
   async (how) => {

@@ -3,6 +3,7 @@
  * `process.test.ts`; here is what an attacker would try next.
  */
 import { once } from "node:events";
+import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { createServer, type RunningServer } from "@millrace/server";
@@ -438,6 +439,39 @@ describe("flows of strangers", () => {
       await expect(call, part).rejects.toMatchObject({ status: 422 });
     }
   });
+});
+
+test("every request of a socket is let in by its own token alone, as long as that is valid", async () => {
+  const server = await serve({ tokens: [`first:admin:${TOKEN}`, `second:read:${SECOND}`] });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const sockets = new Set<number | undefined>();
+  const ask = async (authorization: string | undefined, path = "/api/meta"): Promise<number> => {
+    const headers = authorization === undefined ? {} : { authorization };
+    const request = get(`${server.url}${path}`, { agent, headers });
+    const [answer] = await once(request, "response");
+    sockets.add(answer.socket.localPort);
+    await once(answer.resume(), "end");
+    return answer.statusCode;
+  };
+  const first = `Bearer ${TOKEN}`;
+  const wrong = [
+    ...[undefined, "", "Bearer", TOKEN, first.slice(0, -1), `${first}0`, `${first} `.repeat(2)],
+    ...[`${first.slice(0, -1)}0`, `Bearer ${"0".repeat(TOKEN.length)}`, `Basic ${TOKEN}0`],
+    `${first}${"0".repeat(4_000)}`,
+  ];
+  for (let round = 0; round < 2; round += 1) {
+    for (const authorization of wrong) {
+      expect(await ask(first)).toBe(200);
+      expect(await ask(authorization), authorization).toBe(401);
+    }
+    expect(await ask(`Bearer ${SECOND}`)).toBe(200);
+    expect(await ask(`bearer ${TOKEN}`)).toBe(200);
+  }
+  server.app.reload({ tokens: [`second:read:${SECOND}`] });
+  expect(await ask(first)).toBe(401);
+  expect(await ask(`Bearer ${SECOND}`)).toBe(200);
+  expect(sockets.size).toBe(1);
 });
 
 test("no answer of a fault tells what happened inside", async () => {

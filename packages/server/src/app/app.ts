@@ -8,11 +8,12 @@ import {
   resolveOptions,
   type ServerOptions,
 } from "../config/options.ts";
-import { invoke } from "../dispatch/index.ts";
+import { after, invoke } from "../dispatch/index.ts";
 import { ConfigError, ProblemError } from "../errors.ts";
 import { createGate } from "../gate/gate.ts";
 import { isLoopback } from "../gate/target.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
+import type { TokenIdentity } from "../gate/tokens.ts";
 import {
   answerError,
   createRequestIds,
@@ -132,21 +133,24 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     );
   }
 
-  async function answer(source: Request | NodeBindings, given?: Request): Promise<Response> {
+  function answer(source: Request | NodeBindings, given?: Request): Response | Promise<Response> {
     const startedAt = performance.now();
     const exchange = new Exchange(source, nextId(), (done, facts) =>
       report(done, startedAt, facts),
     );
     if (given !== undefined) exchange.given = given;
+    const fail = (error: unknown) => answerError(exchange, error, host.log);
+    const admit = (token: TokenIdentity | null) => {
+      exchange.token = token;
+      return exchange.method === "OPTIONS" ? preflight(exchange, routes) : routes.handle(exchange);
+    };
     try {
       // In two steps, so that a page of an allowed origin can read why its token was refused.
       exchange.passage = gate.check(exchange);
-      const token = gate.authenticate(exchange, exchange.passage);
-      exchange.token = token instanceof Promise ? await token : token;
-      if (exchange.method === "OPTIONS") return preflight(exchange, routes);
-      return await routes.handle(exchange);
+      const answered = after(gate.authenticate(exchange, exchange.passage), admit);
+      return answered instanceof Promise ? answered.catch(fail) : answered;
     } catch (error) {
-      return answerError(exchange, error, host.log);
+      return fail(error);
     }
   }
 

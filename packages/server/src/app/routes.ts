@@ -7,7 +7,15 @@ import { COMMANDS } from "@millrace/contracts/commands";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
-import { Answer, bindArgs, dispatch, invoke, JSON_TYPE, matchesEtag } from "../dispatch/index.ts";
+import {
+  Answer,
+  after,
+  bindArgs,
+  dispatch,
+  invoke,
+  JSON_TYPE,
+  matchesEtag,
+} from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { type Exchange, type Reply, readJsonBody } from "../http/index.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
@@ -66,30 +74,28 @@ export function createRoutes(options: RouteOptions): Routes {
 
   const callOf = (exchange: Exchange): CommandCall => new ExchangeCall(host, app, exchange);
 
-  async function serveCommand(
+  function serveCommand(
     exchange: Exchange,
     command: BoundCommand,
     path: Record<string, string>,
-  ): Promise<Response> {
+  ): Response | Promise<Response> {
     const { http, name } = command;
     exchange.pattern = http.path;
-    const readArgs = async () => {
-      const takesBody = (http.body ?? "none") !== "none";
-      return bindArgs(command, http, {
-        path,
-        query: exchange.passage.query,
-        header: (header) => exchange.header(header),
-        body: takesBody ? await readJsonBody(exchange, app.limits.maxBodyBytes) : undefined,
-      });
-    };
+    const { query } = exchange.passage;
+    const header = (wanted: string) => exchange.header(wanted);
+    const bind = (body: unknown) => bindArgs(command, http, { path, query, header, body });
+    const takesBody = (http.body ?? "none") !== "none";
+    const readArgs = () =>
+      takesBody ? readJsonBody(exchange, app.limits.maxBodyBytes).then(bind) : bind(undefined);
     const call = callOf(exchange);
     const stream = streams.get(name);
     const open = stream && ((args: never) => stream(args, call, exchange));
-    const answer = await dispatch(command, readArgs, call, open);
-    if (!(answer instanceof Answer)) return answer;
-    return exchange.reply(
-      http.media === BYTES ? bytesReply(answer) : jsonReply(exchange, answer, http.status),
-    );
+    return after(dispatch(command, readArgs, call, open), (answer) => {
+      if (!(answer instanceof Answer)) return answer;
+      return exchange.reply(
+        http.media === BYTES ? bytesReply(answer) : jsonReply(exchange, answer, http.status),
+      );
+    });
   }
 
   async function serveInvoke(exchange: Exchange): Promise<Response> {

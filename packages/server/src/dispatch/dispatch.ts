@@ -68,43 +68,69 @@ const CHECKS_RESULTS: boolean = /^(?:test|development)$/.test(process.env["NODE_
 /**
  * Checks a call, then runs the handler of its command, or `stream` where the surface has one for it. `readArgs` is called after
  * the checks that need no arguments. Throws `ProblemError`; store errors become one, and anything else that is thrown is a fault.
- * In tests and development the result is checked against the command's schema, so a handler cannot drift from it.
+ * In tests and development the result is checked against the command's schema, so a handler cannot drift from it. A handler that answers
+ * at once is answered for at once: what it throws is thrown.
  */
-export async function dispatch<S = never>(
+export function dispatch<S = never>(
   command: CommandDef,
   readArgs: () => unknown,
   call: CommandCall,
   stream?: (args: never) => Promise<S>,
-): Promise<Answer | S> {
+): Answer | S | Promise<Answer | S> {
   const { app, caller, host } = call;
   if (!app.isWired(command.name)) throw notWired(command.name);
   checkRole(command, caller);
   if (command.effect !== "read") refuseWhileDraining(app);
   checkStore(command, host);
-  const args = checkArgs(command, await readArgs()) as never;
-  if (stream !== undefined) return stream(args);
-  const handler = host.commands.get(command.name);
-  if (handler === undefined) {
-    const headers = { Link: `<${command.http?.path ?? ""}>; rel="alternate"` };
-    throw new ProblemError("stream_only", { headers });
-  }
+  return after<unknown, Answer | S>(readArgs(), (read) => {
+    const args = checkArgs(command, read) as never;
+    if (stream !== undefined) return stream(args);
+    const handler = host.commands.get(command.name);
+    if (handler === undefined) {
+      const headers = { Link: `<${command.http?.path ?? ""}>; rel="alternate"` };
+      throw new ProblemError("stream_only", { headers });
+    }
+    return answerOf(command, () => handler(args, call));
+  });
+}
+
+/** Goes on with a value: at once where it is there, so that what waits for nothing makes no promise. */
+export function after<T, R>(
+  value: T | PromiseLike<T>,
+  next: (value: T) => R | Promise<R>,
+): R | Promise<R> {
+  return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
+}
+
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  const { then } = Object(value) as { readonly then?: unknown };
+  return typeof then === "function";
+}
+
+function answerOf(command: CommandDef, handle: () => unknown): Answer | Promise<Answer> {
+  const done = (result: unknown): Answer => {
+    const answer = result instanceof Answer ? result : new Answer(result ?? null);
+    if (CHECKS_RESULTS) command.result.parse(answer.value);
+    return answer;
+  };
   let result: unknown;
   try {
-    result = await handler(args, call);
+    result = handle();
   } catch (error) {
     throw fromStore(error);
   }
-  const answer = result instanceof Answer ? result : new Answer(result ?? null);
-  if (CHECKS_RESULTS) command.result.parse(answer.value);
-  return answer;
+  if (!isPromise(result)) return done(result);
+  return Promise.resolve(result).then(done, (error: unknown) => {
+    throw fromStore(error);
+  });
 }
 
 /** Dispatches a command by name: `body` is that of `POST /api/invoke`. Throws `invalid_args` for a member that does not fit. */
-export async function invoke(body: unknown, call: CommandCall): Promise<Answer> {
+export function invoke(body: unknown, call: CommandCall): Answer | Promise<Answer> {
   const { name, args } = readInvocation(body);
   const command = COMMANDS.get(name);
   if (command === undefined || !call.app.isWired(name)) throw notWired();
-  return dispatch(command, () => args, call);
+  return dispatch<never>(command, () => args, call);
 }
 
 /** Throws `draining` when the server stops. */

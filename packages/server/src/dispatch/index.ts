@@ -10,6 +10,7 @@ export {
 } from "./conditions.ts";
 export {
   Answer,
+  after,
   dispatch,
   invoke,
   JSON_TYPE,

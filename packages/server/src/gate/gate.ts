@@ -23,6 +23,8 @@ export interface RawRequest {
   header(name: string): string | undefined;
   /** Names and values as they came, for finding repeated headers; null where the platform has joined them already. */
   readonly rawHeaders: readonly string[] | null;
+  /** The socket that it came from; null where it came from none. */
+  readonly socket: object | null;
   /** Address of the peer; null where it is not known. */
   readonly remote: string | null;
   /** The request without its body, for `caller`. */
@@ -74,8 +76,11 @@ export interface Gate {
 }
 
 /** Headers that must not come twice: two readers could each believe another one. */
-const SINGLE = new Set(["host", "content-type", "origin", "authorization"]);
-const SINGLE_LENGTHS = new Set([...SINGLE].map((name) => name.length));
+const SINGLE = ["host", "content-type", "origin", "authorization"] as const;
+/** By their lengths, which are different. */
+const SINGLE_OF_LENGTH: readonly (string | undefined)[] = Array.from({ length: 16 }, (_, length) =>
+  SINGLE.find((name) => name.length === length),
+);
 /** Seconds after which an address that failed too often may try again. */
 const RETRY = { "Retry-After": "60" };
 /** The same for every path: a browser cannot send the header by itself, so a page has to be saved first. */
@@ -174,7 +179,7 @@ export function createGate(policy: GatePolicy): Gate {
       if (exempt) return null;
       if (policy.caller) return identify(policy.caller, request);
       if (tokens.open) return null;
-      return tokens.find(request.header("authorization")) ?? refuse(request);
+      return tokens.find(request.header("authorization"), request.socket) ?? refuse(request);
     },
     admits(token) {
       if (policy.caller) return true; // `caller` is asked once for each request
@@ -201,15 +206,15 @@ function checkHeaders(request: RawRequest, maxHeaders: number): void {
   const raw = request.rawHeaders;
   if (raw === null) return;
   if (raw.length / 2 > maxHeaders) throw new ProblemError("headers_too_large");
-  const seen = new Set<string>();
+  let seen = 0; // a bit for each length
   for (let i = 0; i < raw.length; i += 2) {
     const written = raw[i] as string;
-    if (!SINGLE_LENGTHS.has(written.length)) continue;
-    const name = written.toLowerCase();
-    if (!SINGLE.has(name)) continue;
-    if (seen.has(name)) {
+    const { length } = written;
+    const name = SINGLE_OF_LENGTH[length];
+    if (name === undefined || (written !== name && written.toLowerCase() !== name)) continue;
+    if ((seen & (1 << length)) !== 0) {
       throw name === "authorization" ? unauthorized() : new ProblemError("bad_header");
     }
-    seen.add(name);
+    seen |= 1 << length;
   }
 }

@@ -67,10 +67,22 @@ function shortHash(secret: string): string {
   return createHash("sha256").update(secret).digest("hex").slice(0, 8);
 }
 
-/** The tokens that are valid now. */
+/** A header by which a socket has shown a token. */
+interface Proof {
+  readonly header: Buffer;
+  readonly token: TokenIdentity;
+}
+
+/**
+ * The tokens that are valid now.
+ *   S1  What a socket has shown is forgotten with the set, so at every `reload`, and with the socket.
+ *   S2  A header is compared with what its socket has shown in a time that says nothing of either; any other goes the long way, against
+ *       every token.
+ */
 export class TokenSet {
   readonly #key: Uint8Array;
   readonly #tokens: readonly TokenIdentity[];
+  readonly #proofs = new WeakMap<object, Proof>();
 
   /** `key` is random and stays in this process; sets with the same key know each other's tokens. */
   constructor(written: readonly string[], key: Uint8Array) {
@@ -93,9 +105,22 @@ export class TokenSet {
     return this.#tokens.some((token) => token.id === id && token.digest.equals(digest));
   }
 
-  /** The token of an `Authorization` value; undefined for a missing, malformed or wrong one, in equal time. */
-  find(authorization: string | undefined): TokenIdentity | undefined {
-    const secret = BEARER.exec(authorization ?? "")?.[1] ?? "";
+  /**
+   * The token of an `Authorization` value; undefined for a missing, malformed or wrong one, in equal time. `socket`: where it came
+   * from, if that is one.
+   */
+  find(authorization: string = "", socket: object | null = null): TokenIdentity | undefined {
+    const proof = socket === null ? undefined : this.#proofs.get(socket);
+    if (proof !== undefined && isSame(authorization, proof.header)) return proof.token;
+    const found = this.#match(authorization);
+    if (found !== undefined && socket !== null) {
+      this.#proofs.set(socket, { header: Buffer.from(authorization, "latin1"), token: found });
+    }
+    return found;
+  }
+
+  #match(authorization: string): TokenIdentity | undefined {
+    const secret = BEARER.exec(authorization)?.[1] ?? "";
     const digest = this.#digest(secret);
     let found: TokenIdentity | undefined;
     for (const token of this.#tokens) {
@@ -107,4 +132,15 @@ export class TokenSet {
   #digest(secret: string): Buffer {
     return createHmac("sha256", this.#key).update(secret).digest();
   }
+}
+
+const scratch = Buffer.alloc(8_192); // longer than any header with a token
+
+/** Whether a text is these bytes, in a time that depends on how many they are alone. */
+function isSame(text: string, bytes: Buffer): boolean {
+  const shown = scratch.subarray(0, bytes.length);
+  shown.fill(0);
+  shown.write(text, "latin1");
+  const isEqual = timingSafeEqual(shown, bytes);
+  return isEqual && text.length === bytes.length;
 }

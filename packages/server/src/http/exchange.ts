@@ -110,6 +110,10 @@ export class Exchange implements RawRequest {
     return this.node?.incoming.rawHeaders ?? null;
   }
 
+  get socket(): object | null {
+    return this.node?.incoming.socket ?? null;
+  }
+
   get remote(): string | null {
     return this.node?.incoming.socket.remoteAddress ?? null;
   }
@@ -227,17 +231,19 @@ const EXPOSED_HEADERS = "Millrace-Run-Id, ETag, Location, Link, Idempotent-Repla
 /** How long a browser may keep the answer of a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 600;
 
+const BASE_HEADERS: Readonly<HeaderRecord> = Object.freeze({
+  "X-Request-Id": "", // its place
+  "Millrace-Api-Version": "1",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cache-Control": "no-store",
+});
+
 /** The headers that every response carries; later ones of the same spelling replace them. */
 export function baseHeaders(requestId: string, corsOrigin: string | null): HeaderRecord {
-  const headers: HeaderRecord = {
-    "X-Request-Id": requestId,
-    "Millrace-Api-Version": "1",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-store",
-  };
+  const headers: HeaderRecord = { ...BASE_HEADERS, "X-Request-Id": requestId };
   if (corsOrigin !== null) {
     headers["Access-Control-Allow-Origin"] = corsOrigin;
     headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS;

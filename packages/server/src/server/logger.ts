@@ -38,9 +38,36 @@ function wholeBase64(secret: string): string[] {
 
 /** The default logger: `pino` to stderr, each line through `redact`. */
 export function createLogger(redact: (text: string) => string): Logger {
-  const sink = pino.destination({ fd: 2, sync: true });
   return pino(
     { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    { write: (line: string) => sink.write(redact(line)) },
+    { write: (line: string) => writeSoon(redact(line)) },
   );
+}
+
+let lines: string[] = [];
+let stderr: { write(text: string): unknown } | undefined;
+let isExiting = false;
+
+/**
+ * Gathers the lines of one turn of the event loop, of all loggers of this process, for one write; the last ones are written when it
+ * exits, also for an error that nobody has caught.
+ */
+function writeSoon(line: string): void {
+  if (stderr === undefined) {
+    stderr = pino.destination({ fd: 2, sync: true });
+    process.on("exit", () => {
+      isExiting = true;
+      writeLines();
+    });
+  }
+  if (lines.length === 0) setImmediate(writeLines);
+  lines.push(line);
+  if (isExiting) writeLines();
+}
+
+function writeLines(): void {
+  if (lines.length === 0) return;
+  const text = lines.join("");
+  lines = [];
+  stderr?.write(text);
 }

@@ -1,12 +1,12 @@
 /**
  * What is measured, as Prometheus text. Labels come from closed sets (pattern of the route, status, kind, state), never from
  * a request, so that no client can make the page grow.
- *   M1  What happens often costs an addition; names and labels are put together when the page is read.
+ *   M1  What happens often costs an addition to an array; names and labels are put together when the page is read.
  */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import type { Executor, Journal } from "@millrace/contracts";
 import type { Store } from "@millrace/store";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, type Metric, Registry } from "prom-client";
 import type { LiveState, Metrics, Standing } from "../ports.ts";
 import { liveRuns } from "../runs/index.ts";
 
@@ -23,18 +23,23 @@ const NO_ROUTE = "none";
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  const requests = new Counter({
+  const routes = new Map<string, RouteCounts>();
+  new Counter({
     name: "millrace_http_requests_total",
     help: "Requests answered, by pattern of the route and status",
     labelNames: ["route", "status"],
     registers,
+    collect() {
+      this.reset();
+      for (const [route, { statuses }] of routes) {
+        for (const [status, count] of statuses) this.inc({ route, status }, count);
+      }
+    },
   });
-  const durations = new Histogram({
+  registerHistogram(registry, {
     name: "millrace_http_request_duration_seconds",
     help: "Time from the request to its whole answer; event streams do not count",
-    labelNames: ["route"],
-    buckets: REQUEST_BUCKETS,
-    registers,
+    times: () => [...routes].map(([route, { times }]) => [{ route }, times] as const),
   });
   const runs = new Gauge({
     name: "millrace_runs",
@@ -63,11 +68,11 @@ export function createMetrics(): Metrics {
       for (const [kind, count] of byKind) this.inc({ kind }, count);
     },
   });
-  const commits = new Histogram({
+  const commits = new Times(COMMIT_BUCKETS);
+  registerHistogram(registry, {
     name: "millrace_journal_commit_duration_seconds",
     help: "Time in which the journal takes a batch of events; its count is that of the commits",
-    buckets: COMMIT_BUCKETS,
-    registers,
+    times: () => [[{}, commits]],
   });
   const scheduleLag = new Gauge({
     name: "millrace_schedule_lag_seconds",
@@ -120,8 +125,13 @@ export function createMetrics(): Metrics {
     },
     request(pattern, status, ms) {
       const route = pattern ?? NO_ROUTE;
-      requests.inc({ route, status });
-      if (ms !== undefined) durations.observe({ route }, ms / 1_000);
+      let counts = routes.get(route);
+      if (counts === undefined) {
+        counts = { statuses: new Map(), times: new Times(REQUEST_BUCKETS) };
+        routes.set(route, counts);
+      }
+      counts.statuses.set(status, (counts.statuses.get(status) ?? 0) + 1);
+      if (ms !== undefined) counts.times.observe(ms / 1_000);
     },
     stalled: () => stalled.inc(),
     text(standing) {
@@ -135,6 +145,68 @@ export function createMetrics(): Metrics {
       loop = undefined;
     },
   };
+}
+
+/** What was answered on one route. */
+interface RouteCounts {
+  readonly statuses: Map<number, number>;
+  readonly times: Times;
+}
+
+/** Times in buckets, in seconds. */
+class Times {
+  readonly bounds: readonly number[];
+  /** Of each bucket alone; the last one is above every bound. */
+  readonly counts: Float64Array;
+  sum = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(seconds: number): void {
+    let at = 0;
+    while (at < this.bounds.length && seconds > (this.bounds[at] as number)) at += 1;
+    this.counts[at] = (this.counts[at] as number) + 1;
+    this.sum += seconds;
+  }
+}
+
+/** Shows times as a histogram; that of prom-client looks labels up by their text whenever it is told one. */
+function registerHistogram(
+  registry: Registry,
+  {
+    name,
+    help,
+    times,
+  }: {
+    readonly name: string;
+    readonly help: string;
+    readonly times: () => readonly (readonly [labels: { readonly route?: string }, times: Times])[];
+  },
+): void {
+  const values = () =>
+    times()
+      .filter(([labels, { counts }]) => labels.route === undefined || counts.some((n) => n > 0))
+      .flatMap(([labels, { bounds, counts, sum }]) => {
+        let count = 0;
+        const buckets = Array.from(counts, (own, at) => {
+          count += own;
+          const le = bounds[at] ?? "+Inf";
+          return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count };
+        });
+        return [
+          ...buckets,
+          { metricName: `${name}_sum`, labels, value: sum },
+          { metricName: `${name}_count`, labels, value: count },
+        ];
+      });
+  const metric = {
+    name,
+    get: async () => ({ name, help, type: "histogram", aggregator: "sum", values: values() }),
+  };
+  registry.registerMetric(metric as unknown as Metric);
 }
 
 /** Counts the live runs; costs a walk over the runs that have not ended. */
