@@ -91,11 +91,11 @@ function answer([word, shell = "", ...rest]: readonly string[]): string | undefi
 }
 
 /** As the terminal is at this moment: `columns` of the stream is older, and what was drawn would be erased by a width that was. */
-function terminalSize(): {
+function terminalSize(stream: "stdout" | "stderr" = "stderr"): {
   readonly columns: number | undefined;
   readonly rows: number | undefined;
 } {
-  if (!process.stderr.isTTY) return { columns: undefined, rows: undefined };
-  const [columns, rows] = process.stderr.getWindowSize();
+  if (!process[stream].isTTY) return { columns: undefined, rows: undefined };
+  const [columns, rows] = process[stream].getWindowSize();
   return { columns, rows };
 }

@@ -31,7 +31,7 @@ async function answer(
   io: CliIo,
   { out, err }: Pick<CommandIo, "out" | "err">,
 ): Promise<number> {
-  const columns = io.isTTY.stdout ? io.size().columns || undefined : undefined;
+  const columns = io.isTTY.stdout ? io.size("stdout").columns || undefined : undefined;
   const parsed = await parseArguments(argv, columns);
   if (parsed.kind === "help") {
     await out.write(parsed.text);

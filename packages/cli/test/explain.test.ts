@@ -48,6 +48,38 @@ test("what cannot be seen in an example is spelled out", async () => {
   expect(stdout).toContain("    value =<U+00A0>1\n");
 });
 
+test("a member of a node type is explained with its kind, its default and its values", async () => {
+  const { code, stdout } = await inside(["explain", "file.read.encoding"]);
+  expect(code).toBe(0);
+  expect(stdout).toBe(
+    'file.read.encoding (field of file.read, string) One of `"utf8"`, `"json"`, `"base64"`. Default `"utf8"`.\n',
+  );
+  const entries = coreEntries().filter(({ type }) => type !== "service.call");
+  for (const { type, fields, output } of entries) {
+    const { required = [] } = fields as { readonly required?: readonly string[] };
+    for (const [name, schema] of Object.entries(fieldsOf(type))) {
+      const { stdout: json } = await inside(["explain", `${type}.${name}`, "--json"]);
+      const isRequired = required.includes(name);
+      expect(JSON.parse(json)).toEqual({ kind: "field", type, name, required: isRequired, schema });
+    }
+    const known = fieldsOf(type);
+    const { properties = {} } = output as { readonly properties?: object };
+    for (const name of Object.keys(properties).filter((name) => !Object.hasOwn(known, name))) {
+      const { stdout: json } = await inside(["explain", `${type}.${name}`, "--json"]);
+      expect(JSON.parse(json)).toMatchObject({ kind: "output", type, name });
+    }
+  }
+  expect((await inside(["explain", "file.read.nothing"])).code).toBe(2);
+});
+
+function fieldsOf(type: string): { readonly [name: string]: unknown } {
+  const entry = coreEntries().findLast((each) => each.type === type);
+  return (
+    (entry?.fields as { readonly properties?: { readonly [name: string]: unknown } })?.properties ??
+    {}
+  );
+}
+
 test("an exit code is explained", async () => {
   expect((await inside(["explain", "3"])).stdout).toBe(
     "exit code 3 (invalid) the flow is invalid\n",

@@ -148,7 +148,7 @@ test("a schedule of a flow is shown as proposed until a person activates it, onc
     `[0]\nnightly is stored, version 1\n${night} nightly activates it\nschedule often, every 15m`,
   );
   expect(await told("schedule list")).toBe(
-    "[0]\nSCHEDULE  TEMPLATE  WHEN  NEXT  LAST\n" +
+    "[0]\nSCHEDULE  TEMPLATE  WHEN  NEXT  LAST  REMARK\n" +
       "night  nightly  0 3 * * * (Europe/Berlin)  proposed  -  not active: schedule add --from\n" +
       "often  nightly  every 15m  proposed  -  not active: schedule add --from\n",
   );

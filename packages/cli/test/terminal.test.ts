@@ -77,6 +77,12 @@ function terminal(
 
 const millrace = `${JSON.stringify(process.execPath)} ${JSON.stringify(BIN)}`;
 
+withTmux("help is as wide as the terminal of stdout, wherever stderr goes", async () => {
+  const shown = terminal(`${millrace} run --help 2>err.txt`, 120, 80, scratch());
+  const lines = (await shown.until("code 0")).split("\n");
+  expect(Math.max(...lines.map((line) => line.length))).toBeGreaterThan(80);
+});
+
 withTmux("a confirmation is asked at the keyboard, and y approves it", async () => {
   const cwd = scratch({ "ask.flow": CONFIRM });
   const shown = terminal(`${millrace} run ask.flow`, 80, 24, cwd);

@@ -25,8 +25,11 @@ export interface CliIo {
   readonly cwd: string;
   /** Whether each stream is a terminal. */
   readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** Size of the terminal behind stderr; 0 or undefined (as under `script`) counts as 80 by 24. */
-  size(): { readonly columns: number | undefined; readonly rows: number | undefined };
+  /** Size of the terminal behind a stream, by default stderr; 0 or undefined (as under `script`) counts as 80 by 24. */
+  size(stream?: "stdout" | "stderr"): {
+    readonly columns: number | undefined;
+    readonly rows: number | undefined;
+  };
   /** Epoch milliseconds. */
   now(): number;
   /** Asks the server that was named. What a flow reaches goes through the egress client instead. */

@@ -71,6 +71,8 @@ function explain(word: string, style: Style): Answer {
     ({ type, version }) => type === word || `${type}@${version}` === word,
   );
   if (entry) return explainType(entry, style);
+  const member = explainMember(word, entries, style);
+  if (member) return member;
   const language = explainLanguage(word, style);
   if (language) return language;
   const types = entries.map(({ type }) => type);
@@ -157,6 +159,48 @@ function explainType(entry: CatalogEntry, style: Style): Answer {
     ...entry.examples.slice(0, 1).map((each) => `example\n\n${example(exampleText(entry, each))}`),
   ];
   return { value: entry, data: [parts.map(cleanLines).join("\n\n")] };
+}
+
+/** A field of a node type, or what its output has: `file.read.encoding`. A field goes before a member of the output. */
+function explainMember(
+  word: string,
+  entries: readonly CatalogEntry[],
+  style: Style,
+): Answer | undefined {
+  const entry = entries.findLast(({ type }) => word.startsWith(`${type}.`));
+  if (entry === undefined) return undefined;
+  const { type } = entry;
+  const path = word.slice(type.length + 1).split(".");
+  for (const kind of ["field", "output"] as const) {
+    const found = memberAt(kind === "field" ? entry.fields : entry.output, path);
+    if (found === undefined) continue;
+    const { schema, required } = found;
+    const facts = [describeType(typeFromSchema(schema)), ...(required ? ["required"] : [])];
+    const what = kind === "field" ? `field of ${type}` : `output of ${type}`;
+    const text = `${style.bold(word)} (${what}, ${facts.join(", ")}) ${aboutMember(schema)}`;
+    return { value: { kind, type, name: path.join("."), required, schema }, data: [clean(text)] };
+  }
+  return undefined;
+}
+
+/** The schema of a member, also of the elements of a list. */
+function memberAt(
+  of: JsonSchema,
+  [name = "", ...rest]: readonly string[],
+): { readonly schema: JsonSchema; readonly required: boolean } | undefined {
+  const {
+    items,
+    properties = {},
+    required = [],
+  } = of as {
+    readonly items?: JsonSchema;
+    readonly properties?: { readonly [name: string]: JsonSchema };
+    readonly required?: readonly string[];
+  };
+  if (typeof items === "object") return memberAt(items, [name, ...rest]);
+  const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (schema === undefined) return undefined;
+  return rest.length > 0 ? memberAt(schema, rest) : { schema, required: required.includes(name) };
 }
 
 /** One row for each member of an object schema; `marks`: those that are required say so. */

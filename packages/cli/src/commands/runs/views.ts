@@ -103,7 +103,7 @@ async function drawn(run: StoredRun, { api, io, input }: CommandContext): Promis
   const graph = await api.invoke("get_run_graph", { runId });
   const view = createView(runId);
   for (const event of await eventsOf(runId, api)) foldEvents(view, event as ExecutionEvent);
-  const { columns } = io.size();
+  const { columns } = io.size("stdout");
   const tree = treeLines(view, graph, {
     style: createStyle(io.colour && io.isTTY.stdout, io.env),
     columns: (io.isTTY.stdout && columns) || Number.MAX_SAFE_INTEGER,

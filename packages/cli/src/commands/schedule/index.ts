@@ -18,9 +18,10 @@ const list = apiCommand("schedule list", "list schedules and when they fire next
   examples: [["schedule list", "what runs by itself, and when"]],
   command: "list_schedules",
   request: ({ input }) => pageOf(input),
-  show: (page, all) =>
-    listed({ ...page, items: [...page.items, ...(page.proposed ?? [])] }, all, {
-      headings: ["SCHEDULE", "TEMPLATE", "WHEN", "NEXT", "LAST", ""],
+  show: ({ items, nextCursor, proposed = [] }, all) => {
+    const hasRemark = proposed.length > 0 || items.some(({ lastError }) => lastError !== undefined);
+    return listed({ items: [...items, ...proposed], nextCursor }, all, {
+      headings: ["SCHEDULE", "TEMPLATE", "WHEN", "NEXT", "LAST", hasRemark ? "REMARK" : ""],
       row: (each) =>
         "schedule" in each
           ? [each.schedule.name, each.template, timesOf(each.schedule), "proposed", "-", NOT_ACTIVE]
@@ -33,7 +34,8 @@ const list = apiCommand("schedule list", "list schedules and when they fire next
               each.lastError ?? "",
             ],
       none: "no schedule; millrace schedule add --template SLUG --every 1h makes one",
-    }),
+    });
+  },
 });
 
 const show = apiCommand("schedule show", "show a schedule", {
