@@ -4,6 +4,7 @@ import {
   mkdir,
   open,
   readdir,
+  readFile,
   realpath,
   rename,
   rm,
@@ -93,6 +94,16 @@ async function flowFiles(folder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((path) => !relative(folder, path).split(sep).includes("node_modules"))
     .sort();
+}
+
+/** The text of a file; undefined where there is none. Throws a usage error for one that cannot be read. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw usage(`cannot read ${file}: ${reason(error)}`);
+  }
 }
 
 /** Who may look: everybody, or nobody but the person. */

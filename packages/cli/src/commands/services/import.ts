@@ -1,6 +1,5 @@
 /** `millrace services import`: the descriptor of a service from an OpenAPI document. Nothing here reaches the network. */
 
-import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import {
   checkService,
@@ -15,8 +14,8 @@ import { type CliCommand, type CommandIo, flagText, isOn } from "../../argv/spec
 import { configOptions, PROJECT_FILE, projectFile, projectFolder } from "../../config/files.ts";
 import { SERVICES_FOLDER } from "../../config/services.ts";
 import { nextTrust } from "../../config/trust.ts";
-import { CliError, reason, usage } from "../../errors.ts";
-import { readInput, replaceFile } from "../../files.ts";
+import { CliError, usage } from "../../errors.ts";
+import { readIfThere, readInput, replaceFile } from "../../files.ts";
 import { clean } from "../../output/text.ts";
 
 /** Turns an OpenAPI document into a descriptor and writes it; with `--check` nothing is written, and a difference ends with 1. */
@@ -104,7 +103,7 @@ async function writeDescriptor(
   io: CommandIo,
 ): Promise<number> {
   const shown = relative(io.cwd, file) || file;
-  const before = await readBefore(file);
+  const before = await readIfThere(file);
   const change = before === undefined ? "added" : before === text ? "none" : "changed";
   const old = before === undefined ? undefined : serviceIn(before);
   const operations = old === undefined ? undefined : compareServices(old, entry);
@@ -138,15 +137,6 @@ function parse(name: string, bytes: Uint8Array): unknown {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw usage(`${clean(name)} is not JSON`, "convert YAML to JSON first");
-  }
-}
-
-async function readBefore(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw usage(`cannot read ${file}: ${reason(error)}`);
   }
 }
 

@@ -1,12 +1,11 @@
 /** `millrace test`: flows run in the world of their fixtures, and make the events that are kept beside them. */
 
-import { readFile } from "node:fs/promises";
 import { createTwoFilesPatch } from "diff";
 import { command, option } from "../../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
 import { configFlags } from "../../config/files.ts";
-import { CliError, reason, usage } from "../../errors.ts";
-import { replaceFile } from "../../files.ts";
+import { CliError, usage } from "../../errors.ts";
+import { readIfThere, replaceFile } from "../../files.ts";
 import { createStyle } from "../../output/style.ts";
 import { clean } from "../../output/text.ts";
 import { type FlowTest, findTests } from "./find.ts";
@@ -68,7 +67,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
 async function judge(test: FlowTest, outcome: Outcome, update: boolean): Promise<Verdict> {
   const { file, golden } = test;
   if ("problems" in outcome) return { file, status: "failed", problems: outcome.problems };
-  const kept = await readKept(golden);
+  const kept = await readIfThere(golden);
   if (kept === outcome.text) return { file, status: "passed" };
   if (update) {
     await replaceFile(golden, outcome.text);
@@ -79,15 +78,6 @@ async function judge(test: FlowTest, outcome: Outcome, update: boolean): Promise
   }
   const patch = createTwoFilesPatch(`${file} (kept)`, `${file} (made)`, kept, outcome.text);
   return { file, status: "failed", patch };
-}
-
-async function readKept(golden: string): Promise<string | undefined> {
-  try {
-    return await readFile(golden, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw usage(`cannot read ${golden}: ${reason(error)}`);
-  }
 }
 
 async function printVerdict(verdict: Verdict, io: CommandIo): Promise<void> {
