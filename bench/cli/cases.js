@@ -30,8 +30,8 @@ function started(words) {
   return (user + system) * 1_000;
 }
 
-/** One command line beside an empty script. `words` gets the folder with `chain.flow`. */
-function startCase(what, bar, words) {
+/** One command line beside an empty script. `words` gets the folder with `chain.flow`; `before`: what is run there first. */
+function startCase(what, bar, words, before) {
   return {
     what,
     bars: { empty: bar },
@@ -43,6 +43,7 @@ function startCase(what, bar, words) {
       writeFileSync(empty, "");
       writeFileSync(join(folder, "chain.flow"), chain(50));
       process.env.MILLRACE_HOME = folder;
+      if (before !== undefined) started([BIN, ...before]);
       return {
         contenders: {
           empty: () => started([empty]),
@@ -63,6 +64,11 @@ export const cases = {
     join(folder, "chain.flow"),
   ]),
   run: startCase("`millrace run` of the first example", 2, () => ["run", HELLO]),
+  list: startCase("`millrace runs list` of one run", 2.5, () => ["runs", "list"], [
+    "run",
+    HELLO,
+    "--save",
+  ]),
   tree: treeCase,
   svg: svgCase,
 };

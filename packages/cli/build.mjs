@@ -17,9 +17,18 @@ const PACKS = {
   any: ["main"], // every command, and help
   common: ["api/open", "api/proposed-schedules"], // configuration, times
   api: ["api/errors", "api/runs", "run/follow-to-end"],
+  // What runs and the store know of events, then what lists need of the store.
+  events: [
+    "events/fold",
+    "events/make",
+    "events/serialise",
+    "kit/canonical-json",
+    "secret-inputs",
+  ].map((name) => `../../contracts/src/${name}`),
+  store: ["../../server/src/local/stored-lists"],
   language: ["commands/validate"],
   engine: ["run/start"],
-  server: ["api/embedded"], // this installation as the API, zod
+  server: ["api/data-folder"], // this installation as the API, zod
 };
 
 /** Modules whose value is known now: the catalog of core without the engine behind it, a folder beside the code, a version. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ClientError } from "@millrace/client";
 import type { AnyEvent, CommandName, RunRef } from "@millrace/contracts";
 import { type LocalClient, type LocalOptions, openLocal } from "@millrace/server/local";
+import { readStoredList } from "@millrace/server/stored";
 import { readHolder, StoreError } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished, test } from "vitest";
@@ -30,6 +31,49 @@ async function refusal(work: Promise<unknown>): Promise<unknown> {
   expect(requestId).not.toBe("");
   return problem;
 }
+
+test("a list of the store is what the commands answer, and what wants a check is left to them", async () => {
+  const dir = temporaryFolder();
+  const lists = [
+    ...(["list_runs", "list_templates", "list_schedules"] as const),
+    ...(["list_webhooks", "list_hubs"] as const),
+  ];
+  for (const list of lists) {
+    const empty = await local({ store: dir, readonly: true });
+    expect(await readStoredList(dir, list, {}), list).toEqual(await empty.invoke(list, {}));
+  }
+  const writer = await local({ store: dir });
+  const every = "schedule often {\n  every = 15m\n}";
+  for (const slug of ["a", "b", "c"]) {
+    await writer.invoke("save_template", { slug, dsl: `${HELLO}\n${every}\n` });
+    await writer.invoke("run_and_wait", { template: slug, waitMs: 10_000 });
+    await writer.invoke("create_schedule", { template: slug, everyMs: 60_000 });
+    await writer.invoke("create_webhook", { template: slug, input: "name" });
+    await writer.invoke("add_hub", {
+      id: slug,
+      url: `https://${slug}.example/`,
+      name: slug,
+      provides: ["templates"],
+    });
+  }
+  for (const list of lists) {
+    for (const args of [{}, { limit: 2 }, { limit: 200 }]) {
+      const whole = await writer.invoke(list, args);
+      expect(whole.items.length, list).toBeGreaterThan(1);
+      expect(await readStoredList(dir, list, args), list).toEqual(whole);
+    }
+    for (const args of [
+      { limit: 0 },
+      { limit: 201 },
+      { limit: 1.5 },
+      { cursor: "x" },
+      { q: "a" },
+    ]) {
+      expect(await readStoredList(dir, list, args), list).toBeUndefined();
+    }
+  }
+  expect(await readStoredList(dir, "get_settings", {})).toBeUndefined();
+});
 
 test("beside the server that writes, every answer and every refusal is the one of the server", async () => {
   const dir = temporaryFolder();

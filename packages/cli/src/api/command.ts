@@ -134,17 +134,17 @@ export async function withApi<T>(
 }
 
 /** The text of a list: a table, or the remark that there is nothing; and how to go on where there is more. */
-export function listed<T>(
+export async function listed<T>(
   { items, nextCursor }: Page<T>,
   context: CommandContext,
   { headings, row, none }: ListTable<T>,
-): Rendered {
+): Promise<Rendered> {
   const { io } = context;
   if (items.length === 0) return { said: [none] };
-  const columns = io.isTTY.stdout ? io.size().columns || undefined : undefined;
+  const columns = io.isTTY.stdout ? io.size("stdout").columns || undefined : undefined;
   const rows = items.map((item) => row(item, context));
   const more = nextCursor === null ? [] : [`there are more: --cursor ${clean(nextCursor)}`];
-  return { data: tableLines(headings, rows, { columns }), said: more };
+  return { data: await tableLines(headings, rows, { columns }), said: more };
 }
 
 /** The object without members that are undefined. */

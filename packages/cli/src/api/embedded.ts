@@ -1,15 +1,13 @@
 /**
  * This installation as the API of the commands: its data directory, and what its configuration allows.
  *   B1  Nothing is opened, let alone made, before a call whose arguments are right.
+ *   B2  A list that the store answers alone loads nothing but the store.
  */
 
-import type { Logger } from "@millrace/server";
-import { checkCall, type LocalClient, openLocal } from "@millrace/server/local";
+import type { LocalClient } from "@millrace/server/local";
 import type { CommandIo } from "../argv/spec.ts";
-import { type Config, modelsOf } from "../config/load.ts";
+import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
-import { debugLines } from "../output/debug-lines.ts";
-import { subflowsIn } from "../run/compile.ts";
 import type { Api } from "./api.ts";
 
 /** The data directory. Its calls throw a usage error for a bad option, `unavailable` for a store that does not open. */
@@ -20,17 +18,26 @@ export function createEmbedded(
 ): Omit<Api, "where" | "config"> {
   let opened: Promise<LocalClient> | undefined;
   const open = (): Promise<LocalClient> => {
-    opened ??= openData(config, write, io);
+    opened ??= import("./data-folder.ts").then(({ openData }) => openData(config, write, io));
     return opened;
+  };
+  /** The client, once the arguments are right. */
+  const openFor = async (command: string, args: object): Promise<LocalClient> => {
+    const { checkCall } = await import("./data-folder.ts");
+    checkCall(command, args);
+    return open();
   };
   return {
     async invoke(command, args, options) {
-      checkCall(command, args);
-      return (await open()).invoke(command, args, options);
+      if (!write && opened === undefined) {
+        const { readStoredList } = await import("@millrace/server/stored");
+        const list = await readStoredList(config.credentials.dir, command, args);
+        if (list !== undefined) return list;
+      }
+      return (await openFor(command, args)).invoke(command, args, options);
     },
     async *runFlow(request, options) {
-      checkCall("run_flow", request);
-      yield* (await open()).runFlow(request, options);
+      yield* (await openFor("run_flow", request)).runFlow(request, options);
     },
     async *runEvents(runId, options) {
       yield* (await open()).runEvents(runId, options);
@@ -58,42 +65,5 @@ export function createEmbedded(
     async close() {
       await (await opened?.catch(() => undefined))?.close();
     },
-  };
-}
-
-function openData(config: Config, write: boolean, io: CommandIo): Promise<LocalClient> {
-  const debug = debugLines(io);
-  return openLocal({
-    readonly: !write,
-    store: config.credentials.dir,
-    credentials: config.credentials,
-    services: config.services,
-    extensions: {
-      folder: config.folder,
-      ...config.extensions,
-      ...(debug && { output: debug.output }),
-    },
-    ...(debug && { onError: debug.onError }),
-    egress: config.egress,
-    files: { root: config.filesRoot ?? config.folder },
-    ...(config.shell !== undefined && { shell: config.shell }),
-    ai: { ...config.ai, env: io.env },
-    log: revocationsTo(io),
-    models: modelsOf(config, io),
-    // The templates of the store come after them by themselves.
-    subflows: subflowsIn([io.cwd, config.flows]),
-  });
-}
-
-/** The one thing of a log that a person should know and nothing fails for. */
-function revocationsTo(io: CommandIo): Logger {
-  const line = "warning: the service could not be told to revoke the grant; it is deleted here\n";
-  return {
-    debug() {},
-    info() {},
-    warn(_fields, message) {
-      if (message?.startsWith("revoke.")) void io.err.write(line);
-    },
-    error() {},
   };
 }

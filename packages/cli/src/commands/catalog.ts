@@ -32,7 +32,7 @@ const show = apiCommand("catalog show", "show a node type with its fields and po
   examples: [["catalog show http.request", "every field, and what it takes"]],
   command: "get_node",
   request: ({ input }) => ({ type: input.args[0] ?? "" }),
-  show: (entry) => ({ data: [...factsOf(entry), ...fieldLines(entry)] }),
+  show: async (entry) => ({ data: [...factsOf(entry), ...(await fieldLines(entry))] }),
 });
 
 export const commands: readonly CliCommand[] = [list, show];
@@ -60,14 +60,14 @@ interface ObjectSchema {
 }
 
 /** Every field with its type; a star marks those that must be there. */
-function fieldLines({ fields }: CatalogEntry): string[] {
+async function fieldLines({ fields }: CatalogEntry): Promise<readonly string[]> {
   const { properties = {}, required = [] } = fields as ObjectSchema;
   const rows = Object.entries(properties).map(([name, schema]) => [
     `${name}${required.includes(name) ? "*" : ""}`,
     typeOf(schema),
     describe(schema),
   ]);
-  return rows.length === 0 ? [] : ["", ...tableLines(["FIELD", "TYPE", "ABOUT"], rows)];
+  return rows.length === 0 ? [] : ["", ...(await tableLines(["FIELD", "TYPE", "ABOUT"], rows))];
 }
 
 function typeOf(schema: JsonSchema): string {

@@ -10,6 +10,7 @@ import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
 import type { AiValues } from "@millrace/providers";
 import type { ServerOptions } from "@millrace/server";
 import { usage } from "../errors.ts";
+import type { DebugLines } from "../output/debug-lines.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import type { ConfigFile, ConfigOptions } from "./files.ts";
@@ -206,6 +207,25 @@ function keysOf(values: Readonly<Record<string, unknown>>): string[] {
     if (!isGroup || !isObject(value)) return [name];
     return Object.keys(value).map((inner) => `${name}.${inner}`);
   });
+}
+
+/** What a server, or the commands of one in this process, are given of the configuration. */
+export function serverOptions(
+  config: Config,
+  io: CliIo,
+  debug: DebugLines | undefined,
+): ServerOptions {
+  const { egress, services, credentials, folder, shell } = config;
+  return {
+    egress,
+    services,
+    extensions: { folder, ...config.extensions, ...(debug && { output: debug.output }) },
+    ...(debug && { onError: debug.onError }),
+    credentials,
+    models: modelsOf(config, io),
+    store: credentials.dir,
+    ...(shell !== undefined && { shell }),
+  };
 }
 
 /** As the option of a server, which checks it. */

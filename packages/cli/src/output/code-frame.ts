@@ -3,15 +3,13 @@
 import type { Diagnostic } from "@millrace/contracts";
 import { maskSecrets } from "@millrace/dsl";
 import type { Style } from "./style.ts";
-import { clean } from "./text.ts";
+import { clean, isAscii } from "./text.ts";
 
 /** More than this many findings scroll the first one, which is the one to read, off the screen. */
 const MAX_SHOWN = 20;
 const LINES_AROUND = 1;
 /** Code around a finding, on one row: a file may be one line of megabytes. */
 const MAX_LINE_LENGTH = 160;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
-const ASCII = /^[\u0000-\u007f]*$/;
 
 /** All findings of one file, worst first in reading order; "and N more" where there are too many. */
 export async function renderDiagnostics(
@@ -20,8 +18,7 @@ export async function renderDiagnostics(
   style: Style,
 ): Promise<string> {
   const text = source.text === undefined ? undefined : hideSecrets(source.text, diagnostics);
-  const width =
-    text === undefined || ASCII.test(text) ? length : (await import("./cells.ts")).width;
+  const width = text === undefined || isAscii(text) ? length : (await import("./cells.ts")).width;
   const context: Context = { name: clean(source.name), lines: text?.split("\n"), style, width };
   const shown = diagnostics.slice(0, MAX_SHOWN).map((each) => frame(each, context));
   const rest = diagnostics.length - shown.length;

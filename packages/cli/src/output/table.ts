@@ -1,7 +1,6 @@
 /** Rows under headings and facts behind their names, aligned by what the eye sees. Text of others is made harmless here. */
 
-import { clip, pad, width } from "./cells.ts";
-import { clean } from "./text.ts";
+import { clean, isAscii } from "./text.ts";
 
 const GAP = "  ";
 
@@ -11,14 +10,23 @@ export interface TableOptions {
   readonly columns?: number | undefined;
 }
 
+/** What measures and cuts text of ASCII alone; loading what knows other characters takes longer than most commands. */
+const NARROW: Pick<typeof import("./cells.ts"), "clip" | "pad" | "width"> = {
+  width: (text) => text.length,
+  pad: (text, cells) => text.padEnd(cells),
+  clip: (text, cells) => (text.length <= cells ? text : `${text.slice(0, cells - 1)}…`),
+};
+
 /** Lines of a table without their line ends; the last column is not filled up. No rows: no lines, not even headings. */
-export function tableLines(
+export async function tableLines(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   { columns }: TableOptions = {},
-): string[] {
+): Promise<string[]> {
   if (rows.length === 0) return [];
   const cells = [headings, ...rows].map((row) => row.map(clean));
+  const isNarrow = cells.every((row) => row.every(isAscii));
+  const { width, pad, clip } = isNarrow ? NARROW : await import("./cells.ts");
   const widths = headings.map((_, at) => Math.max(...cells.map((row) => width(row[at] ?? ""))));
   return cells.map((row) => {
     const line = row.map((text, at) => pad(text, widths[at] ?? 0)).join(GAP);
@@ -26,13 +34,13 @@ export function tableLines(
   });
 }
 
-/** `name  value` lines, the values below each other; those that are undefined or empty are left out. */
+/** `name  value` lines, the names in ASCII, the values below each other; those that are undefined or empty are left out. */
 export function factLines(
   facts: readonly (readonly [name: string, value: string | undefined])[],
 ): string[] {
   const known = facts.filter(([, value]) => value !== undefined && value !== "");
-  const names = Math.max(0, ...known.map(([name]) => width(name)));
-  return known.map(([name, value = ""]) => `${pad(name, names)}${GAP}${clean(value)}`);
+  const names = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value = ""]) => `${name.padEnd(names)}${GAP}${clean(value)}`);
 }
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];

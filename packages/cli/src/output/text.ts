@@ -5,6 +5,14 @@ const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: naming them is the purpose
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u206f\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
+const ASCII = /^[\u0000-\u007f]*$/;
+
+/** Whether each character takes one cell: then nothing has to be loaded that knows the width of others. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text);
+}
+
 /** One line of harmless text: each control character becomes `�`. */
 export function clean(text: string): string {
   return text.replace(UNSAFE, "�");

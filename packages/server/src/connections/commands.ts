@@ -7,7 +7,10 @@ export const serviceHandlers: HandlerList = [
   wire("list_services", async (page, { host }) => {
     const { services } = host;
     const filter = { list: "services" };
-    const found = pageOf(services.services, ({ slug }) => slug, page, { host, filter });
+    const found = pageOf(services.services, ({ slug }) => slug, page, {
+      store: host.store,
+      filter,
+    });
     return { ...found, items: await Promise.all(found.items.map((each) => services.info(each))) };
   }),
   wire("get_service", ({ slug }, { host: { services } }) =>

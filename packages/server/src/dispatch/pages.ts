@@ -1,8 +1,7 @@
 /** Pages of lists that are short enough to be looked at whole. */
 import type { Page } from "@millrace/contracts";
-import { type Cursors, StoreError } from "@millrace/store";
+import { type Cursors, type Store, StoreError } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost } from "../ports.ts";
 
 /** Which page: as many as `limit`, after the one that `cursor` names. */
 export interface PageArgs {
@@ -18,9 +17,9 @@ export function pageOf<T, K extends string | number>(
   all: readonly T[],
   keyOf: (item: T) => K,
   { limit, cursor }: PageArgs,
-  { host, filter }: { readonly host: Pick<ServerHost, "store">; readonly filter: object },
+  { store, filter }: { readonly store: Pick<Store, "cursors">; readonly filter: object },
 ): Page<T> {
-  const { cursors } = host.store;
+  const { cursors } = store;
   const after = cursor === undefined ? undefined : (positionOf(cursors, filter, cursor) as K);
   const rest = after === undefined ? all : all.filter((item) => keyOf(item) > after);
   const items = rest.slice(0, limit);

@@ -76,7 +76,7 @@ export const flowHandlers: HandlerList = [
           (q === undefined || matches(entry, q)) &&
           (category === undefined || entry.category === category),
       );
-    const found = pageOf(all, ({ type }) => type, page, { host, filter });
+    const found = pageOf(all, ({ type }) => type, page, { store: host.store, filter });
     return new Answer(found, { headers: { ETag: etagOf(found.items.map(etagOfEntry)) } });
   }),
   wire("get_node", ({ type }, { host }) => {

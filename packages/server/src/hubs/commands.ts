@@ -13,12 +13,11 @@ import { invalidArg, ProblemError } from "../errors.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
 import { isPublicKey, syncHub } from "./hub-index.ts";
 import { installItem } from "./install-item.ts";
+import { listHubs } from "./list-hubs.ts";
 import { itemsOf, knownHub } from "./stored-hubs.ts";
 
 export const hubHandlers: HandlerList = [
-  wire("list_hubs", (page, { host }) =>
-    pageOf(host.store.hubs.list(), ({ id }) => id, page, { host, filter: { list: "hubs" } }),
-  ),
+  wire("list_hubs", (page, { host }) => listHubs(host.store, page)),
   wire("get_hub", ({ hubId }, { host }) => tagged(knownHub(host, hubId))),
   wire("add_hub", async (args, call) => {
     const { hubs } = call.host.store;
@@ -61,7 +60,7 @@ export const hubHandlers: HandlerList = [
   ),
   wire("list_hub_items", ({ hubId, ...page }, { host }) =>
     pageOf(itemsOf(host, hubId), ({ id }) => id, page, {
-      host,
+      store: host.store,
       filter: { list: "hub items", hubId },
     }),
   ),

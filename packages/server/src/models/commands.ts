@@ -37,7 +37,7 @@ export const modelHandlers: HandlerList = [
       const models = [...manager.list(state === undefined ? {} : { state })];
       const sorted = models.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const filter = { list: "models", state: state ?? null };
-      return pageOf(sorted, keyOf, page, { host: call.host, filter });
+      return pageOf(sorted, keyOf, page, { store: call.host.store, filter });
     }),
   ),
   wire("get_model", ({ modelId }, call) => withManager(call, (manager) => manager.get(modelId))),

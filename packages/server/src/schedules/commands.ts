@@ -1,13 +1,11 @@
 /** Commands of schedules. What they change is seen by the scheduler at once. */
-import { isDeepStrictEqual } from "node:util";
-import type { FlowSchedule, ProposedSchedule, Schedule, ScheduleArgs } from "@millrace/contracts";
+import type { Schedule, ScheduleArgs } from "@millrace/contracts";
 import type { ScheduleRow } from "@millrace/store";
 import {
   checkConditions,
   inTurn,
   keyed,
   keyedStart,
-  pageOf,
   tagged,
   wire,
   withTag,
@@ -17,15 +15,12 @@ import { checkFlowInputs } from "../flows/stored-flows.ts";
 import { newId } from "../http/index.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
 import { callExecutor } from "../runs/index.ts";
-import { fireTimes, HORIZON_MS, nextFireTime, type Timing, timingProblem } from "./fire-times.ts";
-import { readSchedule, specOf, toBody, toIso } from "./stored-schedule.ts";
+import { fireTimes, HORIZON_MS, nextFireTime, timingProblem } from "./fire-times.ts";
+import { listSchedules, readSchedule, sameTiming, toIso } from "./read-schedule.ts";
+import { specOf, toBody } from "./stored-schedule.ts";
 
 export const scheduleHandlers: HandlerList = [
-  wire("list_schedules", (page, { host }) => {
-    const all = host.store.schedules.list().map((row) => readSchedule(row).schedule);
-    const found = pageOf(all, ({ id }) => id, page, { host, filter: { list: "schedules" } });
-    return page.cursor === undefined ? { ...found, proposed: proposedOf(host, all) } : found;
-  }),
+  wire("list_schedules", (page, { host }) => listSchedules(host.store, page)),
   wire("get_schedule", ({ scheduleId }, { host }) =>
     tagged(readSchedule(knownSchedule(host, scheduleId)).schedule),
   ),
@@ -69,26 +64,6 @@ export const scheduleHandlers: HandlerList = [
   }),
 ];
 
-/** What the flows of templates propose and no schedule does: none has this name with these times and inputs. */
-function proposedOf({ store }: ServerHost, active: readonly Schedule[]): ProposedSchedule[] {
-  return store.templates.proposed().flatMap(({ slug: template, schedules }) =>
-    schedules
-      .filter((schedule) => {
-        const same = active.filter((each) => each.template === template);
-        return !same.some((each) => each.name === schedule.name && isSame(each, schedule));
-      })
-      .map((schedule) => ({ template, schedule })),
-  );
-}
-
-function isSame(active: Schedule, proposed: FlowSchedule): boolean {
-  const { inputs = {} } = active;
-  return (
-    sameTiming(active, { timezone: "UTC", ...proposed }) &&
-    isDeepStrictEqual(inputs, proposed.inputs ?? {})
-  );
-}
-
 /** A schedule that exists. Throws `not_found`. */
 const knownSchedule = ({ store }: ServerHost, id: string): ScheduleRow =>
   known(store.schedules.get(id), "schedule");
@@ -131,8 +106,4 @@ async function writeSchedule(host: ServerHost, { id, args, current }: Write): Pr
 /** Nothing fires at or before this: it is past, or has fired. */
 function lastMoment(host: ServerHost, row: ScheduleRow | null): number {
   return Math.max(host.now(), row?.lastFire ?? 0);
-}
-
-function sameTiming(a: Timing, b: Timing): boolean {
-  return a.cron === b.cron && a.everyMs === b.everyMs && a.at === b.at && a.timezone === b.timezone;
 }

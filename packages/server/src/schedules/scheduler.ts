@@ -11,7 +11,8 @@ import type { Store, WaitingFire } from "@millrace/store";
 import { inTurn } from "../dispatch/index.ts";
 import type { Logger, Scheduler } from "../ports.ts";
 import { type DueFire, dueFires, MAX_CAUGHT_UP, nextFireTime } from "./fire-times.ts";
-import { type FirePorts, readSchedule, type StoredSchedule, startFire } from "./stored-schedule.ts";
+import { readSchedule, type StoredSchedule } from "./read-schedule.ts";
+import { type FirePorts, startFire } from "./stored-schedule.ts";
 
 /** What a scheduler is made of. */
 export interface SchedulerOptions extends FirePorts {

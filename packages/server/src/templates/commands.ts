@@ -1,5 +1,5 @@
 /** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
-import type { Template, TemplateSummary, TemplateVersion } from "@millrace/contracts";
+import type { Template, TemplateVersion } from "@millrace/contracts";
 import {
   checkConditions,
   inTurn,
@@ -12,22 +12,11 @@ import {
 import { known, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
+import { listTemplates } from "./list-templates.ts";
 import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 
 export const templateHandlers: HandlerList = [
-  wire("list_templates", ({ q, tag, source, ...page }, { host }) => {
-    const text = q?.toLowerCase();
-    const all = host.store.templates
-      .list()
-      .filter(
-        (each) =>
-          (text === undefined || matches(each, text)) &&
-          (tag === undefined || each.tags.includes(tag)) &&
-          (source === undefined || each.source.kind === source),
-      );
-    const filter = { list: "templates", q: text ?? null, tag: tag ?? null, source: source ?? null };
-    return pageOf(all, ({ slug }) => slug, page, { host, filter });
-  }),
+  wire("list_templates", (args, { host }) => listTemplates(host.store, args)),
   wire("get_template", ({ slug }, { host }) => tagged(knownTemplate(host, slug))),
   wire("save_template", async ({ slug, ifMatch, ifNoneMatch, dsl, graph, ...meta }, call) => {
     const reader = readerOf(call);
@@ -44,7 +33,7 @@ export const templateHandlers: HandlerList = [
     knownTemplate(host, slug);
     const filter = { list: "template versions", slug };
     const all = host.store.templates.versions(slug);
-    return pageOf(all, ({ version }) => -version, page, { host, filter });
+    return pageOf(all, ({ version }) => -version, page, { store: host.store, filter });
   }),
   wire("get_template_version", ({ slug, version }, { host }) =>
     tagged(knownVersion(host, slug, version)),
@@ -106,10 +95,6 @@ async function deleteTemplate(
     }
     return null;
   });
-}
-
-function matches({ slug, name, description }: TemplateSummary, text: string): boolean {
-  return [slug, name, description].some((part) => part.toLowerCase().includes(text));
 }
 
 const knownTemplate = ({ store }: ServerHost, slug: string): Template =>

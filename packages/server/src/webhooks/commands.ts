@@ -1,6 +1,6 @@
 /** Commands of webhooks. A token is in one answer alone: that of its creation. */
 import type { FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
-import { inTurn, keyed, pageOf, wire } from "../dispatch/index.ts";
+import { inTurn, keyed, wire } from "../dispatch/index.ts";
 import { known, notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
@@ -8,16 +8,14 @@ import {
   forgetSecret,
   hashToken,
   keepSecret,
+  listWebhooks,
   newToken,
   readWebhook,
   toBody,
 } from "./stored-webhook.ts";
 
 export const webhookHandlers: HandlerList = [
-  wire("list_webhooks", (page, { host }) => {
-    const all = host.store.webhooks.list().map(readWebhook);
-    return pageOf(all, ({ id }) => id, page, { host, filter: { list: "webhooks" } });
-  }),
+  wire("list_webhooks", (page, { host }) => listWebhooks(host.store, page)),
   wire("create_webhook", async (args, call) => {
     let created: NewWebhook | undefined;
     const { secret: _secret, ...shown } = args;

@@ -1,7 +1,8 @@
 /** Webhooks as the store keeps them, and as commands show them. Of a token there is only the hash. */
 import { createHash } from "node:crypto";
-import type { Json, ParsedArgs, Webhook } from "@millrace/contracts";
-import type { WebhookRow } from "@millrace/store";
+import type { CommandResult, Json, ParsedArgs, Webhook } from "@millrace/contracts";
+import type { Store, WebhookRow } from "@millrace/store";
+import { type PageArgs, pageOf } from "../dispatch/pages.ts";
 import { ProblemError } from "../errors.ts";
 import type { ServerHost } from "../ports.ts";
 
@@ -28,6 +29,12 @@ export function toBody({ secret, ...args }: ParsedArgs<"create_webhook">): Json 
 /** A row as commands show it: without its token, of which only the hash is stored. */
 export function readWebhook({ id, body }: WebhookRow): Webhook {
   return { ...(body as unknown as Omit<Webhook, "id">), id };
+}
+
+/** A page of webhooks. */
+export function listWebhooks(store: Store, page: PageArgs): CommandResult<"list_webhooks"> {
+  const all = store.webhooks.list().map(readWebhook);
+  return pageOf(all, ({ id }) => id, page, { store, filter: { list: "webhooks" } });
 }
 
 const accountOf = (webhookId: string): string => `webhook:${webhookId}`;

@@ -33,7 +33,7 @@ const list = command("ext list", "list the extensions of the project and how the
     });
     return {
       value: { items: all.map(toRow) },
-      data: tableLines(["name", "version", "mode", "state", "contributes"], rows),
+      data: await tableLines(["name", "version", "mode", "state", "contributes"], rows),
       said: [
         ...(all.length === 0 ? ["the project has no extensions"] : []),
         ...all.flatMap(({ name, problem }) =>

@@ -53,7 +53,7 @@ const running = serverCommand("models running", "list the models that are in mem
     withApi(input, io, undefined, async (api) => {
       const page = await api.invoke("list_models", pageOf(input));
       const value = { ...page, items: page.items.filter(({ runtime }) => runtime !== null) };
-      const shown = listed(
+      const shown = await listed(
         value,
         { input, io, api },
         {
@@ -170,7 +170,7 @@ function scanModels(input: Input, io: CommandIo): Promise<number | Answer> {
       if (channel !== "models:scan_complete") continue;
       const { count, skipped, ms } = payload;
       const rows = skipped.map(({ file, reason: why }) => [file, why]);
-      const data = tableLines(["SKIPPED", "WHY"], rows);
+      const data = await tableLines(["SKIPPED", "WHY"], rows);
       const found = `${count} model${count === 1 ? "" : "s"} in ${Math.round(ms)} ms`;
       return { value: ref, data, said: [found] };
     }
@@ -201,7 +201,7 @@ function engineAction(input: Input, io: CommandIo): Promise<number | Answer> {
       state,
       source ?? "-",
     ]);
-    const data = tableLines(["ENGINE", "VERSION", "PLATFORM", "STATE", "FROM"], rows);
+    const data = await tableLines(["ENGINE", "VERSION", "PLATFORM", "STATE", "FROM"], rows);
     return { value: engines, data };
   });
 }

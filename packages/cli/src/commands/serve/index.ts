@@ -16,7 +16,7 @@ import {
 } from "../../argv/spec.ts";
 import { readPort } from "../../argv/values.ts";
 import { configOptions, warnOn } from "../../config/files.ts";
-import { type Config, loadConfig, modelsOf } from "../../config/load.ts";
+import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
 import { CliError, usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
@@ -62,25 +62,13 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const { ConfigError, createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
-  const debug = debugLines(io);
   const port = readPort(flagText(input, "port")) ?? config.serve.port;
   const host = flagText(input, "host") ?? config.serve.host;
   const common: CreateServerOptions = {
+    ...serverOptions(config, io, debugLines(io)),
     env: io.env,
-    egress: config.egress,
-    services: config.services,
-    extensions: {
-      folder: config.folder,
-      ...config.extensions,
-      ...(debug && { output: debug.output }),
-    },
-    ...(debug && { onError: debug.onError }),
-    credentials: config.credentials,
     ai: config.ai,
-    models: modelsOf(config, io),
-    store: config.credentials.dir,
-    ...(config.filesRoot === undefined ? {} : { files: { root: config.filesRoot } }),
-    ...(config.shell === undefined ? {} : { shell: config.shell }),
+    ...(config.filesRoot !== undefined && { files: { root: config.filesRoot } }),
   };
   const refuse = (error: unknown): never => {
     if (ConfigError.isInstance(error)) {

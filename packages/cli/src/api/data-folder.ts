@@ -1,0 +1,36 @@
+/** The data directory of this installation with all that its configuration allows: the commands of a server, in this process. */
+
+import type { Logger } from "@millrace/server";
+import { type LocalClient, openLocal } from "@millrace/server/local";
+import type { CommandIo } from "../argv/spec.ts";
+import { type Config, serverOptions } from "../config/load.ts";
+import { debugLines } from "../output/debug-lines.ts";
+import { subflowsIn } from "../run/compile.ts";
+
+export { checkCall } from "@millrace/server/local";
+
+/** Opens it. Throws a usage error for a bad option, `unavailable` for a store that does not open. */
+export function openData(config: Config, write: boolean, io: CommandIo): Promise<LocalClient> {
+  return openLocal({
+    ...serverOptions(config, io, debugLines(io)),
+    readonly: !write,
+    files: { root: config.filesRoot ?? config.folder },
+    ai: { ...config.ai, env: io.env },
+    log: revocationsTo(io),
+    // The templates of the store come after them by themselves.
+    subflows: subflowsIn([io.cwd, config.flows]),
+  });
+}
+
+/** The one thing of a log that a person should know and nothing fails for. */
+function revocationsTo(io: CommandIo): Logger {
+  const line = "warning: the service could not be told to revoke the grant; it is deleted here\n";
+  return {
+    debug() {},
+    info() {},
+    warn(_fields, message) {
+      if (message?.startsWith("revoke.")) void io.err.write(line);
+    },
+    error() {},
+  };
+}
