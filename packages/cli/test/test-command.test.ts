@@ -9,7 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
 import { expect, test } from "vitest";
+import { golden } from "../src/commands/test/normal.ts";
 import { example, lastSummary, ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 
@@ -149,4 +151,20 @@ test("a flow that is not valid fails its test", async () => {
   expect(JSON.parse(json.stdout.split("\n")[0] ?? "")).toMatchObject({
     problems: ["the flow is not valid: 1 error", "unknown node type no.such"],
   });
+});
+
+test("pieces of answers are one in the kept events, however calls at once took turns", () => {
+  const piece = (node: string, offset: number, text: string): object => {
+    return { kind: "llm.delta", node, attempt: 1, call: `c${node}`, channel: "text", offset, text };
+  };
+  const textOf = (...log: object[]): string =>
+    golden(log as ExecutionEvent[], { nodes: [{ id: "1" }, { id: "2" }] } as unknown as FlowGraph);
+  const [a, b, c, d] = [
+    piece("1", 0, "Thank"),
+    piece("1", 5, " you"),
+    piece("2", 0, "We"),
+    piece("2", 2, " are"),
+  ] as const;
+  expect(textOf(a, c, b, d)).toBe(textOf(a, b, c, d));
+  expect(textOf(a, c, b, d)).toContain('"text":"Thank you"');
 });

@@ -44,18 +44,21 @@ function renumbered(text: string): string {
   });
 }
 
-/** The log with neighbouring pieces of one answer as one: where they were cut is a matter of time. */
+/** The log with neighbouring pieces of one answer of a node as one: where they were cut is a matter of time. */
 function joined(log: readonly ExecutionEvent[]): ExecutionEvent[] {
   const events: ExecutionEvent[] = [];
+  const lastOf = new Map<unknown, number>(); // place of the newest event by node: nodes at work at once take turns
   for (const event of log) {
-    const before = events.at(-1);
+    const node = "node" in event ? event.node : undefined;
+    const at = lastOf.get(node) ?? -1;
+    const before = events[at];
     const isMore =
       event.kind === "llm.delta" &&
       before?.kind === "llm.delta" &&
       event.call === before.call &&
       event.channel === before.channel;
-    if (isMore) events[events.length - 1] = { ...before, text: before.text + event.text };
-    else events.push(event);
+    if (isMore) events[at] = { ...before, text: before.text + event.text };
+    else lastOf.set(node, events.push(event) - 1);
   }
   return events;
 }
