@@ -130,10 +130,10 @@ const wide = (ms, contenders, same) => ({
 });
 
 export const textCases = {
-  parse: mixed({ goal: 2, "JSON.parse": 3 }, parse, isGraph),
+  parse: mixed({ goal: 2, "JSON.parse": 2.5 }, parse, isGraph),
   "print graph": mixed({}, print, isText),
   "print document": mixed({}, printDocument, isText),
-  format: mixed({ "JSON.parse": 8 }, format, isText),
+  format: mixed({ goal: 5, "JSON.parse": 6 }, format, isText),
   validate: mixed({}, validate, isValid),
   "parse 100k": wide(1_500, parse, isGraph),
   "print 100k": wide(1_000, print, isText),

@@ -269,7 +269,8 @@ export function isBlockKeyword(keyword: string): keyword is keyof typeof BLOCKS 
 
 /** The member of a name in the text; undefined: there is none. */
 export function memberByText(members: readonly Member[], text: string): Member | undefined {
-  return members.find((member) => member.text === text);
+  for (const member of members) if (member.text === text) return member;
+  return undefined;
 }
 
 /** The member of a name in the graph; undefined: there is none. */

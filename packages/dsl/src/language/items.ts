@@ -4,7 +4,6 @@
  * Offsets are UTF-16 units into the source.
  */
 
-import type { Json } from "@millrace/contracts";
 import type { Expression } from "../syntax/ast.ts";
 import type { Collection, Comment, Notes } from "../syntax/notes.ts";
 
@@ -21,8 +20,6 @@ export interface AttrItem extends ItemBase {
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly value: Expression;
-  /** The value in graph form, where it was read straight into it; `value` says nothing then. */
-  readonly data: Json | undefined;
 }
 
 /** `node` or `node.port` in an edge. */

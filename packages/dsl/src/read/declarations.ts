@@ -257,7 +257,7 @@ export function mapLayout(
       continue;
     }
     const pointer = `/layout${pointerSegment(attr.name)}`;
-    const data = attr.data ?? context.literal(attr.value, "layout", pointer);
+    const data = context.literal(attr.value, "layout", pointer);
     if (data === undefined) continue;
     setMember(layout, attr.name, data);
     context.take(attr);

@@ -9,7 +9,7 @@ import type { Report } from "../diagnostics/report.ts";
 import { BLOCKS, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, Item } from "../language/items.ts";
 import { isEmptyLayout } from "../write/canonical.ts";
-import { mapDeclaration, mapFlow, mapLayout } from "./declarations.ts";
+import { type Declaration, mapDeclaration, mapFlow, mapLayout } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
 import { type Collected, Level, MappingContext } from "./mapping-context.ts";
 import { mapNode } from "./nodes.ts";
@@ -17,9 +17,10 @@ import { mapNode } from "./nodes.ts";
 /** Makes the graph of a file, item by item. Findings go to the report. */
 export class GraphBuilder {
   private readonly context: MappingContext;
-  private readonly level: Level;
+  /** The nodes and edges of the file. */
+  readonly level: Level;
   private readonly lists: { readonly [list: string]: JsonObject[] };
-  private readonly layout: Record<string, Json> = {};
+  private layout: Record<string, Json> = {};
   private header: Partial<FlowGraph> | undefined;
   private hasLayout = false;
   private first: Item | undefined;
@@ -31,6 +32,24 @@ export class GraphBuilder {
     const { nodes, edges } = this.level as unknown as { nodes: JsonObject[]; edges: JsonObject[] };
     this.lists = { inputs: [], nodes, edges, outputs: [], connections: [], schedules: [] };
     collected.marks?.add("", 0, source.length);
+  }
+
+  /** Whether the header of the file was read. */
+  get hasHeader(): boolean {
+    return this.header !== undefined;
+  }
+
+  /** Adds a declaration that was read straight, and whose name is claimed. */
+  addStrict(keyword: Declaration, declared: JsonObject): void {
+    this.lists[`${keyword}s`]?.push(declared);
+  }
+
+  /** Takes the places of a layout that was read straight; false when there is a layout. */
+  addLayout(places: Record<string, Json>, isEmpty: boolean): boolean {
+    if (this.hasLayout) return false;
+    this.layout = places;
+    this.hasLayout = !isEmpty;
+    return true;
   }
 
   /** Adds the next item of the file. */

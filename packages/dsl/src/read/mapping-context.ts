@@ -23,7 +23,7 @@ import {
 } from "../language/blocks.ts";
 import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";
-import type { Expression } from "../syntax/ast.ts";
+import type { Expression, Span } from "../syntax/ast.ts";
 import { durationText } from "../syntax/numbers.ts";
 
 const BLOCK_NAMES: { readonly [place in BlockKind]: string } = {
@@ -294,7 +294,7 @@ export class Declared {
   private readonly spans: number[] = [];
 
   /** Notes a declaration; answers where the same name was declared before. */
-  add(name: string, start: number, end: number): { start: number; end: number } | undefined {
+  add(name: string, start: number, end: number): Span | undefined {
     const at = this.places.get(name);
     if (at === undefined) {
       this.places.set(name, this.spans.length);
@@ -320,6 +320,21 @@ export class Level {
     this.pointer = pointer;
   }
 
+  /** The nodes and edges inside the body of the node at `pointer`. */
+  bodyOf(pointer: string): Level {
+    return new Level(this.context, `${pointer}/body`);
+  }
+
+  /** Notes the name of a block; answers where the same kind of block has it already. */
+  claim(keyword: string, name: string, start: number, end: number): Span | undefined {
+    let declared = this.blocks.get(keyword);
+    if (!declared) {
+      declared = new Declared();
+      this.blocks.set(keyword, declared);
+    }
+    return declared.add(name, start, end);
+  }
+
   /** The name of a block; `undefined`, and reported, when it has none or one too many. */
   nameOf(item: BlockItem, pointer: string): string | undefined {
     const label = item.labels[0];
@@ -329,12 +344,7 @@ export class Level {
       });
       return undefined;
     }
-    let declared = this.blocks.get(item.keyword);
-    if (!declared) {
-      declared = new Declared();
-      this.blocks.set(item.keyword, declared);
-    }
-    const first = declared.add(label.text, label.start, label.end);
+    const first = this.claim(item.keyword, label.text, label.start, label.end);
     if (first) {
       this.context.report.add("FLOW2005", label.start, label.end, {
         parts: { kind: item.keyword, name: shown(label.text) },

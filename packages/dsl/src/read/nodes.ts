@@ -9,7 +9,7 @@ import type { BlockItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { refuseHead, refuseName, takeBlock } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
-import { Level, type MappingContext, twinsOf } from "./mapping-context.ts";
+import { type Level, type MappingContext, twinsOf } from "./mapping-context.ts";
 import { mapPolicy } from "./policies.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -43,13 +43,13 @@ export function mapNode(context: MappingContext, item: BlockItem, level: Level):
     if (!context.admits(inner, "node", twins)) continue;
     if (inner.kind === "block") {
       if (body) level.twice(inner, "body");
-      else body = mapBody(context, inner, new Level(context, `${pointer}/body`));
+      else body = mapBody(context, inner, level.bodyOf(pointer));
     } else if (inner.kind === "attr" && inner.policy) {
       policy ??= {};
       mapPolicy(context, inner, policy, { pointer: `${pointer}/policy`, table: NODE_POLICIES });
     } else if (inner.kind === "attr") {
       const place = context.marks ? `${pointer}/fields${pointerSegment(inner.name)}` : "";
-      setMember(fields, inner.name, inner.data ?? context.value(inner.value, place));
+      setMember(fields, inner.name, context.value(inner.value, place));
       context.take(inner);
     }
   }

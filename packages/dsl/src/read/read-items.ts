@@ -27,26 +27,27 @@ import {
   typeWithoutColon,
   unexpectedStart,
 } from "./item-slips.ts";
-import { readPlainAttr } from "./plain-attr.ts";
 import { readType } from "./read-type.ts";
 import { Opener, recover } from "./recover.ts";
 import { arrowEnd, beginsItem, hintForRest, proseEnd } from "./slips.ts";
+import type { StrictReader } from "./strict.ts";
 
 type Take = (item: Item) => void;
 
 /**
  * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`, or puts it on the
- * stack; gives the comments at the foot.
+ * stack; gives the comments at the foot. What `strict` reads is handed to nobody.
  */
 export function readItems(
   s: Scanner,
   opener: Opener | undefined,
   take: Take | undefined,
+  strict?: StrictReader,
 ): readonly Comment[] {
   let count = 0;
-  const hasFields = opener?.keyword === "node" || opener?.keyword === "layout";
   if (!opener) s.pos = Math.max(s.pos, proseEnd(s.src));
   for (;;) {
+    strict?.readItems();
     s.skipLines();
     const code = s.peek();
     if (code === TEXT_END) {
@@ -65,8 +66,7 @@ export function readItems(
       strayCloser(s);
       continue;
     }
-    if (s.graphOnly && hasFields && readPlainAttr(s, opener.keyword === "layout")) count += 1;
-    else if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
+    if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
     else if (readItem(s, opener, take)) count += 1;
     else if (!opener && count === 0) s.headless = true;
   }
@@ -195,7 +195,6 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
     nameStart,
     nameEnd,
     value,
-    data: undefined,
     start,
     end: s.tokenEnd,
     lead: NO_COMMENTS,

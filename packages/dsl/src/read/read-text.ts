@@ -1,9 +1,11 @@
 /**
  * Reads a text once: each item of the file goes into the graph as soon as it is read, and is kept only on request.
  *   R1  a second pass, guided by indentation, only when the braces do not match, and at most one.
+ *   R2  where the graph alone is wanted, canonical items are read straight into it (`strict.ts`).
  */
 import type { FlowGraph } from "@millrace/contracts";
 import type { Report } from "../diagnostics/report.ts";
+import type { Item } from "../language/items.ts";
 import { FAIL, STOP } from "../syntax/cursor.ts";
 import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
 import { Parser } from "../syntax/parse-expression.ts";
@@ -12,6 +14,7 @@ import { GraphBuilder } from "./graph-builder.ts";
 import type { Collected } from "./mapping-context.ts";
 import { readItems } from "./read-items.ts";
 import { otherDocument } from "./slips.ts";
+import { StrictReader } from "./strict.ts";
 
 /** What is wanted beside the graph. */
 export interface Wanted<C> {
@@ -71,14 +74,15 @@ function unread<C extends Collected>(
 function readOnce<C extends Collected>(
   text: string,
   { maxDepth, maxErrors }: ReadLimits,
-  { collect = () => ({}) as C, badByte }: Wanted<C>,
+  { collect, badByte }: Wanted<C>,
   guided: boolean,
   headless = false,
 ): Reading<C> & { readonly unclosed: boolean; readonly stray: boolean } {
-  const collected = collect();
-  const graphOnly = !collected.add && !collected.marks;
-  const s = new Parser(text, { maxDepth, maxErrors, guided, graphOnly });
+  const collected = collect?.() ?? ({} as C);
+  const s = new Parser(text, { maxDepth, maxErrors, guided });
   const builder = new GraphBuilder(text, s.report, collected);
+  const isPlain = !collect && !guided && !s.hasControl && text.endsWith("\n");
+  const strict = isPlain ? new StrictReader(s, builder) : undefined;
   let foot: readonly Comment[] = NO_COMMENTS;
   try {
     if (badByte) {
@@ -86,11 +90,12 @@ function readOnce<C extends Collected>(
       s.error("FLOW0001", at, at + 1, { parts: { offset } });
     }
     s.start();
-    foot = readItems(s, undefined, (item) => {
+    const take = (item: Item): void => {
       collected.add?.(item);
       builder.add(item);
       if (s.report.full) throw STOP;
-    });
+    };
+    foot = readItems(s, undefined, take, strict);
   } catch (thrown) {
     if (thrown !== STOP && thrown !== FAIL) throw thrown;
   }

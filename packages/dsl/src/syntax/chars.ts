@@ -1,3 +1,5 @@
+// Loops over a text stop at its length: once a call of `charCodeAt` has read past an end, V8 compiles it as a slow one.
+
 /**
  * Classes of the table. What goes on a name comes first, so that `class <= CHAR.digit` asks "part of a name?"; what may open
  * something that is skipped (a comment, a `;`) comes last, so that `class <= CHAR.other` asks "stands for itself?".
@@ -80,10 +82,11 @@ export function isIdent(text: string): boolean {
 /** End of the ident that starts at `at`; a `-` belongs to it only before another name character. */
 export function identEnd(src: string, at: number): number {
   let end = at + 1;
-  for (;;) {
+  while (end < src.length) {
     const code = src.charCodeAt(end);
     if (isNamePart(code)) end += 1;
-    else if (code === 45 && isNamePart(src.charCodeAt(end + 1))) end += 2;
-    else return end;
+    else if (code === 45 && end + 1 < src.length && isNamePart(src.charCodeAt(end + 1))) end += 2;
+    else break;
   }
+  return end;
 }

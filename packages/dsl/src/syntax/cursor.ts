@@ -29,8 +29,6 @@ export interface CursorOptions {
   readonly maxErrors: number;
   /** Second pass: indentation says where blocks end. */
   readonly guided: boolean;
-  /** Only the graph is wanted, so plain values of nodes need no tree. */
-  readonly graphOnly: boolean;
   /** The text is one expression of a graph: a string in backticks is no slip that `fmt` would mend, but an error. */
   readonly noBackticks?: boolean;
 }
@@ -39,7 +37,6 @@ export const DEFAULT_CURSOR_OPTIONS: CursorOptions = {
   maxDepth: MAX_JSON_DEPTH,
   maxErrors: 100, // more cannot be mended in one go, and broken text makes follow-up errors
   guided: false,
-  graphOnly: false,
 };
 
 export class Cursor {
@@ -48,10 +45,11 @@ export class Cursor {
   readonly report: Report;
   readonly maxDepth: number;
   readonly guided: boolean;
-  readonly graphOnly: boolean;
   readonly noBackticks: boolean;
   /** Whether control characters occur at all, so that long texts need not be looked through one by one. */
   readonly hasControl: boolean;
+  /** Whether some line ends in CR and LF. */
+  readonly hasCr: boolean;
   pos = 0;
   /** End of the last token. */
   tokenEnd = 0;
@@ -99,14 +97,14 @@ export class Cursor {
     this.report = new Report(options.maxErrors);
     this.maxDepth = options.maxDepth;
     this.guided = options.guided;
-    this.graphOnly = options.graphOnly;
     this.noBackticks = options.noBackticks ?? false;
     this.identMask = source.length < SHORT_TEXT ? SHORT_IDENT_MASK : IDENT_MASK;
     this.idents = new Array(this.identMask + 1).fill(undefined);
     this.rereadBudget = 2 * source.length + 1000;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
-    const loneCr = source.includes("\r") ? source.search(/\r(?!\n)/) : -1;
+    this.hasCr = source.includes("\r");
+    const loneCr = this.hasCr ? source.search(/\r(?!\n)/) : -1;
     this.src = loneCr === -1 ? source : loneCrToLf(source);
     this.loneCr = loneCr;
     if (source.charCodeAt(0) === 0xfeff) this.pos = 1;
@@ -255,7 +253,8 @@ export class Cursor {
   }
 
   skipBlanks(): void {
-    while (CLASSES[this.src.charCodeAt(this.pos)] === CHAR.blank) this.pos += 1;
+    const { src } = this;
+    while (this.pos < src.length && CLASSES[src.charCodeAt(this.pos)] === CHAR.blank) this.pos += 1;
   }
 
   /** End of the token at `at`, for the range of a message. */

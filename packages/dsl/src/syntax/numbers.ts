@@ -79,14 +79,21 @@ export function readPlainNumber(s: Scanner, start: number): number | undefined {
   const digits = src.charCodeAt(start) === 45 ? start + 1 : start;
   let at = skipDigits(src, digits);
   if (at === digits || (src.charCodeAt(digits) === 48 && at > digits + 1)) return undefined;
-  if (src.charCodeAt(at) === 46) {
+  const whole = at;
+  if (at < src.length && src.charCodeAt(at) === 46) {
     const fraction = at + 1;
     at = skipDigits(src, fraction);
     if (at === fraction) return undefined;
   }
-  const next = src.charCodeAt(at);
+  const next = at < src.length ? src.charCodeAt(at) : 0;
   if (at - digits > MAX_DIGITS || isNamePart(next) || next === 46) return undefined;
   s.pos = at;
+  if (whole === at) {
+    // Digits that are counted up need no string.
+    let value = 0;
+    for (let i = digits; i < at; i += 1) value = value * 10 + src.charCodeAt(i) - 48;
+    return start === digits ? value : 0 - value;
+  }
   return numberOf(src.slice(start, at));
 }
 
@@ -113,7 +120,7 @@ function partedUnit(
 
 function skipDigits(src: string, from: number): number {
   let at = from;
-  while (isDigit(src.charCodeAt(at))) at += 1;
+  while (at < src.length && isDigit(src.charCodeAt(at))) at += 1;
   return at;
 }
 
@@ -146,8 +153,8 @@ function readDuration(
   suffix: string,
 ): LiteralExpression | DurationExpression {
   const number = s.src.slice(start, numberEnd);
-  const unit = UNITS.find(([name]) => name === suffix);
-  if (!unit) {
+  const unit = durationUnit(suffix);
+  if (unit === undefined) {
     const near = UNIT_WORDS.find(([, words]) => words.test(suffix))?.[0];
     s.error("FLOW1011", start, s.pos, {
       parts: { unit: shown(suffix) },
@@ -155,7 +162,7 @@ function readDuration(
     });
     return { kind: "literal", value: Number(number), start, end: s.pos };
   }
-  const ms = milliseconds(number, unit[1]);
+  const ms = milliseconds(number, unit);
   if (!Number.isFinite(ms) || Math.abs(ms) > Number.MAX_SAFE_INTEGER) {
     s.error("FLOW1012", start, s.pos);
     throw FAIL;
@@ -168,6 +175,11 @@ function readDuration(
     });
   }
   return { kind: "duration", ms: Math.round(ms), start, end: s.pos };
+}
+
+/** The milliseconds of a unit; undefined: there is none of this name. */
+export function durationUnit(name: string): number | undefined {
+  return UNITS.find(([unit]) => unit === name)?.[1];
 }
 
 /** `1.1` seconds are 1100 ms, although 1.1 * 1000 is not: the fraction counts in decimal places. */

@@ -99,7 +99,8 @@ function endDoubled(s: Scanner, open: number): void {
 
 /** Whether nothing can go on an expression here: most are one operand. */
 function endsValue(code: number): boolean {
-  return code === LINE_END || code === 44 || code === 93 || code === 125 || code === 41;
+  if (code === LINE_END || code === TEXT_END) return true;
+  return code === 44 || code === 93 || code === 125 || code === 41;
 }
 
 /** The operators behind `first`, which begins at `start`, that bind tighter than `above`. */
@@ -134,6 +135,7 @@ function parseBinary(
 /** The operator at the next token, without reading it; `start`: where its left side begins. */
 function peekOperator(s: Scanner, start: number): BinaryOperator | undefined {
   const code = s.peek();
+  if (endsValue(code)) return undefined;
   const next = s.src.charCodeAt(s.pos + 1);
   switch (code) {
     case 63: // ?

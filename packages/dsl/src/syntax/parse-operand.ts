@@ -38,9 +38,9 @@ export function parsePostfixOf(
   let called: MethodCall | undefined;
   for (;;) {
     const code = s.peek();
-    const next = s.src.charCodeAt(s.pos + 1);
     const at = s.pos;
-    const optional = code === 63 && next === 46 && !isDigit(s.src.charCodeAt(at + 2));
+    const optional =
+      code === 63 && s.src.charCodeAt(at + 1) === 46 && !isDigit(s.src.charCodeAt(at + 2));
     if (!optional && code !== 46 && code !== 91 && code !== 40) {
       if (called) reportMethod(s, called);
       s.height = height;

@@ -7,9 +7,10 @@ import { type Expression, ownEntries, PRECEDENCE } from "./ast.ts";
 import { isIdent, unicodeEscape } from "./chars.ts";
 import { durationText, numberText } from "./numbers.ts";
 
-const CONDITIONAL = 1;
-const UNARY = 9;
-const POSTFIX = 10;
+/** How tight expressions bind that are no binary operators. */
+export const CONDITIONAL = 1;
+export const UNARY = 9;
+export const POSTFIX = 10;
 
 /** Prints an expression as its canonical source: `(1+2)*size( x )` prints as `(1 + 2) * size(x)`. */
 export function printExpression(ast: Expression): string {
@@ -121,7 +122,8 @@ const UNSEEN = String.raw`[\0-\x1f\x80-\x9f\u2028\u2029\ufeff\u061c\u200e\u200f\
 const ESCAPED = new RegExp(`["\\\\]|\\$\\{|${UNSEEN}`, "gu");
 const NEEDS_UNICODE = new RegExp(`(?![\\n\\t])(?:${UNSEEN})`, "u");
 
-function escapeText(text: string): string {
+/** A text as it stands between quotes, with the shortest escapes. */
+export function escapeText(text: string): string {
   if (isPlain(text)) return text;
   return text.replace(ESCAPED, (char) => SHORT[char] ?? unicodeEscape(char.charCodeAt(0)));
 }

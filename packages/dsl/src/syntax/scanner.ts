@@ -36,13 +36,15 @@ export abstract class Scanner extends Cursor {
 
   /** The next character that is not blank; `LINE_END` also for a comment or `;`, `TEXT_END` at the end. */
   peek(): number {
-    const code = this.src.charCodeAt(this.pos);
+    const { src, pos } = this;
+    if (pos >= src.length) return TEXT_END;
+    const code = src.charCodeAt(pos);
     return code < 128 && (CLASSES[code] as number) <= CHAR.other ? code : this.peekBehind();
   }
 
   /** `peek` where something has to be skipped first, or the character is not ASCII. */
   private peekBehind(): number {
-    for (;;) {
+    while (this.pos < this.src.length) {
       const code = this.src.charCodeAt(this.pos);
       if (code < 128) {
         const kind = CLASSES[code] as number;
@@ -66,17 +68,18 @@ export abstract class Scanner extends Cursor {
           this.skipLines();
         } else if (next === 42) readStarComment(this, false);
         else return code;
-      } else if (code >= 128) {
+      } else {
         if (!isStrangeBlank(code)) return code;
         strangeCharacter(this, code);
-      } else return TEXT_END;
+      }
     }
+    return TEXT_END;
   }
 
   /** Skips blanks, line ends and comments; sets `blank`. */
   skipLines(): void {
     let newlines = 0;
-    for (;;) {
+    while (this.pos < this.src.length) {
       const code = this.src.charCodeAt(this.pos);
       if (code < 128 && CLASSES[code] === CHAR.blank) this.pos += 1;
       else if (code === 10) {

@@ -98,13 +98,13 @@ function readPlain(s: Scanner, start: number): LiteralExpression | undefined {
 
 /** Where the string whose text begins at `from` closes, when nothing in it has to be looked at; else -1. */
 export function plainEnd(src: string, from: number): number {
-  for (let at = from; ; at += 1) {
+  for (let at = from; at < src.length; at += 1) {
     const code = src.charCodeAt(at);
     if (code === 34) return at;
     const isHole = code === 36 && src.charCodeAt(at + 1) === 123;
-    // NaN, past the end, is not >= 32.
-    if (code === 92 || isHole || !(code >= 32)) return -1;
+    if (code === 92 || isHole || code < 32) return -1;
   }
+  return -1;
 }
 
 /** Quotes of other languages and of word processors, each with the one that closes it. */
@@ -176,7 +176,8 @@ export function controlCharacter(s: Scanner, at: number, code: number, place: st
   });
 }
 
-const ESCAPES: { readonly [char: string]: string } = {
+/** What stands behind a backslash, and what it says. */
+export const ESCAPES: { readonly [char: string]: string } = {
   n: "\n",
   t: "\t",
   r: "\r",

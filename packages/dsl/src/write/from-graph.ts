@@ -242,7 +242,7 @@ function memberValue(
 
 /** An attribute without notes. */
 function attr(name: string, value: Expression, policy = false): AttrItem {
-  const bare = { policy, name, nameStart: 0, nameEnd: 0, value, data: undefined };
+  const bare = { policy, name, nameStart: 0, nameEnd: 0, value };
   return { kind: "attr", ...bare, ...NO_NOTES, ...NOWHERE };
 }
 

@@ -38,6 +38,12 @@ export const REPEATED: { readonly [what: string]: (count: number) => string } = 
   "nodes of a type with a mistake": (n) => lines(n, (i) => `node n${i}: transfrom { value = 1 }`),
   fields: (n) => block("node a: transform", n, (i) => `  f${i} = ${i}`),
   "one field": (n) => block("node a: transform", n, () => "  value = 1"),
+  "fields before one that is not canonical": (n) =>
+    `node a: transform {\n${lines(n, (i) => `  f${i} = { a: x.y[${i}] + 1, b: "${"${x}"}" }`)}\n  last = 'x'\n}\n`,
+  "nodes that are not canonical": (n) =>
+    lines(n, (i) => `node n${i}: transform {\n  value = [1, "a", (x + y)]\n}`),
+  "fields without an indent that cannot be read": (n) =>
+    `node a: transform {\n${lines(n, (i) => `f${i} = { a: "b", c: § }`)}\n}`,
   policies: (n) => block("node a: transform", n, (i) => `  @p${i} = 1`),
   "one policy": (n) => block("node a: transform", n, () => "  @timeout = 5"),
   "list elements": (n) => list(n, (i) => `  ${i},`),

@@ -10,7 +10,7 @@ import { editOne } from "./edit.ts";
 import { breakOne, namesIn, someItems } from "./faults.ts";
 import { commentsIn } from "./layout.ts";
 import { checkRanges, checkTotal } from "./mutate.ts";
-import { checkReadings } from "./readings.ts";
+import { checkReadings, checkStrict } from "./readings.ts";
 import { checkReconcile } from "./reconciled.ts";
 import { Broken, type Sample, syntaxOf } from "./sample.ts";
 import { shuffled } from "./shuffled.ts";
@@ -108,6 +108,11 @@ export const LAWS: readonly Law[] = [
     id: "readings",
     says: "reading for the graph alone, for the text and for the places finds the same",
     check: checkReadings,
+  },
+  {
+    id: "strict",
+    says: "what the strict reader reads, the tolerant reader reads alike",
+    check: checkStrict,
   },
   {
     id: "total",

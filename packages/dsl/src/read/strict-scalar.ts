@@ -1,0 +1,112 @@
+/** Values of canonical text that are no list and no object, as the graph has them: literals, templates and expressions. */
+
+import type { Json } from "@millrace/contracts";
+import { isDigit, isNameStart } from "../syntax/chars.ts";
+import { readPlainNumber } from "../syntax/numbers.ts";
+import { WORDS } from "../syntax/parse-operand.ts";
+import type { Scanner } from "../syntax/scanner.ts";
+import { readHole, readSource } from "./strict-expression.ts";
+import { beginsWord, next, unescaped, unknown } from "./strict-text.ts";
+
+/** Whether a value may end here: behind it stand blanks and a line end, a comment, a separator, a closer or a block. */
+export function endsValue(s: Scanner): boolean {
+  const code = next(s);
+  if (code === 10 || code === 44 || code === 125 || code === 93) return true;
+  return code === 35 || code === 123;
+}
+
+/** A value that is no list and no object. `literal`: nothing in it may have to be evaluated. */
+export function readScalar(s: Scanner, literal: boolean): Json {
+  const start = s.pos;
+  const code = s.src.charCodeAt(start);
+  let data: Json | undefined;
+  if (code === 34) data = readText(s, literal);
+  else if (isNameStart(code)) data = beginsWord(code) ? readWord(s) : undefined;
+  else if (isDigit(code) || code === 45) data = readPlainNumber(s, start);
+  if (data !== undefined && endsValue(s)) return data;
+  if (literal) unknown();
+  s.pos = start;
+  const source = readSource(s);
+  return endsValue(s) ? { $: source } : unknown();
+}
+
+/** `true`, `false` or `null`; `undefined` for a name. */
+function readWord(s: Scanner): Json | undefined {
+  const name = s.readIdent();
+  const word = WORDS.get(name);
+  return word === undefined || String(word) === name ? word : unknown();
+}
+
+/** A string, a template or a block string. */
+function readText(s: Scanner, literal: boolean): Json {
+  const { src } = s;
+  let from = s.pos + 1;
+  if (src.charCodeAt(from) === 34 && src.charCodeAt(from + 1) === 34) return readBlock(s, literal);
+  const parts: Json[] = [];
+  for (let at = from; ; ) {
+    const code = src.charCodeAt(at);
+    if (code === 34) {
+      s.pos = at + 1;
+      return textOf(parts, unescaped(src.slice(from, at)));
+    }
+    if (code === 36 && src.charCodeAt(at + 1) === 123) {
+      if (literal) unknown();
+      if (at > from) parts.push(unescaped(src.slice(from, at)));
+      parts.push({ $: readHole(s, at) });
+      at = from = s.pos;
+    } else if (code >= 32) at += code === 92 ? 2 : 1;
+    else unknown(); // a control, a line end, or the end of the text
+  }
+}
+
+/** A text with what stands before its last piece. */
+function textOf(parts: Json[], last: string): Json {
+  if (parts.length === 0) return last;
+  if (last !== "") parts.push(last);
+  return { $t: parts };
+}
+
+/** A block string in which every line that is not empty has the indent, and no hole is escaped. */
+function readBlock(s: Scanner, literal: boolean): Json {
+  const { src, pos } = s;
+  let content = pos;
+  while (src.charCodeAt(content) === 34) content += 1;
+  const quotes = content - pos;
+  if (src.charCodeAt(content) !== 10 || s.hasCr) unknown();
+  content += 1;
+  let least = Number.POSITIVE_INFINITY;
+  let line = content;
+  let fence = line;
+  for (;;) {
+    fence = line;
+    while (src.charCodeAt(fence) === 32) fence += 1;
+    if (src.charCodeAt(fence) === 9) unknown();
+    let end = fence;
+    while (src.charCodeAt(end) === 34) end += 1;
+    if (end - fence === quotes) break;
+    end = src.indexOf("\n", end);
+    if (end === -1) unknown();
+    if (end > line) least = Math.min(least, fence - line);
+    line = end + 1;
+  }
+  const start = src.slice(line - 1, fence);
+  if (least < start.length - 1) unknown();
+  const parts: Json[] = [];
+  let from = content - 1;
+  let text = "";
+  const piece = (to: number): string => {
+    const raw = src.slice(from, to);
+    return start === "\n" ? raw : raw.split(start).join("\n");
+  };
+  for (let hole = s.nextHole(content); hole < line; hole = s.nextHole(from)) {
+    if (literal || src.charCodeAt(hole - 1) === 92) unknown();
+    text = piece(hole);
+    if (parts.length === 0) text = text.slice(1);
+    if (text !== "") parts.push(text);
+    parts.push({ $: readHole(s, hole) });
+    from = s.pos;
+  }
+  text = from < line - 1 ? piece(line - 1) : "";
+  s.pos = fence + quotes;
+  return textOf(parts, parts.length === 0 ? text.slice(1) : text);
+}
