@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 
 /** Ceilings in bytes, minified and compressed; raising one is a visible line of a change. */
 const CEILINGS: readonly (readonly [names: string, bytes: number])[] = [
-  ["parseFlow", 33_600], // 2.7 kB of it the strict reader: formatted text in half the time
-  ["parseFlow, printFlow", 39_900],
-  ["parseExpression", 17_500],
-  ["compileExpression, compileValue", 30_800],
-  ["validateFlow", 88_600],
+  ["parseFlow", 33_700], // 2.7 kB of it the strict reader: formatted text in half the time
+  ["parseFlow, printFlow", 40_000],
+  ["parseExpression", 17_600], // loops that stop at the end of the text, so that V8 compiles them well
+  ["compileExpression, compileValue", 30_900],
+  ["validateFlow", 88_800],
 ];
 
 test.each(CEILINGS)("a program pays for %s at most %i bytes, compressed", async (names, bytes) => {

@@ -19,6 +19,8 @@ export function unknown(): never {
 
 /** Moves over blanks and gives the character behind them. */
 export function next(s: Scanner): number {
+  const code = s.src.charCodeAt(s.pos);
+  if (code > 32) return code;
   s.skipBlanks();
   return s.src.charCodeAt(s.pos);
 }
