@@ -99,12 +99,14 @@ const ofRun = (kind: Kind, runId: string, seq: number, ts: number, said: object)
   ({ v: 1, kind, runId, seq, ts, ...said }) as unknown as ExecutionEvent;
 
 // V8 gives every event a copy of its `ts`, 16 bytes, while that has only ever been a number; otherwise events of one time share it.
+// A shape is forgotten when nothing has it, so each maker keeps one.
 const NO_TIME = undefined as unknown as number;
-started("", 1, NO_TIME, "", 1, "");
-succeeded("", 1, NO_TIME, "", 1, null, 0);
-succeededLarge("", 1, NO_TIME, "", 1, { ref: "", bytes: 0, mediaType: "" }, 0);
-ofNode("log", "", 1, NO_TIME, "", 1, {});
-ofRun("log", "", 1, NO_TIME, {});
+const NO_REF = { ref: "", bytes: 0, mediaType: "" };
+Object.assign(started, { shape: started("", 1, NO_TIME, "", 1, "") });
+Object.assign(succeeded, { shape: succeeded("", 1, NO_TIME, "", 1, null, 0) });
+Object.assign(succeededLarge, { shape: succeededLarge("", 1, NO_TIME, "", 1, NO_REF, 0) });
+Object.assign(ofNode, { shape: ofNode("log", "", 1, NO_TIME, "", 1, {}) });
+Object.assign(ofRun, { shape: ofRun("log", "", 1, NO_TIME, {}) });
 
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
 function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {

@@ -3,7 +3,7 @@
  * the run says so and its clock stands still.
  */
 import { emitPaused, emitResumed } from "./emit.ts";
-import type { RunCore } from "./state.ts";
+import { NO_ENDED, type RunCore } from "./state.ts";
 
 /** Asks for a pause; false when the run is not going, or the operator has paused it already. */
 export function pauseRun(run: RunCore): boolean {
@@ -41,7 +41,7 @@ export function pauseForPeople(run: RunCore): void {
   emitPaused(run, "confirmation");
   stopClock(run);
   run.ring.clear(); // a parked run may be parked for days
-  run.ended.length = 0;
+  run.ended = NO_ENDED;
   run.log.rest();
 }
 

@@ -45,6 +45,8 @@ export function openConfirmation(
   });
 }
 
+const FIRST_ID = "k1"; // the same text for all runs: most ask once, and many wait at once
+
 /** Whether questions of this node are open. */
 function isAsking(attempt: Attempt): boolean {
   return attempt.run.confirmations.some((other) => other.attempt === attempt);
@@ -63,7 +65,7 @@ function ask(
   }
   run.confirmationCount += 1;
   const open: OpenConfirmation = {
-    id: `k${run.confirmationCount}`,
+    id: run.confirmationCount === 1 ? FIRST_ID : `k${run.confirmationCount}`,
     node: frame.path(node),
     attempt: frame.attempt(node),
     prompt,

@@ -193,6 +193,8 @@ export const USED_SECRETS = "~secrets";
 
 const NO_FRAMES: (Frame | null)[] = [];
 const NOTHING_USED: readonly string[] = [];
+/** Shared by the runs in which no node has ended since they last paused; never changed. */
+export const NO_ENDED: number[] = [];
 /** Shared by the runs in which nobody waits to go on; never changed. */
 export const NO_ATTEMPTS: Attempt[] = [];
 /** Of bodies that have not ended. */
@@ -258,7 +260,7 @@ export class RunCore extends RunBase {
   /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. */
   again: Attempt[] = NO_ATTEMPTS;
   /** Nodes that have ended and whose readers and edges do not know it yet: frame id, node, port in turn. */
-  readonly ended: number[] = [0, 0, 0]; // room for one: an empty list that grows takes room for five
+  ended: number[] = NO_ENDED;
   /** How many numbers of `ended` count; the list itself keeps its memory. */
   endedSize = 0;
   endedFrames: Frame[] | null = null;
@@ -391,6 +393,7 @@ export class RunCore extends RunBase {
   nodeEnded(frame: Frame, node: number, port: number): void {
     frame.open -= 1;
     this.open -= 1;
+    if (this.ended === NO_ENDED) this.ended = [0, 0, 0]; // room for one: an empty list that grows takes room for five
     const { ended } = this;
     ended[this.endedSize++] = frame.id;
     ended[this.endedSize++] = node;
