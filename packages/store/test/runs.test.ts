@@ -220,3 +220,31 @@ describe("deleting", () => {
     await expect(store.runs.prune({ before: "yesterday" })).rejects.toThrow(RangeError);
   });
 });
+
+describe("a run that is begun", () => {
+  test("takes events before its row is stored, and both are there after", async () => {
+    const store = await newStore();
+    const log = logOf(1);
+    const { epoch, stored } = store.journal.begin(startRun(1, { tags: { team: "a" } }));
+    const half = Math.floor(log.length / 2);
+    const appended = [
+      store.journal.append("r1", 0, log.slice(0, half), { epoch, sync: true }),
+      store.journal.append("r1", half, log.slice(half), { epoch, sync: true }),
+    ];
+    await Promise.all([stored, ...appended]);
+    expect(await linesOf(store.journal, "r1")).toHaveLength(log.length);
+    expect(store.runs.list({ limit: 1, tags: { team: "a" } }).items[0]?.runId).toBe("r1");
+  });
+
+  test("is refused with all that was appended to it when its id is taken", async () => {
+    const store = await newStore();
+    await appendAll(store.journal, logOf(1));
+    const { epoch, stored } = store.journal.begin(startRun(1));
+    const appended = store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
+    await Promise.all([
+      expect(stored).rejects.toMatchObject({ code: "run_exists" }),
+      expect(appended).rejects.toMatchObject({ code: "lease_lost" }),
+    ]);
+    expect(await linesOf(store.journal, "r1")).toHaveLength(logOf(1).length);
+  });
+});

@@ -125,6 +125,7 @@ class EngineExecutor implements LocalExecutor {
     // From here to the queue nothing is awaited: what was checked stays true.
     this.#checkOpen();
     const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
+    const isNew = spec.runId === undefined && spec.retryOf === undefined;
     // Its readers keep an ended run: no other run may take its place, not even until the store refuses.
     const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
     if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
@@ -136,8 +137,18 @@ class EngineExecutor implements LocalExecutor {
     }
     const live = this.#add({ header, plan, lastSeq: 0, state: "pending" });
     if (waits) this.#live.enqueue(live);
+    const { journal } = this.#store;
+    // Nothing but the store can refuse it then. Its first events are stored with its row; bodies with effects wait for them.
+    const isSure = isNew && !waits && Object.values(rows).every((row) => row === undefined);
     try {
-      live.commit((await this.#store.journal.create(header, rows)).epoch);
+      if (isSure) {
+        const { epoch, stored } = journal.begin(header);
+        live.commit(epoch);
+        void this.#launch(live);
+        await stored;
+        return { runId, status: "pending" };
+      }
+      live.commit((await journal.create(header, rows)).epoch);
     } catch (error) {
       this.#live.remove(live);
       const isTaken = StoreError.isInstance(error) && error.code === "run_exists";

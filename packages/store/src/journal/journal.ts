@@ -41,6 +41,11 @@ export interface StoreJournal extends Journal {
    */
   create(header: RunHeader, rows?: StartRows): Promise<{ epoch: number }>;
   /**
+   * Creates a run whose id is new, and does not wait for it: what is appended to it meanwhile is stored with it or after it, or not at
+   * all. `stored` resolves when the run is, and rejects as `create` does; its appends then reject with `lease_lost`.
+   */
+  begin(header: RunHeader): { readonly epoch: number; readonly stored: Promise<void> };
+  /**
    * Calls `told` with the events appended to a run, after their commit and in order, until the returned function is called: the same bytes
    * that were stored, so that readers need not read them again.
    */
@@ -67,9 +72,28 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const followers = new Map<string, Set<(events: readonly EncodedEvent[]) => void>>();
   const timed = new Set(reader.all("SELECT DISTINCT run FROM timer").map(({ run }) => Number(run)));
   const remember = (runId: string, no: number): number => {
-    if (numbers.size >= MAX_NUMBERS) numbers.clear();
+    const [oldest = ""] = numbers.size < MAX_NUMBERS ? [] : numbers.keys();
+    numbers.delete(oldest); // never one that was just begun, which the file may not have yet
     numbers.set(runId, no);
     return no;
+  };
+  let lastNo = Number(
+    reader.get("SELECT seq FROM sqlite_sequence WHERE name = 'run'")?.["seq"] ?? 0,
+  );
+  const nextNo = (): number => {
+    lastNo += 1;
+    return lastNo;
+  };
+  const know = ({ runId, graph }: RunHeader, no: number): void => {
+    seals.begin(remember(runId, no), graph);
+  };
+  const stored = async (header: RunHeader, no: number, rows?: StartRows): Promise<void> => {
+    try {
+      const ops = creation(header, { no, epoch: opened, rows, privates, now: now() });
+      await writer.write(ops, { quiet: true });
+    } catch (error) {
+      throw refusedStart(error, header.runId);
+    }
   };
   const numberOf = (runId: string): number => {
     const known = numbers.get(runId);
@@ -81,14 +105,16 @@ export function createJournal(parts: JournalParts): StoreJournal {
 
   return {
     async create(header, rows) {
-      try {
-        const results = await writer.write(creation(header, { rows, privates, now: now() }));
-        const { no, epoch } = results.at(-1) as SqlRow;
-        seals.begin(remember(header.runId, Number(no)), header.graph);
-        return { epoch: Number(epoch) };
-      } catch (error) {
-        throw refusedStart(error, header.runId);
-      }
+      const no = nextNo();
+      await stored(header, no, rows);
+      know(header, no);
+      return { epoch: opened };
+    },
+
+    begin(header) {
+      const no = nextNo();
+      know(header, no);
+      return { epoch: opened, stored: stored(header, no) };
     },
 
     async append(runId, expectedSeq, events, { epoch, sync }) {

@@ -17,7 +17,7 @@ import type { Op } from "../writer/unit.ts";
 import { Refusal } from "../writer/writer.ts";
 import { graphOf, graphRow } from "./graphs.ts";
 
-/** The epoch that runs begin with. */
+/** The newest epoch. */
 export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
 
 const REFUSALS = {
@@ -26,16 +26,18 @@ const REFUSALS = {
   signature_used: "the signature was used",
 } as const;
 
-/** Statements that make a run; the last one answers its `no` and `epoch`. */
+/** Statements that make a run with this number and epoch. */
 export function creation(
   header: RunHeader,
   given: {
+    readonly no: number;
+    readonly epoch: number;
     readonly rows: StartRows | undefined;
     readonly privates: PrivateValues;
     readonly now: number;
   },
 ): Op[] {
-  const { rows = {}, privates, now: createdAt } = given;
+  const { no, epoch, rows = {}, privates, now: createdAt } = given;
   const shown = hideSecretInputs(header.graph.inputs, header.inputs as JsonObject);
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
   const { request, fire, waiting, signature } = rows;
@@ -50,12 +52,13 @@ export function creation(
     op,
     {
       sql:
-        "INSERT INTO run(id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
-        "retry_of, epoch, created_at) SELECT ?, ?, ?, ?, " +
-        "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, " +
-        `${EPOCH}, ? WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?)`,
+        "INSERT INTO run(no, id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
+        "retry_of, epoch, created_at) SELECT ?, ?, ?, ?, ?, " +
+        "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, ?, ? " +
+        "WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
       rows: [
         [
+          no,
           runId,
           graph.id,
           digest,
@@ -69,6 +72,7 @@ export function creation(
           JSON.stringify(options),
           header.tokenId ?? null,
           header.retryOf ?? null,
+          epoch,
           createdAt,
           runId,
         ],
@@ -76,11 +80,10 @@ export function creation(
       need: "run_exists",
     },
     {
-      sql: "INSERT INTO run_tag(key, value, run) SELECT ?, ?, no FROM run WHERE id = ?",
-      rows: Object.entries(tags).map(([name, value]) => [name, value, runId]),
+      sql: "INSERT INTO run_tag(key, value, run) VALUES(?, ?, ?)",
+      rows: Object.entries(tags).map(([name, value]) => [name, value, no]),
     },
     ...(shown === inputs ? [] : [privates.putInputs(runId, inputs)]),
-    { sql: "SELECT no, epoch FROM run WHERE id = ?", rows: [[runId]], get: true },
   ];
 }
 
