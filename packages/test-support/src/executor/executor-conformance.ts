@@ -33,7 +33,10 @@ const ASK = chain("ask", [
   node("ask", "confirm", { prompt: "Go on?" }),
   node("b", "transform", { value: 2 }),
 ]);
-const NAP = chain("nap", [node("nap", "delay", { for: 20 }), node("b", "transform", { value: 2 })]);
+const NAP = chain("nap", [
+  node("nap", "delay", { for: 250 }),
+  node("b", "transform", { value: 2 }),
+]);
 const SLEEP = chain("sleep", [node("sleep", "delay", { for: 3_600_000 })]);
 const RETRY: FlowGraph = chain("retry", [
   {
