@@ -137,5 +137,5 @@ export const textCases = {
   validate: mixed({}, validate, isValid),
   "parse 100k": wide(1_500, parse, isGraph),
   "print 100k": wide(1_000, print, isText),
-  "validate 100k": wide(1_000, validate, isValid),
+  "validate 100k": wide(700, validate, isValid),
 };

@@ -68,6 +68,15 @@ export function append<T>(list: T[], more: Iterable<T>): void {
   for (const element of more) list.push(element);
 }
 
+/** Whether a container holds no other. */
+function isFlat(value: object): boolean {
+  for (const key in value) {
+    const inner = (value as { readonly [key: string]: unknown })[key];
+    if (typeof inner === "object" && inner !== null) return false;
+  }
+  return true;
+}
+
 /** Containers of one value that are counted without asking whether they are shared. */
 const MAX_UNASKED = 10_000;
 /** How often the containers of a value may stand in it, on average. */
@@ -79,6 +88,7 @@ const MAX_SHARED = 16;
  */
 export function countMembers(value: unknown): number | undefined {
   if (typeof value !== "object" || value === null) return 0;
+  if (isFlat(value)) return Object.keys(value).length;
   let members = 0;
   let containers = 0;
   let distinct: Set<object> | undefined;

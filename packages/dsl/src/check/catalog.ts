@@ -29,6 +29,7 @@ export interface FlowCatalog {
 export class KnownCatalog {
   readonly #catalog: Partial<FlowCatalog>;
   readonly #entries = new Map<string, CatalogEntry | undefined>();
+  readonly #newest = new Map<string, CatalogEntry | undefined>();
   readonly #flows = new Map<string, CatalogFlow | undefined>();
   #types: readonly string[] | undefined;
   #timeZones: ReadonlySet<string> | undefined;
@@ -48,9 +49,9 @@ export class KnownCatalog {
 
   /** The entry that is asked for by its version; without one the newest. */
   exactly(type: string, version?: number): CatalogEntry | undefined {
-    return kept(this.#entries, `${version} ${type}`, () =>
-      readEntry(this.#catalog.entry?.(type, version)),
-    );
+    const [known, key] =
+      version === undefined ? [this.#newest, type] : [this.#entries, `${version} ${type}`];
+    return kept(known, key, () => readEntry(this.#catalog.entry?.(type, version)));
   }
 
   /** The names of all types. */
@@ -86,8 +87,11 @@ function kept<T>(
   key: string,
   make: () => T | undefined,
 ): T | undefined {
-  if (!known.has(key)) known.set(key, make());
-  return known.get(key);
+  const found = known.get(key);
+  if (found !== undefined || known.has(key)) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
 }
 
 /** The entry when it has the shape of one. */

@@ -3,8 +3,9 @@
  * control; they are computed, never stored.
  */
 import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
+import { treeOf } from "../syntax/trees.ts";
 import { modelOf, type NodeModel } from "./model/bodies.ts";
-import { readsOf, TreeCache, waitsFor } from "./model/resolve.ts";
+import { readsOf, waitsFor } from "./model/resolve.ts";
 import { Leaf, outputSites, type Site, sitesOfNode } from "./model/sites.ts";
 import { visitValue } from "./model/walk-value.ts";
 
@@ -33,7 +34,6 @@ export function impliedEdges(
   const model = modelOf(graph, (type, version) => catalog?.entry(type, version));
   const known = new Map<NodeModel, Map<NodeModel, Leaf>>();
   for (const node of model.nodes) known.set(node, new Map());
-  const trees = new TreeCache();
   const read = (site: Site): void => {
     const found = site.reader && known.get(site.reader);
     if (found === undefined) return;
@@ -41,7 +41,7 @@ export function impliedEdges(
       site.value,
       {
         expression: (source, path, hole, alone) => {
-          const tree = trees.get(source);
+          const tree = treeOf(source);
           if (!("kind" in tree)) return;
           const leaf = new Leaf(site, source, path, hole, alone);
           for (const { node } of readsOf(tree, site.body, leaf.roots)) {

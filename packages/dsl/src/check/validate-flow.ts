@@ -13,7 +13,7 @@ import type { FlowCatalog } from "./catalog.ts";
 import type { NodeModel } from "./model/bodies.ts";
 import { completeGraph } from "./model/bodies.ts";
 import { Leaf, outputSites, type Site, sitesOfNode } from "./model/sites.ts";
-import { visitValue } from "./model/walk-value.ts";
+import { type ValuePath, type ValueVisitor, visitValue } from "./model/walk-value.ts";
 import { checkAi } from "./rules/ai.ts";
 import { checkFlowField, checkFlowTools, checkServiceCall } from "./rules/calls.ts";
 import { checkDeclarations, checkInputsRead } from "./rules/declarations.ts";
@@ -73,7 +73,7 @@ export function validateFlow(
 }
 
 /** The one way through nodes and expressions, and what is gathered on it. */
-class Walk {
+class Walk implements ValueVisitor {
   readonly orders: Orders;
   readonly needed: NeededRead[] = [];
   readonly inputs = new Set<string>();
@@ -81,6 +81,8 @@ class Walk {
   readonly sinks = new Sinks();
   readonly #ctx: Validation;
   readonly #expressions: Expressions;
+  /** The value that is visited. */
+  #site: Site | undefined;
 
   constructor(ctx: Validation) {
     this.#ctx = ctx;
@@ -112,21 +114,20 @@ class Walk {
 
   site(site: Site): void {
     if (!this.#ctx.isReadable(site.value)) return;
-    visitValue(
-      site.value,
-      {
-        text: (text, path, key) => {
-          checkText(this.#ctx, site, text, path, key);
-          checkOtherHoles(this.#ctx, this.#expressions.types, site, text, path);
-        },
-        expression: (source, path, hole, alone) => {
-          const leaf = new Leaf(site, source, path, hole, alone);
-          const checked = this.#expressions.check(leaf);
-          if (checked !== undefined) this.#gather(checked);
-        },
-      },
-      site.schemas,
-    );
+    this.#site = site;
+    visitValue(site.value, this, site.schemas);
+  }
+
+  text(text: string, path: ValuePath | undefined, key: string | number | undefined): void {
+    const site = this.#site as Site;
+    checkText(this.#ctx, site, text, path, key);
+    checkOtherHoles(this.#ctx, this.#expressions.types, site, text, path);
+  }
+
+  expression(source: string, path: ValuePath | undefined, hole: number, alone: boolean): void {
+    const leaf = new Leaf(this.#site as Site, source, path, hole, alone);
+    const checked = this.#expressions.check(leaf);
+    if (checked !== undefined) this.#gather(checked);
   }
 
   #gather(checked: Checked): void {

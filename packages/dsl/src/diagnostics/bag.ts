@@ -31,11 +31,12 @@ export interface Finding extends Details, Span {
 /** Collects findings; the same code at the same place with the same texts counts once. */
 export class DiagnosticBag {
   readonly found: Finding[] = [];
-  readonly #known = new Set<string>();
+  #known: Set<string> | undefined;
 
   add(code: DiagnosticCode, { start, end }: Span, details: Details = {}): void {
     const { pointer, parts, message } = details;
     const key = JSON.stringify([code, start, end, pointer, parts, message]);
+    this.#known ??= new Set();
     if (this.#known.has(key)) return;
     this.#known.add(key);
     this.found.push({ ...details, code, start, end });

@@ -17,7 +17,7 @@ export class Report {
   /** Text that was not understood, so that nothing of it is in the graph. */
   readonly dropped: Span[] = [];
   private readonly found: Finding[] = [];
-  private readonly errorOffsets = new Set<number>();
+  private errorOffsets: Set<number> | undefined;
   private readonly maxErrors: number;
   private notices = 0;
 
@@ -30,6 +30,7 @@ export class Report {
     if (this.full) return;
     const severity = details?.severity ?? READING_RULES[code].severity;
     if (severity === "error") {
+      this.errorOffsets ??= new Set();
       if (this.errorOffsets.has(start)) return;
       this.errorOffsets.add(start);
       if (this.errorOffsets.size > this.maxErrors) {
@@ -53,7 +54,7 @@ export class Report {
   }
 
   get errorCount(): number {
-    return this.errorOffsets.size;
+    return this.errorOffsets?.size ?? 0;
   }
 
   /**
@@ -66,19 +67,19 @@ export class Report {
     const what = later.at(-1)?.parts?.["what"] ?? "a closing bracket";
     for (const found of later) {
       this.found.splice(this.found.lastIndexOf(found), 1);
-      this.errorOffsets.delete(found.start);
+      this.errorOffsets?.delete(found.start);
     }
     this.add("FLOW1006", to, to, { parts: { what, found: "line end" } });
   }
 
   /** Where errors are. */
   get errors(): Span[] {
-    return this.found.filter(({ start }) => this.errorOffsets.has(start));
+    return this.found.filter(({ start }) => this.errorOffsets?.has(start));
   }
 
   /** Whether any error was found. */
   get hasErrors(): boolean {
-    return this.errorOffsets.size > 0;
+    return this.errorCount > 0;
   }
 
   /** Everything found, by offset, then code. */

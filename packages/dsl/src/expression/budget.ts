@@ -41,7 +41,7 @@ export interface Scope {
 export type Slots = readonly (Json | undefined)[];
 
 /** The state of one evaluation. */
-export class Evaluation {
+export interface Evaluation {
   steps: number;
   bytes: number;
   /** Bytes of the result, counted as if written out. */
@@ -52,21 +52,6 @@ export class Evaluation {
   /** Values of roots and of macro variables. */
   slots: (Json | undefined)[];
   readonly limits: ExpressionLimits;
-
-  constructor(
-    limits: ExpressionLimits,
-    scope: Scope,
-    nowEpoch: number,
-    slots: (Json | undefined)[],
-  ) {
-    this.steps = limits.steps;
-    this.bytes = limits.bytes;
-    this.written = 0;
-    this.nowEpoch = nowEpoch;
-    this.scope = scope;
-    this.slots = slots;
-    this.limits = limits;
-  }
 }
 
 /** Limits with the defaults filled in and nothing above what may be raised. */

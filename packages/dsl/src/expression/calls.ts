@@ -49,10 +49,10 @@ function functionClosure(
   parts: readonly Part[],
 ): Closure {
   const kinds = spec.params.map(kindsOf);
-  const args = parts.map(
-    (part, i) =>
-      new Argument(spec, node.args[i] as Span, part, kinds[i] ?? (kinds.at(-1) as number)),
-  );
+  const args = parts.map((part, i): Argument => {
+    const place = node.args[i] as Span;
+    return { spec, place, part, kinds: kinds[i] ?? (kinds.at(-1) as number) };
+  });
   const [a, b] = args;
   if (spec.rest === true || args.length > 2 || a === undefined) {
     return (ev) => {
@@ -68,18 +68,11 @@ function functionClosure(
 }
 
 /** An argument and what the function takes there. */
-class Argument {
+interface Argument {
   readonly spec: FunctionSpec;
   readonly place: Span;
   readonly part: Part;
   readonly kinds: number;
-
-  constructor(spec: FunctionSpec, place: Span, part: Part, kinds: number) {
-    this.spec = spec;
-    this.place = place;
-    this.part = part;
-    this.kinds = kinds;
-  }
 }
 
 /** The value of an argument, of a kind that the function takes. */

@@ -20,7 +20,7 @@ import {
   templatePart,
 } from "./compile.ts";
 import { checkData, checkResult, memberOf } from "./data.ts";
-import { Evaluations } from "./evaluations.ts";
+import { createEvaluations } from "./evaluations.ts";
 import {
   distinctReferences,
   findReferences,
@@ -60,7 +60,7 @@ export function compileValue(
   if ("data" in piece) return { references, constant: true, evaluate: () => piece.data };
   const { closure } = piece;
   const { unit } = compiler;
-  const evaluations = new Evaluations(unit, resolveLimits(options.limits));
+  const evaluations = createEvaluations(unit, resolveLimits(options.limits));
   return {
     references,
     constant: !unit.reads,

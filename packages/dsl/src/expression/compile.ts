@@ -13,7 +13,7 @@ import {
   type ObjectExpression,
   type Span,
 } from "../syntax/ast.ts";
-import { parseExpression } from "../syntax/parse-expression.ts";
+import { treeOf } from "../syntax/trees.ts";
 import {
   type ExpressionLimits,
   produceElements,
@@ -25,7 +25,7 @@ import {
 import { callPart } from "./calls.ts";
 import { chainPart } from "./chain.ts";
 import { checkData, checkResult, toText } from "./data.ts";
-import { Evaluations } from "./evaluations.ts";
+import { createEvaluations } from "./evaluations.ts";
 import { binaryPart, logicalPart, notBool, unaryPart } from "./operators.ts";
 import { distinctReferences, findReferences, type Reference } from "./references.ts";
 import {
@@ -80,7 +80,7 @@ export function compileExpression(
   const unit = new Unit(locals, roots);
   const part = compileInto(unit, ast);
   const { nests, multiplies } = unit;
-  const evaluations = new Evaluations(unit, resolveLimits(options.limits));
+  const evaluations = createEvaluations(unit, resolveLimits(options.limits));
   return {
     references: distinctReferences(findReferences(ast, locals)),
     constant: !unit.reads,
@@ -98,14 +98,12 @@ export function compileExpression(
 
 /** The tree of a source. Throws `ExpressionError` code `syntax` at its first error. */
 export function parse(source: string): Expression {
-  const { ast, diagnostics } = parseExpression(source);
-  const error = diagnostics.find(({ severity }) => severity === "error");
-  if (error !== undefined || ast === undefined) {
-    const start = error?.range?.start.offset ?? 0;
-    const end = error?.range?.end.offset ?? source.length;
-    syntaxError({ start, end }, error?.message ?? "expected an expression");
-  }
-  return ast;
+  const tree = treeOf(source);
+  if ("kind" in tree) return tree;
+  const [error] = tree;
+  const start = error?.range?.start.offset ?? 0;
+  const end = error?.range?.end.offset ?? source.length;
+  return syntaxError({ start, end }, error?.message ?? "expected an expression");
 }
 
 /** The part of a tree, with the slots and findings of a unit. */

@@ -3,56 +3,48 @@
  * afterwards; the next evaluation has it again.
  */
 import type { Json } from "@millrace/contracts";
-import { Evaluation, type ExpressionLimits, type Scope, type Slots } from "./budget.ts";
+import type { Evaluation, ExpressionLimits, Scope, Slots } from "./budget.ts";
 import type { Unit } from "./unit.ts";
 
 const NO_NAMES: Scope = { get: () => undefined };
 const NO_SLOTS: (Json | undefined)[] = [];
 
-export class Evaluations {
-  readonly #limits: ExpressionLimits;
-  /** Slots of an evaluation. */
-  readonly #slots: number;
-  /** How many of them have their values given; undefined: names are asked for. */
-  readonly #given: number | undefined;
-  #spare: Evaluation | undefined;
-
-  constructor({ slots, given }: Unit, limits: ExpressionLimits) {
-    this.#limits = limits;
-    this.#slots = slots;
-    this.#given = given;
-  }
-
+export interface Evaluations {
   /** A state over names or, when the unit was made with roots, over the values of those. */
-  begin(names: Scope | Slots, nowEpoch: number): Evaluation {
-    const given = this.#given;
-    const scope = given === undefined ? (names as Scope) : NO_NAMES;
-    const slots = given === undefined ? this.#ownSlots() : this.#givenSlots(names as Slots, given);
-    const ev = this.#spare;
-    if (ev === undefined) return new Evaluation(this.#limits, scope, nowEpoch, slots);
-    this.#spare = undefined;
-    ev.steps = this.#limits.steps;
-    ev.bytes = this.#limits.bytes;
-    ev.written = 0;
-    ev.nowEpoch = nowEpoch;
-    ev.scope = scope;
-    ev.slots = slots;
-    return ev;
-  }
-
+  begin(names: Scope | Slots, nowEpoch: number): Evaluation;
   /** Takes a state back. That of an evaluation that failed is lost. */
-  end(ev: Evaluation): void {
-    ev.scope = NO_NAMES;
-    ev.slots = NO_SLOTS;
-    this.#spare = ev;
-  }
+  end(ev: Evaluation): void;
+}
 
-  #ownSlots(): (Json | undefined)[] {
-    return this.#slots === 0 ? NO_SLOTS : new Array<Json | undefined>(this.#slots);
-  }
+/** The states for what a unit holds. */
+export function createEvaluations({ slots, given }: Unit, limits: ExpressionLimits): Evaluations {
+  let spare: Evaluation | undefined;
+  return {
+    begin(names, nowEpoch) {
+      const { steps, bytes } = limits;
+      const ev: Evaluation = spare ?? newEvaluation(limits);
+      spare = undefined;
+      ev.steps = steps;
+      ev.bytes = bytes;
+      ev.written = 0;
+      ev.nowEpoch = nowEpoch;
+      if (given === undefined) {
+        ev.scope = names as Scope;
+        if (slots > 0) ev.slots = new Array(slots);
+      } else {
+        // The list of the caller is never changed: macro variables have their own.
+        ev.slots = (slots === given ? names : (names as Slots).slice(0, given)) as Json[];
+      }
+      return ev;
+    },
+    end(ev) {
+      ev.scope = NO_NAMES;
+      ev.slots = NO_SLOTS;
+      spare = ev;
+    },
+  };
+}
 
-  /** The list of the caller is never changed: macro variables have their own. */
-  #givenSlots(values: Slots, given: number): (Json | undefined)[] {
-    return this.#slots === given ? (values as (Json | undefined)[]) : values.slice(0, given);
-  }
+function newEvaluation(limits: ExpressionLimits): Evaluation {
+  return { steps: 0, bytes: 0, written: 0, nowEpoch: 0, scope: NO_NAMES, slots: NO_SLOTS, limits };
 }

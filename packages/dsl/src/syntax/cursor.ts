@@ -17,6 +17,8 @@ import { behindBrackets, tokenEnd } from "./skip.ts";
 /** Places for known idents, less one: a power of two. An expression repeats few words, and each has its own table. */
 const IDENT_MASK = 1023;
 const SHORT_TEXT = 2_048;
+/** In a shorter text no word is worth a table. */
+const WORDS_TEXT = 64;
 const SHORT_IDENT_MASK = 15;
 
 /** Thrown inside the parsers when an element or item cannot be read; never thrown out of the package. */
@@ -84,7 +86,7 @@ export class Cursor {
   readonly spans: number[] = [];
   protected comments: Comment[] = [];
   private readonly identMask: number;
-  private readonly idents: (string | undefined)[];
+  private idents: (string | undefined)[] | undefined;
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
@@ -99,7 +101,6 @@ export class Cursor {
     this.guided = options.guided;
     this.noBackticks = options.noBackticks ?? false;
     this.identMask = source.length < SHORT_TEXT ? SHORT_IDENT_MASK : IDENT_MASK;
-    this.idents = new Array(this.identMask + 1).fill(undefined);
     this.rereadBudget = 2 * source.length + 1000;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
@@ -189,6 +190,7 @@ export class Cursor {
     const { src, pos: start } = this;
     const end = identEnd(src, start);
     this.pos = this.tokenEnd = end;
+    if (src.length < WORDS_TEXT) return src.slice(start, end);
     // A cheap mix of its length and of where the words of one flow differ: their ends.
     const length = end - start;
     const mix =
@@ -196,6 +198,7 @@ export class Cursor {
       src.charCodeAt(start) * 7 +
       src.charCodeAt(end - 1) * 67 +
       src.charCodeAt(end - 2) * 601;
+    this.idents ??= new Array(this.identMask + 1).fill(undefined);
     const known = this.idents[mix & this.identMask];
     if (known?.length === length && src.startsWith(known, start)) return known;
     const ident = src.slice(start, end);

@@ -9,7 +9,7 @@ import { replacement } from "../diagnostics/bag.ts";
 import { type BinaryOperator, type Expression, PRECEDENCE } from "./ast.ts";
 import { isDigit, isNameStart } from "./chars.ts";
 import { hoist } from "./collections.ts";
-import { DEFAULT_CURSOR_OPTIONS, FAIL, STOP } from "./cursor.ts";
+import { type CursorOptions, DEFAULT_CURSOR_OPTIONS, FAIL, STOP } from "./cursor.ts";
 import { readNumber } from "./numbers.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
 import { LINE_END, Scanner, TEXT_END } from "./scanner.ts";
@@ -20,9 +20,11 @@ export interface ParsedExpression {
   readonly diagnostics: Diagnostic[];
 }
 
+const EXPRESSION_OPTIONS: CursorOptions = { ...DEFAULT_CURSOR_OPTIONS, noBackticks: true };
+
 /** Parses the source of one expression, such as the text under `$` in a graph. Never throws. */
 export function parseExpression(source: string): ParsedExpression {
-  const s = new Parser(source, { ...DEFAULT_CURSOR_OPTIONS, noBackticks: true });
+  const s = new Parser(source, EXPRESSION_OPTIONS);
   let ast: Expression | undefined;
   try {
     s.flat = 1;

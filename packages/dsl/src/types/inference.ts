@@ -26,10 +26,12 @@ export abstract class Inference {
   /** What names mean at the place that is looked at. */
   scope: TypeScope;
   #unreached = 0;
-  readonly #texts = new Map<
-    Expression,
-    { readonly parts: (string | Expression)[]; readonly found: readonly FlowType[] }
-  >();
+  #texts:
+    | Map<
+        Expression,
+        { readonly parts: (string | Expression)[]; readonly found: readonly FlowType[] }
+      >
+    | undefined;
 
   constructor(env: TypeEnv) {
     this.scope = new TypeScope(env);
@@ -88,11 +90,12 @@ export abstract class Inference {
 
   /** Whether a part is a `+` of text and another type, so that a further `+` belongs to the same template. */
   isText(node: Expression): boolean {
-    return this.#texts.has(node);
+    return this.#texts?.has(node) === true;
   }
 
   /** Records a `+` of text and another type; a recorded one on its left becomes part of it. */
   text(node: BinaryExpression, found: readonly FlowType[]): void {
+    this.#texts ??= new Map();
     const before = this.#texts.get(node.left);
     const parts = before?.parts ?? textParts(node.left);
     append(parts, textParts(node.right));
@@ -102,7 +105,7 @@ export abstract class Inference {
 
   /** Reports every `+` of text and another type, once for each chain of them. */
   reportTexts(): void {
-    for (const [node, { parts, found }] of this.#texts) {
+    for (const [node, { parts, found }] of this.#texts ?? []) {
       const { start, end } = node;
       const text = printExpression({ kind: "template", parts, start, end });
       this.mismatch(node, "+", SUMMANDS, found, text);

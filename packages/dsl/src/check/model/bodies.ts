@@ -227,6 +227,12 @@ function completeEdge(edge: unknown): unknown {
 
 /** The list itself when every element stays what it is. */
 function sameOr(list: readonly unknown[], make: (element: unknown) => unknown): readonly unknown[] {
-  const made = list.map(make);
-  return made.some((element, at) => element !== list[at]) ? made : list;
+  let made: unknown[] | undefined;
+  for (let at = 0; at < list.length; at += 1) {
+    const element = make(list[at]);
+    if (element === list[at]) continue;
+    made ??= list.slice();
+    made[at] = element;
+  }
+  return made ?? list;
 }

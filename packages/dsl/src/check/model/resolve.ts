@@ -3,10 +3,8 @@
  * nodes of a body, then `inputs`, `nodes` and `run`.
  */
 
-import type { Diagnostic } from "@millrace/contracts";
 import { findReferences } from "../../expression/references.ts";
 import type { Expression } from "../../syntax/ast.ts";
-import { parseExpression } from "../../syntax/parse-expression.ts";
 import { type BodyModel, isWithin, NodeModel } from "./bodies.ts";
 import type { Site } from "./sites.ts";
 
@@ -34,10 +32,11 @@ export interface Read {
 }
 
 const ROOT = { kind: "root" } as const;
-const FLOW_ROOTS: ReadonlyMap<string, Found> = new Map([
+const NODES = { kind: "nodes" } as const;
+const FLOW_ROOTS: ReadonlyMap<string, Found> = new Map<string, Found>([
   ["inputs", { kind: "inputs" }],
   ["run", { kind: "run" }],
-  ["nodes", { kind: "nodes" }],
+  ["nodes", NODES],
 ]);
 
 /** Everything that an expression at a place reads, in its order. */
@@ -54,7 +53,7 @@ export function readsOf(
         let found = lookUp(root, body, roots);
         let name = root;
         let [member] = path;
-        if (found === FLOW_ROOTS.get("nodes") && member !== undefined) {
+        if (found === NODES && member !== undefined) {
           name = member;
           found = visibleNode(name, body);
           member = path[1];
@@ -103,23 +102,4 @@ export function* visibleNames(body: BodyModel, roots: readonly string[]): Genera
 export function waitsFor({ kind, reader }: Site, node: NodeModel): boolean {
   if (reader === undefined) return false;
   return kind !== "body-output" || node === reader || !isWithin(node, reader);
-}
-
-/** Trees that are kept; sources that are all different would only hold memory. */
-const MAX_KEPT = 1000;
-
-export class TreeCache {
-  readonly #trees = new Map<string, Expression | readonly Diagnostic[]>();
-
-  /** The tree of a source; of what is no expression the errors instead. */
-  get(source: string): Expression | readonly Diagnostic[] {
-    const known = this.#trees.get(source);
-    if (known !== undefined) return known;
-    const { ast, diagnostics } = parseExpression(source);
-    const errors = diagnostics.filter(({ severity }) => severity === "error");
-    const result = ast === undefined || errors.length > 0 ? errors : ast;
-    if (this.#trees.size >= MAX_KEPT) this.#trees.clear();
-    this.#trees.set(source, result);
-    return result;
-  }
 }

@@ -49,6 +49,18 @@ function enter(
   visitor: ValueVisitor,
   open: ValuePath[],
 ): void {
+  const object = value as JsonObject;
+  const isProtected = path?.isMarker === true && path.key === "$lit";
+  const marker = isProtected || Array.isArray(value) ? undefined : markerOf(object);
+  if (marker === "$") {
+    const source = own(value, "$");
+    if (typeof source === "string") visitor.expression?.(source, path, -1, false);
+    return;
+  }
+  if (marker === "$t") {
+    enterTemplate(own(value, "$t"), path, schemas, visitor);
+    return;
+  }
   const into = (key: string | number, inner: unknown, isMarker: boolean): void => {
     if (typeof inner === "string") visitor.text?.(inner, path, key);
     if (typeof inner !== "object" || inner === null) return;
@@ -60,16 +72,8 @@ function enter(
     for (let i = value.length - 1; i >= 0; i -= 1) into(i, value[i], false);
     return;
   }
-  const object = value as JsonObject;
-  const isProtected = path?.isMarker === true && path.key === "$lit";
-  const marker = isProtected ? undefined : markerOf(object);
-  if (marker === undefined) {
-    for (const key of memberNames(object).reverse()) into(key, object[key], false);
-  } else if (marker === "$lit") into(marker, own(value, marker), true);
-  else if (marker === "$") {
-    const source = own(value, "$");
-    if (typeof source === "string") visitor.expression?.(source, path, -1, false);
-  } else enterTemplate(own(value, "$t"), path, schemas, visitor);
+  if (marker === "$lit") into(marker, own(value, marker), true);
+  else for (const key of memberNames(object).reverse()) into(key, object[key], false);
 }
 
 function enterTemplate(

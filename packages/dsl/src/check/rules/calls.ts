@@ -86,14 +86,12 @@ function checkArguments(
 const MAX_CALLED = 1000;
 
 /** Checks a field that names a flow; without `catalog.flow` nothing is known of flows. */
-export function checkFlowField(
-  ctx: Validation,
-  { reader: node, value, schemas, pointer }: Site,
-): void {
+export function checkFlowField(ctx: Validation, site: Site): void {
+  const { reader: node, value, schemas } = site;
   if (!schemas.some((schema) => own(own(schema, "x-millrace"), "flow") === true)) return;
   const text = ctx.catalog.hasFlows ? literalText(value) : undefined;
   if (text === undefined || node === undefined) return;
-  const flow = checkCall(ctx, slugOf(text), pointer);
+  const flow = checkCall(ctx, slugOf(text), site.pointer);
   if (flow !== undefined && node.node.type === "subflow") {
     checkInputs(ctx, node, slugOf(text), flow);
   }

@@ -6,7 +6,7 @@ import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
 import { type TextFix, writing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
 import { checkableSchema, type SchemaFinding, UNKNOWN } from "../../schema/check.ts";
-import { parseExpression } from "../../syntax/parse-expression.ts";
+import { treeOf } from "../../syntax/trees.ts";
 import { describeType } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { literalText } from "../model/walk-value.ts";
@@ -24,7 +24,8 @@ function readValue(value: unknown): unknown {
 /** A duration or a negative number: written as an expression, but its value is known. */
 function writtenNumber(source: unknown): number | undefined {
   if (typeof source !== "string" || !/^-?\d/.test(source)) return undefined;
-  const { ast } = parseExpression(source);
+  const tree = treeOf(source);
+  const ast = "kind" in tree ? tree : undefined;
   const negated = ast?.kind === "unary" && ast.op === "-";
   const operand = negated ? ast.operand : ast;
   if (operand?.kind === "duration") return negated ? -operand.ms : operand.ms;

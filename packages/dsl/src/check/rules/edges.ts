@@ -98,15 +98,14 @@ function checkJoin(ctx: Validation, node: NodeModel, incoming: number): void {
 
 function checkExits(ctx: Validation, node: NodeModel, leaving: ReadonlySet<string>): void {
   const { type, policy } = node.node;
-  const pointer = `${node.pointer}/id`;
   if (type === "switch" && leaving.size > 0 && !leaving.has("default")) {
-    ctx.report("FLOW4009", pointer, { parts: { node: shown(node.id) } });
+    ctx.report("FLOW4009", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
   }
   if (type !== "confirm" || leaving.has("error") || (onErrorOf(node) ?? "fail") !== "fail") return;
   const ports = own(policy, "timeoutMs") === undefined ? ["rejected"] : ["rejected", "expired"];
   for (const port of ports) {
     if (!leaving.has(port)) {
-      ctx.report("FLOW4016", pointer, { parts: { node: shown(node.id), port } });
+      ctx.report("FLOW4016", `${node.pointer}/id`, { parts: { node: shown(node.id), port } });
     }
   }
 }

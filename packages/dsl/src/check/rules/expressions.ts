@@ -9,6 +9,7 @@ import { DIAGNOSTICS, type DiagnosticCode } from "../../diagnostics/table.ts";
 import { compileExpression } from "../../expression/compile.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
+import { treeOf } from "../../syntax/trees.ts";
 import { fits } from "../../types/fits.ts";
 import {
   describeType,
@@ -23,7 +24,7 @@ import {
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { findTypes } from "../../types/infer.ts";
 import { orElse, READS } from "../../types/inference.ts";
-import { type Read, readsOf, TreeCache } from "../model/resolve.ts";
+import { type Read, readsOf } from "../model/resolve.ts";
 import type { Leaf, Site } from "../model/sites.ts";
 import type { PlacedDetails, Validation } from "../validation.ts";
 import { reportHidden } from "./names.ts";
@@ -43,7 +44,6 @@ const CONDITIONS: ReadonlySet<string> = new Set(["condition.if", "loop.until", "
 /** Checks the expressions of one graph. Those of a node come before those in its body. */
 export class Expressions {
   readonly #ctx: Validation;
-  readonly #trees = new TreeCache();
   /** What expressions may read, by place. */
   readonly types: Types;
 
@@ -55,7 +55,7 @@ export class Expressions {
   /** Checks one expression; undefined: it is none, which is reported with the code of the parser. */
   check(leaf: Leaf): Checked | undefined {
     const { site } = leaf;
-    const tree = this.#trees.get(leaf.source);
+    const tree = treeOf(leaf.source);
     if (!("kind" in tree)) {
       for (const { code, message, hint, severity } of tree) {
         const wording = { message, hint: hint ?? null, severity };

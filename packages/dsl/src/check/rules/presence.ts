@@ -81,14 +81,17 @@ class Incoming {
   }
 
   of(index: number): readonly EdgeModel[] {
-    const edges: EdgeModel[] = [];
     const end = this.#starts[index + 1] ?? 0;
+    if (end === this.#starts[index]) return NO_EDGES;
+    const edges: EdgeModel[] = [];
     for (let at = this.#starts[index] ?? 0; at < end; at += 1) {
       edges.push(this.#edges[this.#places[at] as number] as EdgeModel);
     }
     return edges;
   }
 }
+
+const NO_EDGES: readonly EdgeModel[] = [];
 
 class BodyPresence {
   /** Nodes to which only dead exits lead. */

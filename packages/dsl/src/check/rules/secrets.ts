@@ -30,6 +30,7 @@ export function checkText(
 
 /** Checks the texts inside an expression. */
 export function checkTexts(ctx: Validation, { tree, leaf }: Checked): void {
+  if (leaf.source.length < MIN_SECRET_TEXT || !QUOTE.test(leaf.source)) return;
   const secret = secretsOf(
     tree,
     () => nameAbove(leaf.path, undefined, undefined) ?? leaf.site.name,
@@ -41,6 +42,9 @@ export function checkTexts(ctx: Validation, { tree, leaf }: Checked): void {
     ctx.report("FLOW6001", leaf.pointer, { span: places?.[at]?.node });
   }
 }
+
+/** What every text of an expression begins with. */
+const QUOTE = /["'`]/;
 
 /** Checks a field that is a URL. */
 export function checkUrlField(ctx: Validation, site: Site): void {

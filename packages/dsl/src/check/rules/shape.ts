@@ -49,6 +49,8 @@ const EDGE: Members = [
   ["to", "string"],
 ];
 
+const ROOT = (): string => "";
+
 /** Reports FLOW1006 for what is not of a graph's shape, FLOW0003 for its version, FLOW1014 for values nested too deep. */
 export function checkShape(ctx: Validation): void {
   const { graph } = ctx;
@@ -61,16 +63,16 @@ export function checkShape(ctx: Validation): void {
     const found = typeof version === "number" ? version : describe(version);
     ctx.report("FLOW0003", "/version", { parts: { found } });
   }
-  is(ctx, graph, "", "id", "string");
+  is(ctx, graph, ROOT, "id", "string");
   for (const { value, pointer, holder } of flowMembers(graph)) {
     if (ctx.isTooDeep(value, holder)) tooDeep(ctx, pointer);
   }
-  has(ctx, graph, "", GRAPH);
+  has(ctx, graph, ROOT, GRAPH);
   for (const [list, members] of Object.entries(LISTS)) {
-    if (!is(ctx, graph, "", list, "list")) continue;
+    if (!is(ctx, graph, ROOT, list, "list")) continue;
     for (const { value, pointer } of declared(graph, list)) {
       if (!isObject(value)) expected(ctx, pointer, WORDS.object, value);
-      else has(ctx, value, pointer, members);
+      else has(ctx, value, () => pointer, members);
     }
   }
   checkBodies(ctx);
@@ -110,60 +112,64 @@ function checkBodies(ctx: Validation): void {
   ];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { body, pointer, depth } = next;
-    if (is(ctx, body, pointer, "nodes", "list")) {
+    if (is(ctx, body, () => pointer, "nodes", "list")) {
       listOrNone(own(body, "nodes")).forEach((node, at) => {
-        const inner = own(node, "body");
-        const place = `${pointer}/nodes/${at}`;
+        const place = () => `${pointer}/nodes/${at}`;
         if (!checkNode(ctx, node, place)) return;
+        const inner = own(node, "body");
         if (!isObject(inner)) return;
-        if (depth < MAX_JSON_DEPTH)
-          open.push({ body: inner, pointer: `${place}/body`, depth: depth + 1 });
-        else tooDeep(ctx, `${place}/body`);
+        const inside = `${place()}/body`;
+        if (depth < MAX_JSON_DEPTH) open.push({ body: inner, pointer: inside, depth: depth + 1 });
+        else tooDeep(ctx, inside);
       });
     }
-    if (is(ctx, body, pointer, "edges", "list")) {
+    if (is(ctx, body, () => pointer, "edges", "list")) {
       listOrNone(own(body, "edges")).forEach((edge, at) => {
-        const place = `${pointer}/edges/${at}`;
-        if (!isObject(edge)) expected(ctx, place, "an edge", edge);
+        const place = () => `${pointer}/edges/${at}`;
+        if (!isObject(edge)) expected(ctx, place(), "an edge", edge);
         else {
           has(ctx, edge, place, EDGE);
-          checkDepth(ctx, own(edge, "meta"), `${place}/meta`);
+          checkDepth(ctx, own(edge, "meta"), place, "meta");
         }
       });
     }
-    if (depth > 0) checkDepth(ctx, own(body, "output"), `${pointer}/output`);
+    if (depth > 0) checkDepth(ctx, own(body, "output"), () => pointer, "output");
   }
 }
 
-function checkNode(ctx: Validation, node: unknown, pointer: string): boolean {
+/** Where something stands: a pointer is made only for what is reported. */
+type Place = () => string;
+
+function checkNode(ctx: Validation, node: unknown, place: Place): boolean {
   if (!isObject(node)) {
-    expected(ctx, pointer, "a node", node);
+    expected(ctx, place(), "a node", node);
     return false;
   }
-  has(ctx, node, pointer, NODE);
-  for (const [name, value] of Object.entries(objectOrNone(own(node, "fields")))) {
-    checkDepth(ctx, value, `${pointer}/fields${pointerSegment(name)}`);
+  has(ctx, node, place, NODE);
+  const fields = objectOrNone(own(node, "fields"));
+  for (const name of memberNames(fields)) {
+    checkDepth(ctx, fields[name], () => `${place()}/fields`, name);
   }
-  has(ctx, node, pointer, NODE_PARTS);
+  has(ctx, node, place, NODE_PARTS);
   const version = own(node, "typeVersion");
   if (version !== undefined && !Number.isInteger(version)) {
-    expected(ctx, `${pointer}/typeVersion`, "a whole number", version);
+    expected(ctx, `${place()}/typeVersion`, "a whole number", version);
   }
-  checkDepth(ctx, own(node, "policy"), `${pointer}/policy`);
+  checkDepth(ctx, own(node, "policy"), place, "policy");
   return true;
 }
 
-function checkDepth(ctx: Validation, value: unknown, pointer: string): void {
-  if (ctx.isTooDeep(value)) tooDeep(ctx, pointer);
+function checkDepth(ctx: Validation, value: unknown, holder: Place, key: string): void {
+  if (ctx.isTooDeep(value)) tooDeep(ctx, holder() + pointerSegment(key));
 }
 
-function has(ctx: Validation, holder: unknown, pointer: string, members: Members): void {
+function has(ctx: Validation, holder: unknown, place: Place, members: Members): void {
   for (const [key, kind, mayBeAbsent] of members) {
-    if (!mayBeAbsent || own(holder, key) !== undefined) is(ctx, holder, pointer, key, kind);
+    if (!mayBeAbsent || own(holder, key) !== undefined) is(ctx, holder, place, key, kind);
   }
 }
 
-function is(ctx: Validation, holder: unknown, pointer: string, key: string, kind: Kind): boolean {
+function is(ctx: Validation, holder: unknown, place: Place, key: string, kind: Kind): boolean {
   const value = own(holder, key);
   const fits =
     kind === "list"
@@ -171,7 +177,7 @@ function is(ctx: Validation, holder: unknown, pointer: string, key: string, kind
       : kind === "object"
         ? isObject(value)
         : typeof value === kind;
-  if (!fits) expected(ctx, pointer + pointerSegment(key), `${WORDS[kind]} in ${shown(key)}`, value);
+  if (!fits) expected(ctx, place() + pointerSegment(key), `${WORDS[kind]} in ${shown(key)}`, value);
   return fits;
 }
 

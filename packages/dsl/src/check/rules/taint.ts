@@ -39,8 +39,9 @@ class Taint {
   readonly #members = new Map<CatalogEntry, ReadonlySet<string>>();
   /** Where the text of a carrier comes from. */
   readonly #sources = new Map<Carrier, string>();
-  /** What carriers hand their text on to. */
-  readonly #arrows = new Map<Carrier, Carrier[]>();
+  /** What hands its text on, and to what: arrow by arrow. */
+  readonly #from: Carrier[] = [];
+  readonly #to: Carrier[] = [];
 
   /** Notes what an expression hands on. */
   add(checked: Checked): void {
@@ -52,9 +53,8 @@ class Taint {
       for (const carrier of to) {
         if (source !== undefined && !this.#sources.has(carrier)) this.#sources.set(carrier, source);
         if (from === undefined) continue;
-        const arrows = this.#arrows.get(from);
-        if (arrows === undefined) this.#arrows.set(from, [carrier]);
-        else arrows.push(carrier);
+        this.#from.push(from);
+        this.#to.push(carrier);
       }
     }
   }
@@ -62,9 +62,17 @@ class Taint {
   /** Follows the arrows, once all expressions are noted. */
   spread(): void {
     const open = [...this.#sources.keys()];
+    if (open.length === 0) return;
+    const arrows = new Map<Carrier, Carrier[]>();
+    for (const [at, from] of this.#from.entries()) {
+      const to = this.#to[at] as Carrier;
+      const known = arrows.get(from);
+      if (known === undefined) arrows.set(from, [to]);
+      else known.push(to);
+    }
     for (let from = open.pop(); from !== undefined; from = open.pop()) {
       const source = this.#sources.get(from) ?? "";
-      for (const to of this.#arrows.get(from) ?? []) {
+      for (const to of arrows.get(from) ?? []) {
         if (this.#sources.has(to)) continue;
         this.#sources.set(to, source);
         open.push(to);
