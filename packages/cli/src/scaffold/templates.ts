@@ -3,6 +3,7 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Answer, CommandIo, FlagSpec } from "../argv/spec.ts";
+import { meant } from "../argv/suggest.ts";
 import { CliError, cannotWrite, reason, usage } from "../errors.ts";
 import { makeFolder } from "../files.ts";
 import { clean } from "../output/text.ts";
@@ -42,13 +43,9 @@ export async function readTemplate(name: string, flowName: string = name): Promi
   const all = await folders();
   const found = all.find((each) => each.name === name || each.folder === name);
   if (found === undefined) {
-    const { nearestName } = await import("@millrace/contracts/kit");
     const names = all.map((each) => each.name);
-    const near = nearestName(name, names);
-    throw usage(
-      `there is no template "${clean(name)}"`,
-      near === undefined ? `there are ${names.join(", ")}` : `did you mean ${near}?`,
-    );
+    const hint = (await meant(name, names)) ?? `there are ${names.join(", ")}`;
+    throw usage(`there is no template "${clean(name)}"`, hint);
   }
   const from = join(fileURLToPath(EXAMPLES), found.folder);
   const files = new Map<string, Uint8Array>();

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { arg, command, printAnswer } from "../../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
+import { meant } from "../../argv/suggest.ts";
 import { explainConfig, keyOf } from "../../config/explain.ts";
 import { configOptions, editConfig, PROJECT_FILE, readConfig } from "../../config/files.ts";
 import { CONFIG_KEYS, misfit } from "../../config/keys.ts";
@@ -101,13 +102,7 @@ function member(word: string): unknown {
 export async function knownKey(key: string, any = false): Promise<string> {
   const isGroup = CONFIG_KEYS.some((each) => each.key.startsWith(`${key}.`));
   if (any || isGroup || keyOf(key) !== undefined) return key;
-  const { nearestName } = await import("@millrace/contracts/kit");
-  const near = nearestName(
-    key,
-    CONFIG_KEYS.map((each) => each.key),
-  );
-  throw usage(
-    `there is no key "${clean(key)}"`,
-    near === undefined ? "millrace config list shows them" : `did you mean ${near}?`,
-  );
+  const keys = CONFIG_KEYS.map((each) => each.key);
+  const hint = (await meant(key, keys)) ?? "millrace config list shows them";
+  throw usage(`there is no key "${clean(key)}"`, hint);
 }
