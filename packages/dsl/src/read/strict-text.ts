@@ -83,10 +83,16 @@ export function readDuration(s: Scanner): number | undefined {
 
 /** What the text between quotes or holes says. */
 export function unescaped(raw: string): string {
-  return raw.includes("\\") ? raw.replace(/\\(u[0-9a-fA-F]{4}|.)?/gs, escaped) : raw;
-}
-
-function escaped(_: string, name = ""): string {
-  if (name.length > 1) return String.fromCharCode(Number.parseInt(name.slice(1), 16));
-  return Object.hasOwn(ESCAPES, name) ? (ESCAPES[name] as string) : unknown();
+  let text = "";
+  let from = 0;
+  for (let at = raw.indexOf("\\"); at !== -1; at = raw.indexOf("\\", from)) {
+    const name = raw.charAt(at + 1);
+    const hex = name === "u" ? raw.slice(at + 2, at + 6) : undefined;
+    if (hex === undefined ? !Object.hasOwn(ESCAPES, name) : !/^[0-9a-fA-F]{4}$/.test(hex))
+      unknown();
+    const says = hex === undefined ? ESCAPES[name] : String.fromCharCode(Number.parseInt(hex, 16));
+    text += raw.slice(from, at) + says;
+    from = at + (hex === undefined ? 2 : 6);
+  }
+  return from === 0 ? raw : text + raw.slice(from);
 }
