@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 
 /** Ceilings in bytes, minified and compressed; raising one is a visible line of a change. */
 const CEILINGS: readonly (readonly [names: string, bytes: number])[] = [
-  ["parseFlow", 33_700], // 2.7 kB of it the strict reader: formatted text in half the time
-  ["parseFlow, printFlow", 40_000],
+  ["parseFlow", 33_800], // 2.7 kB of it the strict reader: formatted text in half the time
+  ["parseFlow, printFlow", 40_100],
   ["parseExpression", 17_600], // loops that stop at the end of the text, so that V8 compiles them well
   ["compileExpression, compileValue", 30_900],
   ["validateFlow", 89_000],
