@@ -389,11 +389,11 @@ test("a program that may not run is named by the command that the run ends with"
   expect(await next(scratch({ "x.flow": text }))).toBe(
     `${words} '{"NAME":"/PATH/TO/PROGRAM"}' --user\n`,
   );
-  const shell = { programs: { git: "/usr/bin/git" } };
+  const shell = { programs: { git: "/programs/git" } };
   const project = scratch({ "x.flow": text, "millrace.json": JSON.stringify({ shell }) });
   await inside(["config", "trust"], { cwd: project });
   expect(await next(project)).toBe(
-    `${words} '{"git":"/usr/bin/git","greet":"/PATH/TO/PROGRAM"}' --project\nnext: millrace config trust\n`,
+    `${words} '{"git":"/programs/git","greet":"/PATH/TO/PROGRAM"}' --project\nnext: millrace config trust\n`,
   );
 });
 
