@@ -72,7 +72,7 @@ export interface Layout {
   /** Reads whose absence skips the node or drops the output. */
   readonly required: readonly (readonly Read[])[];
   /** Counters of a fresh frame: edges left, references left, live edges, readers left, states, attempts, bytes. */
-  readonly counters: Int32Array;
+  readonly counters: readonly number[];
   /** Targets that wait for nothing. */
   readonly roots: Int32Array;
   /** Layout of the body or subflow of a node. */
@@ -322,9 +322,9 @@ function wire(
 function countersOf(
   targets: number,
   parts: { inEdges: Int32Array; local: readonly (readonly number[])[] },
-): Int32Array {
-  const counters = new Int32Array(COUNTERS * targets);
-  counters.set(parts.inEdges);
+): number[] {
+  const counters = [...parts.inEdges];
+  while (counters.length < COUNTERS * targets) counters.push(0); // a list without holes is the fastest
   for (const [reader, sources] of parts.local.entries()) {
     counters[targets + reader] = sources.length;
     for (const source of sources) add(counters, 3 * targets + source, 1);
@@ -332,7 +332,7 @@ function countersOf(
   return counters;
 }
 
-function rootsOf(counters: Int32Array, targets: number): Int32Array {
+function rootsOf(counters: readonly number[], targets: number): Int32Array {
   const roots: number[] = [];
   for (let i = 0; i < targets; i += 1) {
     if (counters[i] === 0 && counters[targets + i] === 0) roots.push(i);
@@ -364,7 +364,7 @@ function unique(list: readonly number[]): readonly number[] {
   return list.length < 2 ? list : [...new Set(list)];
 }
 
-function add(array: Int32Array, at: number, by: number): void {
+function add(array: Int32Array | number[], at: number, by: number): void {
   array[at] = (array[at] as number) + by;
 }
 

@@ -45,7 +45,8 @@ export class Frame {
   readonly inputs: JsonObject;
   readonly locals: JsonObject | null;
   readonly depth: number;
-  readonly counters: Int32Array;
+  /** As `Layout.counters`; numbers of a list, because a typed array costs a run more to make. */
+  readonly counters: number[];
   readonly values: (Json | undefined)[];
   readonly done: ((end: BodyEnd) => void) | null;
   open: number;

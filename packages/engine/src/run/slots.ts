@@ -203,12 +203,12 @@ export class Keys {
   }
 }
 
-const FIRST_SIZE = 16; // a small flow never grows it; 128 bytes
+const FIRST_SIZE = 4; // nodes; a chain never grows it
 
-const NOTHING = new Int32Array(0);
+const NOTHING: number[] = []; // shared; never changed
 
 export class ReadyRing {
-  #pairs: Int32Array = NOTHING;
+  #pairs: number[] = NOTHING;
   #head = 0;
   size = 0;
 
@@ -240,9 +240,10 @@ export class ReadyRing {
   }
 
   #grow(): void {
-    const grown = new Int32Array(2 * this.#pairs.length || 2 * FIRST_SIZE);
-    grown.set(this.#pairs.subarray(this.#head));
-    grown.set(this.#pairs.subarray(0, this.#head), this.#pairs.length - this.#head);
+    const size = this.#pairs.length;
+    const grown = new Array<number>(2 * size || 2 * FIRST_SIZE).fill(0); // a typed array costs more to make than to use here
+    for (let i = 0; i < size; i += 1)
+      grown[i] = this.#pairs[(this.#head + i) & (size - 1)] as number;
     this.#pairs = grown;
     this.#head = 0;
   }
