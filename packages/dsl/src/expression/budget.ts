@@ -51,7 +51,7 @@ export interface Evaluation {
   scope: Scope;
   /** Values of roots and of macro variables. */
   slots: (Json | undefined)[];
-  readonly limits: ExpressionLimits;
+  limits: ExpressionLimits;
 }
 
 /** Limits with the defaults filled in and nothing above what may be raised. */

@@ -1,6 +1,6 @@
 /**
- * The states of the evaluations of one compiled value. A state serves one evaluation at a time, and holds nothing of it
- * afterwards; the next evaluation has it again.
+ * The states of evaluations. A state serves one evaluation at a time, and holds nothing of it afterwards; the next evaluation,
+ * of whatever value, has it again.
  */
 import type { Json } from "@millrace/contracts";
 import type { Evaluation, ExpressionLimits, Scope, Slots } from "./budget.ts";
@@ -16,14 +16,17 @@ export interface Evaluations {
   end(ev: Evaluation): void;
 }
 
+/** One for all values: an evaluation within another makes its own. */
+let spare: Evaluation | undefined;
+
 /** The states for what a unit holds. */
 export function createEvaluations({ slots, given }: Unit, limits: ExpressionLimits): Evaluations {
-  let spare: Evaluation | undefined;
   return {
     begin(names, nowEpoch) {
       const { steps, bytes } = limits;
       const ev: Evaluation = spare ?? newEvaluation(limits);
       spare = undefined;
+      ev.limits = limits;
       ev.steps = steps;
       ev.bytes = bytes;
       ev.written = 0;
