@@ -71,7 +71,7 @@ export interface Layout {
   readonly readTo: Int32Array;
   /** Reads whose absence skips the node or drops the output. */
   readonly required: readonly (readonly Read[])[];
-  /** Counters of a fresh frame: edges left, references left, live edges, readers left, states, attempts, bytes. */
+  /** Counters of a fresh frame: edges left, references left, live edges, readers left, states with attempts. */
   readonly counters: readonly number[];
   /** Targets that wait for nothing. */
   readonly roots: Int32Array;
@@ -95,7 +95,7 @@ export interface Layout {
 }
 
 /** Number of counter arrays in `Layout.counters`, each of `size + outputs.length`. */
-const COUNTERS = 7;
+const COUNTERS = 5;
 
 /** One level to lay out. */
 export interface Level {

@@ -79,7 +79,7 @@ function arrive(frame: Frame, to: number, from: number): void {
 /** Decides a target once its edges and references allow it. */
 function decide(run: RunCore, frame: Frame, target: number): void {
   const { layout, counters, targets } = frame;
-  if (counters[4 * targets + target] !== PENDING) return;
+  if (frame.state(target) !== PENDING) return;
   if (counters[targets + target] !== 0) {
     return; // references first: the verdict of the edges stays what it is
   }
@@ -96,7 +96,7 @@ function decide(run: RunCore, frame: Frame, target: number): void {
   if (!hasWhatItNeeds(run, frame, target)) return;
   const when = layout.policies[target]?.when ?? null;
   if (when !== null && !holds(run, frame, target)) return;
-  counters[4 * targets + target] = READY;
+  frame.setState(target, READY);
   run.busy += 1;
   run.ring.push(frame.id, target);
 }

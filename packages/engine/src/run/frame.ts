@@ -47,7 +47,8 @@ export class Frame {
   readonly depth: number;
   /** As `Layout.counters`; numbers of a list, because a typed array costs a run more to make. */
   readonly counters: number[];
-  readonly values: (Json | undefined)[];
+  /** Outputs that have readers, and the bytes of each: two places a node. */
+  #kept: (Json | undefined)[] = NOTHING_KEPT;
   readonly done: ((end: BodyEnd) => void) | null;
   open: number;
   stopping: StopReason | null = null;
@@ -88,24 +89,24 @@ export class Frame {
     this.locals = parts.locals ?? null;
     this.done = parts.done ?? null;
     this.counters = layout.counters.slice();
-    this.values = new Array(layout.size);
     this.open = layout.size;
   }
 
   state(node: number): number {
-    return this.counters[4 * this.targets + node] as number;
+    return (this.counters[4 * this.targets + node] as number) & STATE;
   }
 
   setState(node: number, state: number): void {
-    this.counters[4 * this.targets + node] = state;
+    const at = 4 * this.targets + node;
+    this.counters[at] = ((this.counters[at] as number) & ~STATE) | state;
   }
 
   attempt(node: number): number {
-    return this.counters[5 * this.targets + node] as number;
+    return (this.counters[4 * this.targets + node] as number) >> STATE_BITS;
   }
 
   setAttempt(node: number, attempt: number): void {
-    this.counters[5 * this.targets + node] = attempt;
+    this.counters[4 * this.targets + node] = (attempt << STATE_BITS) | this.state(node);
   }
 
   /** Whether a node of it was stopped. */
@@ -121,16 +122,22 @@ export class Frame {
     return this.base === "" ? id : this.base + id;
   }
 
+  /** The output of a node, while it has readers. */
+  output(node: number): Json | undefined {
+    return this.#kept[2 * node];
+  }
+
   /** Bytes of the output that this node holds. */
   heldBytes(node: number): number {
-    return this.counters[6 * this.targets + node] as number;
+    return (this.#kept[2 * node + 1] as number | undefined) ?? 0;
   }
 
   /** Keeps an output while it has readers; answers whether it is kept. */
   keep(node: number, value: Json, bytes: number): boolean {
     if (this.counters[3 * this.targets + node] === 0) return false;
-    this.values[node] = value;
-    this.counters[6 * this.targets + node] = bytes;
+    if (this.#kept === NOTHING_KEPT) this.#kept = new Array(2 * this.layout.size);
+    this.#kept[2 * node] = value;
+    this.#kept[2 * node + 1] = bytes;
     return true;
   }
 
@@ -144,9 +151,10 @@ export class Frame {
       const left = (this.counters[readers + source] as number) - 1;
       this.counters[readers + source] = left;
       if (left === 0) {
-        this.values[source] = undefined;
         freed += this.heldBytes(source);
-        this.counters[6 * this.targets + source] = 0;
+        if (this.#kept === NOTHING_KEPT) continue;
+        this.#kept[2 * source] = undefined;
+        this.#kept[2 * source + 1] = undefined;
       }
     }
     return freed;
@@ -181,12 +189,19 @@ export class Frame {
     if (state === ROUTED) return read.error;
     if (state !== SUCCEEDED && state !== DEFAULTED) return false;
     if (!read.error) return true;
-    const value = frame.values[read.node];
+    const value = frame.output(read.node);
     return typeof value === "object" && value !== null && Object.hasOwn(value, "error");
   }
 }
 
 const NONE: number[] = [];
+
+/** Shared by the frames in which nothing is to be read; never changed. */
+const NOTHING_KEPT: (Json | undefined)[] = [];
+
+/** A counter holds the state of a node in its lowest bits, and its attempt above them. */
+const STATE_BITS = 4;
+const STATE = (1 << STATE_BITS) - 1;
 
 /** States of a node in a frame, as the numbers of its counters. Terminal ones are the largest. */
 export const PENDING = 0;

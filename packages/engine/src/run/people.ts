@@ -64,15 +64,15 @@ function ask(
     emitNode(run, frame, node, "node.resumed", {});
   }
   run.confirmationCount += 1;
-  const open: OpenConfirmation = {
+  const open = openOf({
     id: run.confirmationCount === 1 ? FIRST_ID : `k${run.confirmationCount}`,
     node: frame.path(node),
     attempt: frame.attempt(node),
     prompt,
-    ...(schema !== undefined && { schema }),
-    ...(expiresInMs !== undefined && { deadline: run.now + expiresInMs }),
-    requestedAt: run.now,
-  };
+    schema,
+    deadline: expiresInMs === undefined ? undefined : run.now + expiresInMs,
+    ts: run.now,
+  });
   emitConfirmRequested(run, frame, node, { ...open, ...(tool !== undefined && { tool }) });
   register(run, { open, attempt, answer, timer: null, asked: false });
   run.link(attempt);
@@ -82,21 +82,27 @@ function ask(
 /** A question from before a restart: it stays open, with its deadline, and nothing is said again. */
 export function adoptConfirmation(
   attempt: Attempt,
-  { id, node, attempt: number, prompt, schema, deadline, ts }: ConfirmRequested,
+  asked: ConfirmRequested,
 ): Promise<ConfirmAnswer> {
-  const { run } = attempt;
-  const open: OpenConfirmation = {
-    id,
-    node,
-    attempt: number,
-    prompt,
+  return new Promise((answer) => {
+    register(attempt.run, { open: openOf(asked), attempt, answer, timer: null, asked: false });
+  });
+}
+
+type Asked = Pick<ConfirmRequested, "id" | "node" | "attempt" | "prompt" | "ts"> & {
+  readonly schema?: ConfirmRequested["schema"] | undefined;
+  readonly deadline?: number | undefined;
+};
+
+function openOf({ id, node, attempt, prompt, schema, deadline, ts }: Asked): OpenConfirmation {
+  const isPlain = schema === undefined && deadline === undefined;
+  if (isPlain) return { id, node, attempt, prompt, requestedAt: ts }; // without a spread, which takes room
+  return {
+    ...{ id, node, attempt, prompt },
     ...(schema !== undefined && { schema }),
     ...(deadline !== undefined && { deadline }),
     requestedAt: ts,
   };
-  return new Promise((answer) => {
-    register(run, { open, attempt, answer, timer: null, asked: false });
-  });
 }
 
 /** Keeps an open confirmation and sets its deadline. */

@@ -70,5 +70,5 @@ class FrameScope implements ReadingScope {
 function read(frame: Frame, node: number, errors: boolean): Json {
   const state = frame.state(node);
   const there = state === SUCCEEDED || state === DEFAULTED || (errors && state === ROUTED);
-  return there ? (frame.values[node] ?? null) : null;
+  return there ? (frame.output(node) ?? null) : null;
 }
