@@ -17,9 +17,10 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     seen += 1;
     if (seen > MAX_CANDIDATES) break;
-    if (Math.abs(candidate.length - name.length) >= least || candidate === name) continue;
+    if (Math.abs(candidate.length - name.length) >= least) continue;
     const distance = editDistance(name, candidate);
-    if (distance < least && distance < Math.max(name.length, candidate.length)) {
+    // Two names of one letter share none.
+    if (distance > 0 && distance < least && name.length + candidate.length > 2) {
       least = distance;
       nearest = candidate;
     }
@@ -35,12 +36,13 @@ function editDistance(a: string, b: string): number {
     const row = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const same = a[i - 1] === b[j - 1];
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const inserted = (row[j - 1] as number) + 1;
       row[j] = Math.min(
+        inserted,
         (above[j] as number) + 1,
-        (row[j - 1] as number) + 1,
         (above[j - 1] as number) + (same ? 0 : 1),
-        swapped ? (before[j - 2] as number) + 1 : Number.POSITIVE_INFINITY,
+        swapped ? (before[j - 2] as number) + 1 : inserted,
       );
     }
     before = above;
