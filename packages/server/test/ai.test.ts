@@ -18,7 +18,7 @@ output text: string = ask.text
 `;
 
 async function run(options: Parameters<typeof createServer>[0], dsl: string) {
-  const { app, close } = await createServer({ log: keepLog(), ...options });
+  const { app, close } = await createServer({ store: "memory", log: keepLog(), ...options });
   onTestFinished(() => close({ graceMs: 0 }));
   const response = await app.fetch(
     new Request("http://127.0.0.1:6455/api/run", {

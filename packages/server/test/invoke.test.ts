@@ -89,7 +89,7 @@ test("an entity tag comes with the answer of either way", async () => {
 });
 
 test("invoke without HTTP passes the same checks", async () => {
-  const { app, host, close } = await createServer({ log: keepLog() });
+  const { app, host, close } = await createServer({ store: "memory", log: keepLog() });
   onTestFinished(() => close({ graceMs: 0 }));
   const caller = { tokenId: null, role: "read", requestId: "r", remote: null } as const;
   expect(await app.invoke("get_meta", {}, caller)).toMatchObject({ name: "millrace" });
@@ -107,7 +107,7 @@ test("invoke without HTTP passes the same checks", async () => {
 
 test("a fault of a handler is told by its request id alone", async () => {
   const log = keepLog();
-  const { app, host, close } = await createServer({ log });
+  const { app, host, close } = await createServer({ store: "memory", log });
   onTestFinished(() => close({ graceMs: 0 }));
   const broken = createApp({
     ...host,

@@ -202,7 +202,7 @@ test("the same flow as graph and as text yields the same kinds of events", async
 });
 
 test("a template is run in its newest version, or in the one that is named", async () => {
-  const { host, close } = await createServer({ log: keepLog() });
+  const { host, close } = await createServer({ store: "memory", log: keepLog() });
   onTestFinished(() => close({ graceMs: 0 }));
   const templates: ServerHost["templates"] = {
     get: async (slug, version = 2) =>
