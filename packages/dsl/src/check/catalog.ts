@@ -49,8 +49,8 @@ export class KnownCatalog {
 
   /** The entry that is asked for by its version; without one the newest. */
   exactly(type: string, version?: number): CatalogEntry | undefined {
-    const [known, key] =
-      version === undefined ? [this.#newest, type] : [this.#entries, `${version} ${type}`];
+    const known = version === undefined ? this.#newest : this.#entries;
+    const key = version === undefined ? type : `${version} ${type}`;
     return kept(known, key, () => readEntry(this.#catalog.entry?.(type, version)));
   }
 

@@ -106,14 +106,17 @@ function visitCall(
 export type Link = MemberExpression | IndexExpression;
 
 /** `a.b["c"]` as its base `a` and the links behind it, in order. */
-export function chainOf(node: Expression): { readonly base: Expression; readonly links: Link[] } {
-  const links: Link[] = [];
+export function chainOf(node: Expression): {
+  readonly base: Expression;
+  readonly links: readonly Link[];
+} {
+  let links: Link[] | undefined;
   let base = node;
-  while (base.kind === "member" || base.kind === "index") {
-    links.push(base);
-    base = base.object;
+  for (; base.kind === "member" || base.kind === "index"; base = base.object) {
+    if (links === undefined) links = [base];
+    else links.push(base);
   }
-  return { base, links: links.reverse() };
+  return { base, links: links?.reverse() ?? [] };
 }
 
 /** A name with its members and indexes. */
@@ -135,17 +138,14 @@ function toReference(
   top: Expression,
   coalesced: boolean,
 ): ReferencePlace {
-  const path: string[] = [];
-  for (const link of links) {
-    const step = literalStep(link);
-    if (step === undefined) break;
-    path.push(step);
-  }
+  const computed = links.findIndex((link) => literalStep(link) === undefined);
+  const literal = computed < 0 ? links : links.slice(0, computed);
+  const path = literal.map(literalStep) as string[];
   // `nodes["x"]` stands for the name x: what follows it decides whether the read is optional.
   const rootLinks = base.name === "nodes" && path.length > 0 ? 1 : 0;
   const name = rootLinks === 0 ? base : (links[0] as Link);
   const optional =
-    links.slice(0, rootLinks + 1).some((link) => link.kind === "member" && link.optional) ||
+    links.some((link, at) => at <= rootLinks && link.kind === "member" && link.optional) ||
     (coalesced && links.length === rootLinks);
   return {
     root: base.name,

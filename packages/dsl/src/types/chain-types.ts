@@ -30,13 +30,14 @@ export function chainType(node: Chain, inference: Inference): FlowType {
   const [first] = links;
   const named = first !== undefined && isNodes(base, scope) ? first : undefined;
   const root = named ?? base;
-  const rest = named === undefined ? links : links.slice(1);
+  const from = named === undefined ? 0 : 1;
   let type = named === undefined ? rootType(base, links, inference) : nodeType(named, inference);
-  if (readsAbsent(root, rest[0], scope) && !isGiven(root, scope)) type = unionOf(type, NULL);
+  if (readsAbsent(root, links[from], scope) && !isGiven(root, scope)) type = unionOf(type, NULL);
   let shortened = false;
-  for (const [at, link] of rest.entries()) {
+  for (let at = from; at < links.length; at += 1) {
+    const link = links[at] as Link;
     if (link.kind === "member" && link.optional && mayBeNull(type)) shortened = true;
-    type = linkType(link, type, rest[at + 1], inference);
+    type = linkType(link, type, links[at + 1], inference);
     if (mayBeNull(type) && isGiven(link, scope)) {
       type = withoutNull(type);
       shortened = false;
@@ -129,15 +130,15 @@ function memberType(
   inference: Inference,
   next?: Link,
 ): FlowType {
-  const found: FlowType[] = [];
+  let found: FlowType[] | undefined;
   for (const member of membersOf(type)) {
     if (member.kind === "any") return ANY;
     if (member.kind !== "object") continue;
     const prop = member.props.get(name);
-    if (prop !== undefined) found.push(prop);
+    if (prop !== undefined) found = found === undefined ? [prop] : [...found, prop];
     else if (member.open) return ANY;
   }
-  if (found.length > 0) return unionOfAll(found);
+  if (found !== undefined) return unionOfAll(found);
   // Nothing can be read optionally from what is always null; that is no error.
   if (membersOf(type).length > 0) noMember(link, name, type, inference, next);
   return ANY;

@@ -52,7 +52,7 @@ export function readsOf(
         const { root, path } = reference;
         let found = lookUp(root, body, roots);
         let name = root;
-        let [member] = path;
+        let member = path[0];
         if (found === NODES && member !== undefined) {
           name = member;
           found = visibleNode(name, body);

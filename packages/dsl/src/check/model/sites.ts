@@ -33,7 +33,8 @@ export class Site {
   constructor(
     kind: SiteKind,
     name: string,
-    { reader, body }: { readonly reader: NodeModel | undefined; readonly body: BodyModel },
+    reader: NodeModel | undefined,
+    body: BodyModel,
     value: Json,
     schemas: readonly unknown[] = NONE,
     roots: readonly string[] = NONE,
@@ -58,15 +59,13 @@ export class Site {
 
 /** Fields and policies of a node that may hold expressions. */
 export function sitesOfNode(node: NodeModel): readonly Site[] {
-  const sites: Site[] = [];
   const fields = objectOrNone(node.node.fields);
   const hints = fieldHints(node.node, node.entry);
-  const place = { reader: node, body: node.body };
-  for (const name of memberNames(fields)) {
+  const sites = memberNames(fields).map((name) => {
     const schemas = hints === undefined ? NONE : schemasAt(hints, name);
     const roots = schemas.length === 0 ? NONE : deferredRoots(schemas[0], node.node);
-    sites.push(new Site("field", name, place, fields[name] as Json, schemas, roots));
-  }
+    return new Site("field", name, node, node.body, fields[name] as Json, schemas, roots);
+  });
   const { policy } = node.node;
   if (!isObject(policy)) return sites;
   for (const [name, path] of POLICY_VALUES) {
@@ -75,7 +74,7 @@ export function sitesOfNode(node: NodeModel): readonly Site[] {
     if (value === undefined) continue;
     const roots = name === "@retry.if" ? ["output"] : NONE;
     const steps = `/policy/${path.join("/")}`;
-    sites.push(new Site("policy", name, place, value as Json, NONE, roots, steps));
+    sites.push(new Site("policy", name, node, node.body, value as Json, NONE, roots, steps));
   }
   return sites;
 }
@@ -88,17 +87,17 @@ export function outputSites(
   const sites: Site[] = [];
   for (const body of model.bodies) {
     if (body.output === undefined) continue;
-    const place = { reader: body.owner, body };
-    sites.push(new Site("body-output", "output", place, body.output, NONE, NONE, "/output"));
+    const { owner, output } = body;
+    sites.push(new Site("body-output", "output", owner, body, output, NONE, NONE, "/output"));
   }
-  const place = { reader: undefined, body: model.root };
   for (const { value: output, pointer } of declared(graph, "outputs")) {
     const value = own(output, "value");
     if (value === undefined) continue;
     const schema = own(output, "schema");
     const schemas = schema === undefined ? NONE : [schema];
     const name = String(own(output, "name"));
-    sites.push(new Site("flow-output", name, place, value, schemas, NONE, `${pointer}/value`));
+    const steps = `${pointer}/value`;
+    sites.push(new Site("flow-output", name, undefined, model.root, value, schemas, NONE, steps));
   }
   return sites;
 }

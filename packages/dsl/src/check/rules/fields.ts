@@ -44,7 +44,7 @@ export function checkField(ctx: Validation, site: Site): void {
   const { reader: node, name, value, schemas } = site;
   const entry = node?.entry;
   if (entry === undefined) return;
-  const [schema] = schemas;
+  const schema = schemas[0];
   if (schema === undefined) {
     checkKnown(ctx, site, entry);
     return;

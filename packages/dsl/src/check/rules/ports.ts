@@ -29,11 +29,12 @@ export class Ports {
     const { portsFrom } = entry;
     const value = typeof portsFrom === "string" ? own(node.node.fields, portsFrom) : undefined;
     if (!this.#isReadable(value)) return ANY_PORTS;
-    const [known, key] = value === undefined ? [this.#fixed, entry] : [this.#nodes, node];
-    let ports = (known as Map<unknown, NodePorts>).get(key);
+    const known: Map<unknown, NodePorts> = value === undefined ? this.#fixed : this.#nodes;
+    const key = value === undefined ? entry : node;
+    let ports = known.get(key);
     if (ports === undefined) {
       ports = portsOf(entry, value);
-      (known as Map<unknown, NodePorts>).set(key, ports);
+      known.set(key, ports);
     }
     return ports;
   }

@@ -81,11 +81,12 @@ class Incoming {
   }
 
   of(index: number): readonly EdgeModel[] {
-    const end = this.#starts[index + 1] ?? 0;
-    if (end === this.#starts[index]) return NO_EDGES;
-    const edges: EdgeModel[] = [];
-    for (let at = this.#starts[index] ?? 0; at < end; at += 1) {
-      edges.push(this.#edges[this.#places[at] as number] as EdgeModel);
+    const start = this.#starts[index] ?? 0;
+    const count = (this.#starts[index + 1] ?? 0) - start;
+    if (count === 0) return NO_EDGES;
+    const edges = new Array<EdgeModel>(count);
+    for (let i = 0; i < count; i += 1) {
+      edges[i] = this.#edges[this.#places[start + i] as number] as EdgeModel;
     }
     return edges;
   }
@@ -200,9 +201,10 @@ function isConditionalPort({ port, from }: EdgeModel): boolean {
 /** Whether anything that can be live leads to a node; its own guard may still keep it from running. */
 function isLive(node: NodeModel, edges: readonly EdgeModel[], live: Uint8Array): boolean {
   if (edges.length === 0) return true;
-  const carries = (edge: EdgeModel): boolean =>
-    live[edge.from?.index ?? 0] === 1 && edge.from !== undefined && leavesBy(edge.from, edge.port);
-  const count = edges.filter(carries).length;
+  let count = 0;
+  for (const { from, port } of edges) {
+    if (from !== undefined && live[from.index] === 1 && leavesBy(from, port)) count += 1;
+  }
   const join = own(node.node.policy, "join");
   if (join === "all") return count === edges.length;
   return count >= (typeof join === "number" ? Math.max(1, Math.min(join, edges.length)) : 1);

@@ -78,8 +78,9 @@ export function checkRest(ctx: Validation): void {
       const policy = own(node.node, "policy");
       if (policy !== undefined) rest(policy, `${node.pointer}/policy`, "policy");
     }
-    for (const { edge, pointer } of edges.filter((it) => own(it.edge, "meta") !== undefined)) {
-      rest(own(edge, "meta"), `${pointer}/meta`, "meta");
+    for (const it of edges) {
+      const meta = own(it.edge, "meta");
+      if (meta !== undefined) rest(meta, `${it.pointer}/meta`, "meta");
     }
   }
   for (const { value: input, pointer } of declared(graph, "inputs")) {

@@ -112,9 +112,12 @@ function checkBodies(ctx: Validation): void {
   ];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { body, pointer, depth } = next;
+    // One place serves a whole list: it is asked before the next element comes.
+    let at = 0;
     if (is(ctx, body, () => pointer, "nodes", "list")) {
-      listOrNone(own(body, "nodes")).forEach((node, at) => {
-        const place = () => `${pointer}/nodes/${at}`;
+      const place = () => `${pointer}/nodes/${at}`;
+      listOrNone(own(body, "nodes")).forEach((node, index) => {
+        at = index;
         if (!checkNode(ctx, node, place)) return;
         const inner = own(node, "body");
         if (!isObject(inner)) return;
@@ -124,8 +127,9 @@ function checkBodies(ctx: Validation): void {
       });
     }
     if (is(ctx, body, () => pointer, "edges", "list")) {
-      listOrNone(own(body, "edges")).forEach((edge, at) => {
-        const place = () => `${pointer}/edges/${at}`;
+      const place = () => `${pointer}/edges/${at}`;
+      listOrNone(own(body, "edges")).forEach((edge, index) => {
+        at = index;
         if (!isObject(edge)) expected(ctx, place(), "an edge", edge);
         else {
           has(ctx, edge, place, EDGE);
@@ -148,7 +152,7 @@ function checkNode(ctx: Validation, node: unknown, place: Place): boolean {
   has(ctx, node, place, NODE);
   const fields = objectOrNone(own(node, "fields"));
   for (const name of memberNames(fields)) {
-    checkDepth(ctx, fields[name], () => `${place()}/fields`, name);
+    checkDepth(ctx, fields[name], place, name, "/fields");
   }
   has(ctx, node, place, NODE_PARTS);
   const version = own(node, "typeVersion");
@@ -159,13 +163,15 @@ function checkNode(ctx: Validation, node: unknown, place: Place): boolean {
   return true;
 }
 
-function checkDepth(ctx: Validation, value: unknown, holder: Place, key: string): void {
-  if (ctx.isTooDeep(value)) tooDeep(ctx, holder() + pointerSegment(key));
+function checkDepth(ctx: Validation, value: unknown, holder: Place, key: string, list = ""): void {
+  if (ctx.isTooDeep(value)) tooDeep(ctx, holder() + list + pointerSegment(key));
 }
 
 function has(ctx: Validation, holder: unknown, place: Place, members: Members): void {
-  for (const [key, kind, mayBeAbsent] of members) {
-    if (!mayBeAbsent || own(holder, key) !== undefined) is(ctx, holder, place, key, kind);
+  for (const member of members) {
+    const key = member[0];
+    if (member.length === 2 || own(holder, key) !== undefined)
+      is(ctx, holder, place, key, member[1]);
   }
 }
 

@@ -147,7 +147,8 @@ const MAX_SCHEMAS = 1000;
 /** Reads whose text is in the result; `encoded`: `uriEncode` cleans, too. */
 function textReads({ tree, reads }: Checked, encoded: boolean): readonly Read[] {
   if (reads.length === 0) return reads;
-  const clean = cleanParts(tree, encoded);
+  const clean: Expression[] = [];
+  addClean(tree, encoded, clean);
   if (clean.length === 0) return reads;
   const places = findReferences(tree);
   const cleanStarts = new Set(
@@ -156,25 +157,20 @@ function textReads({ tree, reads }: Checked, encoded: boolean): readonly Read[] 
   return reads.filter(({ index }) => !cleanStarts.has(places[index]?.start ?? -1));
 }
 
-function cleanParts(tree: Expression, encoded: boolean): readonly Expression[] {
-  const clean: Expression[] = [];
-  const open: Expression[] = [tree];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    const cleans =
-      (node.kind === "call" &&
-        (CLEANING.has(node.name) || (encoded && node.name === "uriEncode"))) ||
-      (node.kind === "binary" && COMPARING.has(node.op)) ||
-      node.kind === "unary";
-    if (cleans) {
-      clean.push(node);
-      continue;
-    }
-    if (node.kind === "conditional") {
-      clean.push(node.test);
-      open.push(node.then, node.otherwise);
-    } else for (const part of childrenOf(node)) open.push(part);
+/** Adds the parts of a tree of whose text nothing is in its result. */
+function addClean(node: Expression, encoded: boolean, clean: Expression[]): void {
+  const cleans =
+    (node.kind === "call" && (CLEANING.has(node.name) || (encoded && node.name === "uriEncode"))) ||
+    (node.kind === "binary" && COMPARING.has(node.op)) ||
+    node.kind === "unary";
+  if (cleans) {
+    clean.push(node);
+    return;
   }
-  return clean;
+  for (const part of childrenOf(node)) {
+    if (node.kind === "conditional" && part === node.test) clean.push(part);
+    else addClean(part, encoded, clean);
+  }
 }
 
 /** Whether values of a type may hold text. */
