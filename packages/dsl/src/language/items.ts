@@ -58,6 +58,16 @@ export interface BlockItem extends ItemBase {
   readonly foot: readonly Comment[];
 }
 
+/** An item of the file as it is printed, with what decides about the empty line before it. */
+export interface PrintedItem {
+  /** With its comments, and without a final line end. */
+  readonly text: string;
+  /** The author had an empty line before it. */
+  readonly blank: boolean;
+  /** Whether it has braces. */
+  readonly hasBlock: boolean;
+}
+
 export type Item = AttrItem | EdgeItem | BlockItem;
 
 /** An item whose notes are set once its line has been read. */

@@ -45,10 +45,10 @@ export class GraphBuilder {
   }
 
   /** Takes the places of a layout that was read straight; false when there is a layout. */
-  addLayout(places: Record<string, Json>, isEmpty: boolean): boolean {
+  addLayout(places: Record<string, Json>): boolean {
     if (this.hasLayout) return false;
     this.layout = places;
-    this.hasLayout = !isEmpty;
+    this.hasLayout = true;
     return true;
   }
 

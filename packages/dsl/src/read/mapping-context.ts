@@ -22,9 +22,10 @@ import {
   type Shape,
 } from "../language/blocks.ts";
 import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
-import type { AttrItem, BlockItem, Item } from "../language/items.ts";
+import type { AttrItem, BlockItem, Item, PrintedItem } from "../language/items.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
 import { durationText } from "../syntax/numbers.ts";
+import type { Layout } from "../syntax/scanner.ts";
 
 const BLOCK_NAMES: { readonly [place in BlockKind]: string } = {
   file: "the file",
@@ -38,10 +39,20 @@ const BLOCK_NAMES: { readonly [place in BlockKind]: string } = {
   body: "a body",
 };
 
+/** Keeps items of the file that are as they are printed. */
+export interface Keep {
+  /** Says what is printed so. */
+  readonly layout: Layout;
+  /** Takes an item, and the section it belongs to. */
+  add(section: string, item: PrintedItem): void;
+}
+
 /** What is collected beside the graph. */
 export interface Collected {
   /** Takes the items of the file, in order. */
   add?(item: Item): void;
+  /** Takes items that are as they are printed, instead of `add`. */
+  readonly keep?: Keep | undefined;
   /** Takes the places of the graph. */
   readonly marks?: Marks;
   /** Takes the start of every item, and of every type and value of a block, that is in the graph. */

@@ -1,7 +1,8 @@
 /**
  * Reads a text once: each item of the file goes into the graph as soon as it is read, and is kept only on request.
  *   R1  a second pass, guided by indentation, only when the braces do not match, and at most one.
- *   R2  where the graph alone is wanted, canonical items are read straight into it (`strict.ts`).
+ *   R2  where the graph alone is wanted, canonical items are read straight into it (`strict.ts`), and so are those that are as
+ *       they are printed where the printed text is wanted.
  */
 import type { FlowGraph } from "@millrace/contracts";
 import type { Report } from "../diagnostics/report.ts";
@@ -81,8 +82,10 @@ function readOnce<C extends Collected>(
   const collected = collect?.() ?? ({} as C);
   const s = new Parser(text, { maxDepth, maxErrors, guided });
   const builder = new GraphBuilder(text, s.report, collected);
-  const isPlain = !collect && !guided && !s.hasControl && text.endsWith("\n");
-  const strict = isPlain ? new StrictReader(s, builder) : undefined;
+  const { keep } = collected;
+  const isPlain = !guided && !s.hasControl && text.endsWith("\n");
+  const isWanted = keep ? !s.hasCr && !text.includes("\t") : !collect;
+  const strict = isPlain && isWanted ? new StrictReader(s, builder, keep) : undefined;
   let foot: readonly Comment[] = NO_COMMENTS;
   try {
     if (badByte) {

@@ -6,7 +6,7 @@
 
 import { MAX_EXPRESSION_HEIGHT, PRECEDENCE } from "../syntax/ast.ts";
 import { identEnd, isDigit, isNameStart } from "../syntax/chars.ts";
-import { durationText, numberText, readPlainNumber } from "../syntax/numbers.ts";
+import { numberText, readPlainNumber } from "../syntax/numbers.ts";
 import { readsAsWord, WORDS } from "../syntax/parse-operand.ts";
 import { CONDITIONAL, escapeText, POSTFIX, UNARY } from "../syntax/print-expression.ts";
 import type { Scanner } from "../syntax/scanner.ts";
@@ -132,9 +132,11 @@ function skipOperand(s: Scanner): number {
 function skipNumber(s: Scanner): number {
   const start = s.pos;
   const value = readPlainNumber(s, start);
-  const ms = value === undefined ? readDuration(s) : undefined;
-  const text = value !== undefined ? numberText(value) : ms !== undefined ? durationText(ms) : "";
-  return text === s.src.slice(start, s.pos) && text !== "" ? POSTFIX : unknown();
+  const isPrinted =
+    value === undefined
+      ? readDuration(s) !== undefined
+      : numberText(value) === s.src.slice(start, s.pos);
+  return isPrinted ? POSTFIX : unknown();
 }
 
 /** An operand with its members, indexes and calls. */

@@ -2,17 +2,19 @@
 
 import type { Json } from "@millrace/contracts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
-import { readPlainNumber } from "../syntax/numbers.ts";
+import { numberText, readPlainNumber } from "../syntax/numbers.ts";
 import { WORDS } from "../syntax/parse-operand.ts";
+import { escapeText } from "../syntax/print-expression.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import { readHole, readSource } from "./strict-expression.ts";
-import { beginsWord, next, unescaped, unknown } from "./strict-text.ts";
+import { beginsWord, checkPrinted, next, unescaped, unknown } from "./strict-text.ts";
 
 /** Whether a value may end here: behind it stand blanks and a line end, a comment, a separator, a closer or a block. */
 export function endsValue(s: Scanner): boolean {
-  const code = next(s);
-  if (code === 10 || code === 44 || code === 125 || code === 93) return true;
-  return code === 35 || code === 123;
+  const blanks = s.src.charCodeAt(s.pos) === 32 ? 1 : 0;
+  const code = next(s, blanks);
+  if (code === 10 || code === 44 || code === 93) return !s.layout || blanks === 0;
+  return (code === 125 || code === 35 || code === 123) && (!s.layout || blanks === 1);
 }
 
 /** A value that is no list and no object. `literal`: nothing in it may have to be evaluated. */
@@ -20,13 +22,19 @@ export function readScalar(s: Scanner, literal: boolean): Json {
   const start = s.pos;
   const code = s.src.charCodeAt(start);
   let data: Json | undefined;
+  s.height = 0;
   if (code === 34) data = readText(s, literal);
   else if (isNameStart(code)) data = beginsWord(code) ? readWord(s) : undefined;
-  else if (isDigit(code) || code === 45) data = readPlainNumber(s, start);
+  else if (isDigit(code) || code === 45) {
+    data = readPlainNumber(s, start);
+    if (data !== undefined)
+      checkPrinted(s, !s.layout || numberText(data) === s.src.slice(start, s.pos));
+  }
   if (data !== undefined && endsValue(s)) return data;
   if (literal) unknown();
   s.pos = start;
   const source = readSource(s);
+  s.height = 0;
   return endsValue(s) ? { $: source } : unknown();
 }
 
@@ -47,16 +55,25 @@ function readText(s: Scanner, literal: boolean): Json {
     const code = src.charCodeAt(at);
     if (code === 34) {
       s.pos = at + 1;
-      return textOf(parts, unescaped(src.slice(from, at)));
+      s.height = 0;
+      return textOf(parts, readPiece(s, from, at));
     }
     if (code === 36 && src.charCodeAt(at + 1) === 123) {
       if (literal) unknown();
-      if (at > from) parts.push(unescaped(src.slice(from, at)));
+      if (at > from) parts.push(readPiece(s, from, at));
       parts.push({ $: readHole(s, at) });
       at = from = s.pos;
     } else if (code >= 32) at += code === 92 ? 2 : 1;
     else unknown(); // a control, a line end, or the end of the text
   }
+}
+
+/** A piece of a string; where the text is kept, one that may be printed as a block, or with other escapes, is not known. */
+function readPiece(s: Scanner, from: number, to: number): string {
+  const raw = s.src.slice(from, to);
+  const text = unescaped(raw);
+  if (s.layout && (escapeText(text) !== raw || (text !== raw && text.includes("\n")))) unknown();
+  return text;
 }
 
 /** A text with what stands before its last piece. */
@@ -91,6 +108,7 @@ function readBlock(s: Scanner, literal: boolean): Json {
   }
   const start = src.slice(line - 1, fence);
   if (least < start.length - 1) unknown();
+  s.layout?.checkBlock(s, src.slice(content, line - 1), fence - line, quotes);
   const parts: Json[] = [];
   let from = content - 1;
   let text = "";
@@ -108,5 +126,6 @@ function readBlock(s: Scanner, literal: boolean): Json {
   }
   text = from < line - 1 ? piece(line - 1) : "";
   s.pos = fence + quotes;
+  s.height = 2; // in a list it fits on no line, like a list of lists
   return textOf(parts, parts.length === 0 ? text.slice(1) : text);
 }

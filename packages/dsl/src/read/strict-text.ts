@@ -4,9 +4,10 @@
  */
 
 import { identEnd, isDigit, isNamePart, isNameStart } from "../syntax/chars.ts";
-import { durationUnit } from "../syntax/numbers.ts";
+import { durationText, durationUnit } from "../syntax/numbers.ts";
 import { WORDS } from "../syntax/parse-operand.ts";
-import type { Scanner } from "../syntax/scanner.ts";
+import { nameText } from "../syntax/print-expression.ts";
+import { type Scanner, TEXT_END } from "../syntax/scanner.ts";
 import { ESCAPES, plainEnd } from "../syntax/strings.ts";
 
 /** Thrown at the first thing that is not known; never thrown out of the strict reader. */
@@ -17,18 +18,39 @@ export function unknown(): never {
   throw UNKNOWN;
 }
 
-/** Moves over blanks and gives the character behind them. */
-export function next(s: Scanner): number {
-  const code = s.src.charCodeAt(s.pos);
-  if (code > 32) return code;
+/** Moves over blanks, as many as are printed here, and gives the character behind them. */
+export function next(s: Scanner, printed = 0): number {
+  const { src, pos } = s;
+  const code = src.charCodeAt(pos + printed);
+  if (code > 32 && (printed === 0 || src.charCodeAt(pos) === 32)) {
+    s.pos = pos + printed;
+    return code;
+  }
   s.skipBlanks();
-  return s.src.charCodeAt(s.pos);
+  const found = src.charCodeAt(s.pos);
+  if (s.layout && (s.pos > pos || found !== 10)) unknown();
+  return found;
+}
+
+/** Moves over blanks, line ends and comments, and gives the character behind them. */
+export function skipGap(s: Scanner): number {
+  for (;;) {
+    const code = next(s);
+    if (code === 35) s.pos = s.src.indexOf("\n", s.pos);
+    else if (code !== 10) return code;
+    else if (++s.pos === s.src.length) return TEXT_END;
+  }
 }
 
 /** Moves behind a character that has to stand here. */
 export function take(s: Scanner, code: number): void {
   if (s.src.charCodeAt(s.pos) !== code) unknown();
   s.pos += 1;
+}
+
+/** Leaves to the tolerant reader what is printed in another way, where the text is kept. */
+export function checkPrinted(s: Scanner, isPrinted: boolean): void {
+  if (s.layout && !isPrinted) unknown();
 }
 
 /** One level of nesting deeper; `s.depth` is set back by whoever catches `UNKNOWN`. */
@@ -44,7 +66,9 @@ export function readName(s: Scanner): string {
   const end = src.charCodeAt(pos) === 34 ? plainEnd(src, pos + 1) : -1;
   if (end === -1 || src.charCodeAt(end + 1) === 34) unknown();
   s.pos = end + 1;
-  return src.slice(pos + 1, end);
+  const name = src.slice(pos + 1, end);
+  if (nameText(name).length !== s.pos - pos) unknown();
+  return name;
 }
 
 /** Moves behind an ident that has to stand here. */
@@ -66,7 +90,7 @@ export function beginsWord(code: number): boolean {
   return WORD_STARTS[code] === 1;
 }
 
-/** Whole milliseconds: `90s`. Undefined, and nothing is read, when no duration without a fraction stands here. */
+/** Whole milliseconds as they are printed: `90s`. Undefined when there are none. */
 export function readDuration(s: Scanner): number | undefined {
   const { src, pos } = s;
   let digits = pos;
@@ -75,10 +99,8 @@ export function readDuration(s: Scanner): number | undefined {
   while (isNamePart(src.charCodeAt(end))) end += 1;
   const unit = durationUnit(src.slice(digits, end));
   const ms = Number(src.slice(pos, digits)) * (unit ?? Number.NaN);
-  const isPadded = src.charCodeAt(pos) === 48 && digits > pos + 1;
-  if (digits === pos || isPadded || !Number.isSafeInteger(ms)) return undefined;
   s.pos = end;
-  return ms;
+  return Number.isSafeInteger(ms) && durationText(ms) === src.slice(pos, end) ? ms : undefined;
 }
 
 /** What the text between quotes or holes says. */

@@ -3,18 +3,12 @@
  *   S0  every text ends with a line end, so that no token runs into the end.
  *   S1  what is read here, the tolerant reader (`read-items.ts` and `graph-builder.ts`) reads alike and without a finding.
  *   S2  at the first thing that is not known the item of the file is left unread and unreported to the tolerant reader.
- *   S3  what is read in vain comes out of a budget of as many characters as the text has, so that all work stays linear.
+ *   S3  where the text is wanted (`keep`), only items are known that are as they are printed: format gives their text as it stands.
+ *   S4  what is read in vain comes out of a budget of as many characters as the text has, so that all work stays linear.
  */
 
-import type { FlowBody, FlowNode, Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { isMarker } from "../data.ts";
-import {
-  BLOCKS,
-  isBlockKeyword,
-  type Member,
-  memberByText,
-  NODE_POLICIES,
-} from "../language/blocks.ts";
+import type { FlowBody, FlowNode, Json, JsonSchema } from "@millrace/contracts";
+import { BLOCKS, isBlockKeyword, NODE_POLICIES } from "../language/blocks.ts";
 import type { TypeNode } from "../language/items.ts";
 import { schemaOf, typeName } from "../language/types.ts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
@@ -22,18 +16,19 @@ import { type Scanner, TEXT_END } from "../syntax/scanner.ts";
 import type { Declaration } from "./declarations.ts";
 import { edgeKey } from "./edges.ts";
 import type { GraphBuilder } from "./graph-builder.ts";
-import type { Level } from "./mapping-context.ts";
-import { endsValue, readScalar } from "./strict-scalar.ts";
+import type { Keep, Level } from "./mapping-context.ts";
 import {
+  checkPrinted,
   enter,
   next,
-  readDuration,
   readName,
+  skipGap,
   skipIdent,
   take,
   UNKNOWN,
   unknown,
 } from "./strict-text.ts";
+import { readMember, readObject, readValue, setField } from "./strict-values.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -41,26 +36,29 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export class StrictReader {
   private readonly s: Scanner;
   private readonly graph: GraphBuilder;
+  private readonly keep: Keep | undefined;
   private budget: number;
 
-  constructor(s: Scanner, graph: GraphBuilder) {
+  /** `keep`: only items are read that are as they are printed; it takes their text. */
+  constructor(s: Scanner, graph: GraphBuilder, keep?: Keep) {
     this.s = s;
     this.graph = graph;
+    this.keep = keep;
     this.budget = s.src.length;
+    s.layout = keep?.layout;
   }
 
   /** Reads items from `pos` on, up to the first that is not known here, or the end of the text. */
   readItems(): void {
-    const { s, graph } = this;
+    const { s, graph, keep } = this;
     // Without its header, which the tolerant reader reads, a file is none.
-    if (!graph.hasHeader || s.pos === s.src.length) return;
+    if (!graph.hasHeader || s.pos === s.src.length || s.commentCount > 0) return;
     const { depth } = s;
     let start = s.pos;
     try {
       while (this.budget >= 0) {
-        if (skipGap(s) === TEXT_END) return;
         start = s.pos;
-        readItem(s, graph);
+        if (keep ? !readPrinted(s, graph, keep) : !readNext(s, graph)) return;
       }
     } catch (thrown) {
       if (thrown !== UNKNOWN) throw thrown;
@@ -71,24 +69,38 @@ export class StrictReader {
   }
 }
 
-/** Moves over blanks, line ends and comments, and gives the character behind them. */
-function skipGap(s: Scanner): number {
-  for (;;) {
-    const code = next(s);
-    if (code === 35) s.pos = s.src.indexOf("\n", s.pos);
-    else if (code !== 10) return code;
-    else if (++s.pos === s.src.length) return TEXT_END;
-  }
+/** Reads the next item; false when there is none. */
+function readNext(s: Scanner, graph: GraphBuilder): boolean {
+  if (skipGap(s) === TEXT_END) return false;
+  readItem(s, graph);
+  return true;
+}
+
+/** `readNext` for an item that is kept with the comments before it. */
+function readPrinted(s: Scanner, graph: GraphBuilder, keep: Keep): boolean {
+  const { layout } = keep;
+  const blank = layout.skipEmptyLines(s) > 1;
+  const start = s.pos;
+  if (start === s.src.length) return false;
+  layout.skipLead(s);
+  s.level = 0;
+  s.hasBlock = false;
+  const section = readItem(s, graph);
+  keep.add(section, { text: s.src.slice(start, s.pos), blank, hasBlock: s.hasBlock });
+  return true;
 }
 
 /** Behind an item its line ends, or its block. */
 function endItem(s: Scanner): void {
-  const code = next(s);
-  if (code !== 10 && code !== 35 && code !== 125) unknown();
+  const code = next(s, s.src.charCodeAt(s.pos) === 32 ? 1 : 0);
+  if (code === 10) return;
+  if (code !== 35 && code !== 125) unknown();
+  s.layout?.skipComment(s);
 }
 
 /** Whether another item stands in the block that is read; moves to it, or behind the `}`. */
 function hasItem(s: Scanner): boolean {
+  if (s.layout) return s.layout.hasItem(s);
   if (skipGap(s) !== 125) return true;
   s.pos += 1;
   return false;
@@ -98,38 +110,44 @@ function hasItem(s: Scanner): boolean {
 function opens(s: Scanner): boolean {
   if (next(s) !== 123) return false;
   s.pos += 1;
+  s.level += 1;
+  s.hasBlock = true;
   return true;
 }
 
-function readItem(s: Scanner, graph: GraphBuilder): void {
+/** Reads an item and gives the section that it belongs to. */
+function readItem(s: Scanner, graph: GraphBuilder): string {
   const start = s.pos;
   const isBare = isNameStart(s.src.charCodeAt(start));
   const word = readName(s);
-  if (readEdge(s, graph.level, word, start)) return;
+  if (readEdge(s, graph.level, word, start)) return "edge";
   if (!isBare || !isBlockKeyword(word) || word === "flow" || word === "body") unknown();
   if (word === "node") readNode(s, graph.level);
   else if (word === "layout") readLayout(s, graph);
   else readDeclaration(s, graph, word);
+  return word;
 }
 
 /** An edge whose first name is read; false when none stands here. A chain is not known. */
 function readEdge(s: Scanner, level: Level, from: string, start: number): boolean {
   let port = "out";
-  const code = next(s);
+  const code = next(s, s.src.charCodeAt(s.pos) === 46 ? 0 : 1);
   if (code === 46) {
     s.pos += 1;
     port = readName(s);
-    next(s);
+    if (port === "out") unknown();
+    next(s, 1);
   } else if (code !== 45) return false;
   take(s, 45);
   take(s, 62);
-  next(s);
+  next(s, 1);
   const to = readName(s);
   let end = s.pos;
   const edge: Mutable<Level["edges"][number]> = { from, port, to };
-  if (next(s) === 123) {
+  if (next(s, 1) === 123) {
     const meta = readObject(s, true);
-    if (Object.keys(meta).length > 0) edge.meta = meta;
+    if (Object.keys(meta).length === 0) unknown();
+    edge.meta = meta;
     end = s.pos;
   }
   endItem(s);
@@ -150,17 +168,20 @@ function readNode(s: Scanner, level: Level): void {
   const fields: Record<string, Json> = {};
   let policy: Record<string, Json> | undefined;
   let body: FlowBody | undefined;
+  next(s, 1);
   if (opens(s)) {
-    for (; hasItem(s); endItem(s)) {
+    for (let last = -1; hasItem(s); endItem(s)) {
       if (s.src.charCodeAt(s.pos) === 64) {
         s.pos += 1;
         policy ??= {};
-        readMember(s, NODE_POLICIES, policy);
+        last = inOrder(s, last, readMember(s, NODE_POLICIES, policy));
         continue;
       }
       const isBare = isNameStart(s.src.charCodeAt(s.pos));
       const name = readName(s);
-      if (next(s) !== 123) setField(s, fields, name, 61, false);
+      const isBody = next(s, 1) === 123;
+      last = inOrder(s, last, isBody ? NODE_POLICIES.length : -1);
+      if (!isBody) setField(s, fields, name, 61, false);
       else if (name !== "body" || body || !isBare) unknown();
       else body = readBody(s, level.bodyOf(""));
     }
@@ -179,14 +200,22 @@ function readBody(s: Scanner, level: Level): FlowBody {
   const { nodes, edges } = level;
   const found: Record<string, Json> = {};
   enter(s);
-  s.pos += 1;
-  for (; hasItem(s); endItem(s)) {
+  opens(s);
+  let last = 0;
+  for (let gap = s.pos; hasItem(s); gap = s.pos) {
     const start = s.pos;
     const isBare = isNameStart(s.src.charCodeAt(start));
     const word = readName(s);
-    if (readEdge(s, level, word, start)) continue;
-    if (word === "output") setField(s, found, word, 61, false);
-    else if (word === "node" && isBare) readNode(s, level);
+    const isEdge = readEdge(s, level, word, start);
+    const section = isEdge ? 2 : word === "node" ? 1 : 3;
+    const isNext = inOrder(s, last, section) > last && last > 0;
+    checkPrinted(s, !isNext || s.src.charCodeAt(gap + 1) === 10);
+    last = section;
+    if (isEdge) continue;
+    if (word === "output") {
+      setField(s, found, word, 61, false);
+      endItem(s);
+    } else if (word === "node" && isBare) readNode(s, level);
     else unknown();
   }
   s.depth -= 1;
@@ -201,18 +230,27 @@ function readDeclaration(s: Scanner, graph: GraphBuilder, keyword: Declaration):
   const name = readName(s);
   const end = s.pos;
   const found: Record<string, Json> = { name };
-  if (next(s) === 58 && type !== "none") {
+  const code = next(s, s.src.charCodeAt(s.pos) === 32 ? 1 : 0);
+  if (code === 58 && type !== "none") {
+    checkPrinted(s, s.pos === end);
     s.pos += 1;
     if (keyword === "connection") found["auth"] = typeName(readTypeName(s));
     else found["schema"] = readSchema(s);
-    next(s);
+    next(s, 1);
   } else if (type === "needed") unknown();
   let data: Json | undefined;
   if (value !== "none" && s.src.charCodeAt(s.pos) === 61) {
     s.pos += 1;
+    next(s, 1);
     data = readValue(s, keyword === "input");
   } else if (value === "needed") unknown();
-  if (opens(s)) for (; hasItem(s); endItem(s)) readMember(s, attributes, found);
+  if (opens(s)) {
+    for (let last = -1; hasItem(s); endItem(s)) {
+      last = inOrder(s, last, readMember(s, attributes, found));
+    }
+    // The schema of a type prints as that type.
+    checkPrinted(s, code === 58 || found["schema"] === undefined);
+  }
   endItem(s);
   // A connection that names itself says nothing.
   if (found["slug"] === name || graph.level.claim(keyword, name, start, end)) unknown();
@@ -222,21 +260,23 @@ function readDeclaration(s: Scanner, graph: GraphBuilder, keyword: Declaration):
 
 function readLayout(s: Scanner, graph: GraphBuilder): void {
   const places: Record<string, Json> = {};
-  let isEmpty = true;
+  let isEmpty = true; // and so not printed
   if (opens(s)) {
     for (; hasItem(s); endItem(s)) {
-      setField(s, places, readName(s), 61, true);
+      const name = readName(s);
+      next(s, 1);
+      setField(s, places, name, 61, true);
       isEmpty = false;
     }
   }
   endItem(s);
-  if (!graph.addLayout(places, isEmpty)) unknown();
+  if (isEmpty || !graph.addLayout(places)) unknown();
 }
 
 /** `a.b`, or `a.b@2`. */
 function readTypeName(s: Scanner): TypeNode & { kind: "name" } {
   const { src } = s;
-  next(s);
+  next(s, 1);
   const start = s.pos;
   do {
     if (s.pos > start) s.pos += 1;
@@ -248,7 +288,8 @@ function readTypeName(s: Scanner): TypeNode & { kind: "name" } {
     do s.pos += 1;
     while (isDigit(src.charCodeAt(s.pos)));
     version = Number(src.slice(nameEnd + 1, s.pos));
-    if (!Number.isSafeInteger(version) || version === 0) unknown();
+    if (!Number.isSafeInteger(version) || version === 0 || src.charCodeAt(nameEnd + 1) === 48)
+      unknown();
   }
   const name = src.slice(start, nameEnd);
   return { kind: "name", name, nameEnd, version, start, end: s.pos };
@@ -268,101 +309,8 @@ function readSchema(s: Scanner): JsonSchema {
   return schemaOf(type, unknown) ?? unknown();
 }
 
-/** `name = value` of these members, or `name: value`: set under its name in the graph. */
-function readMember(
-  s: Scanner,
-  members: readonly Member[],
-  into: Record<string, Json>,
-  sign = 61,
-): void {
-  const member = memberByText(members, readName(s));
-  if (!member || into[member.key] !== undefined) unknown();
-  next(s);
-  take(s, sign);
-  into[member.key] = readMemberValue(s, member);
-}
-
-function readMemberValue(s: Scanner, { kind, members, shape }: Member): Json {
-  if (next(s) === 123 && members) return readGroup(s, members);
-  if (kind === "duration") {
-    const ms = readDuration(s);
-    return ms !== undefined && endsValue(s) ? ms : unknown();
-  }
-  const data = readValue(s, kind !== "value");
-  return !shape || shape.is(data) ? data : unknown();
-}
-
-/** An object of these members. */
-function readGroup(s: Scanner, members: readonly Member[]): JsonObject {
-  const group: Record<string, Json> = {};
-  enter(s);
-  s.pos += 1;
-  for (let isFirst = true; hasElement(s, 125, isFirst); isFirst = false) {
-    readMember(s, members, group, 58);
-  }
-  s.depth -= 1;
-  if (members.some(({ key, needed }) => needed && group[key] === undefined)) unknown();
-  return endsValue(s) ? group : unknown();
-}
-
-/** Sets a member that is not there yet, and that no object seems to have. */
-function setField(
-  s: Scanner,
-  into: Record<string, Json>,
-  name: string,
-  sign: number,
-  literal: boolean,
-): void {
-  if (into[name] !== undefined) unknown();
-  next(s);
-  take(s, sign);
-  into[name] = readValue(s, literal);
-}
-
-/** A value. `literal`: nothing in it may have to be evaluated. */
-function readValue(s: Scanner, literal: boolean): Json {
-  const code = next(s);
-  if (code !== 91 && code !== 123) return readScalar(s, literal);
-  const data = code === 91 ? readList(s, literal) : readObject(s, literal);
-  return endsValue(s) ? data : unknown();
-}
-
-function readList(s: Scanner, literal: boolean): Json[] {
-  const list: Json[] = [];
-  enter(s);
-  s.pos += 1;
-  for (let isFirst = true; hasElement(s, 93, isFirst); isFirst = false) {
-    list.push(readValue(s, literal));
-  }
-  s.depth -= 1;
-  return list;
-}
-
-/** An object; one with a key that means something in the graph is not known. */
-function readObject(s: Scanner, literal: boolean): JsonObject {
-  const members: Record<string, Json> = {};
-  enter(s);
-  s.pos += 1;
-  for (let isFirst = true; hasElement(s, 125, isFirst); isFirst = false) {
-    const key = readName(s);
-    if (isMarker(key)) unknown();
-    setField(s, members, key, 58, literal);
-  }
-  s.depth -= 1;
-  return members;
-}
-
-/**
- * Whether another element stands in the list or object that is read; moves to it, or behind the closer. Elements are parted
- * by a comma, perhaps with line ends behind it, or by line ends.
- */
-function hasElement(s: Scanner, closer: number, isFirst: boolean): boolean {
-  const isComma = next(s) === 44;
-  const before = s.pos;
-  if (isComma && !isFirst) s.pos += 1;
-  if (skipGap(s) === closer) {
-    s.pos += 1;
-    return false;
-  }
-  return isFirst || s.pos > before || unknown();
+/** The place of a member behind the one at `last`. */
+function inOrder(s: Scanner, last: number, place: number): number {
+  checkPrinted(s, place >= last);
+  return place;
 }

@@ -7,7 +7,31 @@ import { readSemicolons, readStarComment, strangeCharacter } from "./foreign.ts"
 export const LINE_END = 10;
 export const TEXT_END = -1;
 
+/** How canonical text is laid out, for the strict reader (`read/strict-layout.ts`). */
+export interface Layout {
+  /** Moves to the next item of a block, over the comments before it, or behind the `}`; false for that. */
+  hasItem(s: Scanner): boolean;
+  /** Moves to the next element of the list or object that begins at `start`, or behind its closer; false for that. */
+  hasElement(s: Scanner, closer: number, start: number, count: number): boolean;
+  /** Checks that the list or object from `start` to `pos` is on one line exactly when it fits there. */
+  checkLines(s: Scanner, start: number, count: number): void;
+  /** Checks the block string with these lines, indent and number of quotes. */
+  checkBlock(s: Scanner, lines: string, indent: number, quotes: number): void;
+  /** Checks the comment that stands behind an item, and moves to its line end. */
+  skipComment(s: Scanner): void;
+  /** Moves over blanks and line ends before an item of the file, and counts the line ends. */
+  skipEmptyLines(s: Scanner): number;
+  /** Moves over the comments before an item of the file. */
+  skipLead(s: Scanner): void;
+}
+
 export abstract class Scanner extends Cursor {
+  /** Set where the strict reader keeps the text: it reads only what is as it is printed, at indent `level`. */
+  layout: Layout | undefined;
+  level = 0;
+  /** Whether the item that the strict reader reads has braces. */
+  hasBlock = false;
+
   /**
    * Reads one expression and sets `height`. `inValue`: the expression is the value of an attribute, so a list or object keeps
    * its comments and empty lines.

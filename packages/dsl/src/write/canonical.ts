@@ -212,12 +212,16 @@ export class Sections<T> {
         append(this.behind, commentsOf(canonical));
         continue;
       }
-      const name = sectionOf(canonical, this.place);
-      if (name === "input" || name === "connection") this.connected ??= name === "connection";
-      const known = this.byName.get(name);
-      if (known) known.push(this.make(canonical));
-      else this.byName.set(name, [this.make(canonical)]);
+      this.addTo(sectionOf(canonical, this.place), this.make(canonical));
     }
+  }
+
+  /** Adds to a section what stands for the next item. */
+  addTo(name: string, made: T): void {
+    if (name === "input" || name === "connection") this.connected ??= name === "connection";
+    const known = this.byName.get(name);
+    if (known) known.push(made);
+    else this.byName.set(name, [made]);
   }
 
   /** The sections that hold anything, in canonical order. */

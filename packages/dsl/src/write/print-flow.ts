@@ -2,13 +2,16 @@
 
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { type BlockKind, isBlockKeyword } from "../language/blocks.ts";
-import type { BlockItem, EdgeEnd, Item } from "../language/items.ts";
+import type { BlockItem, EdgeEnd, Item, PrintedItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { type FlowDocument, isDocument } from "../read/document.ts";
+import type { Keep } from "../read/mapping-context.ts";
 import { limitsOf, type ParseOptions } from "../read/parse-flow.ts";
 import { readText } from "../read/read-text.ts";
+import { LAYOUT } from "../read/strict-layout.ts";
 import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
 import { nameText } from "../syntax/print-expression.ts";
+import type { Layout } from "../syntax/scanner.ts";
 import { Sections, toOrder } from "./canonical.ts";
 import { itemsOf } from "./from-graph.ts";
 import { printValue, Writer } from "./print-value.ts";
@@ -32,10 +35,19 @@ export function printItems(items: readonly Item[], foot: readonly Comment[]): st
   return printer.finish(foot);
 }
 
-/** Prints items as they come, and puts them in order at the end. */
+/** Prints items as they come, takes those that are as they are printed, and puts them in order at the end. */
 class FilePrinter {
   readonly noValues = true;
-  private readonly sections = new Sections<Piece>("file", (item) => printPiece(item, 0, "file"));
+  readonly keep: Keep | undefined;
+  private readonly sections = new Sections<PrintedItem>("file", (item) =>
+    printPiece(item, 0, "file"),
+  );
+
+  /** With a layout it takes the text of items that are laid out so; a program that only prints does without. */
+  constructor(layout?: Layout) {
+    const add: Keep["add"] = (section, item) => this.sections.addTo(section, item);
+    this.keep = layout && { layout, add };
+  }
 
   add(item: Item): void {
     this.sections.add(item);
@@ -48,15 +60,7 @@ class FilePrinter {
   }
 }
 
-/** A printed item, with what decides about the empty line before it. */
-interface Piece {
-  readonly text: string;
-  /** The author had an empty line before it. */
-  readonly blank: boolean;
-  readonly hasBlock: boolean;
-}
-
-function printPiece(item: Item, level: number, place: BlockKind): Piece {
+function printPiece(item: Item, level: number, place: BlockKind): PrintedItem {
   const w = new Writer();
   printItem(w, item, level, place);
   const blank = item.lead[0] ? item.lead[0].blank : item.blank;
@@ -66,11 +70,11 @@ function printPiece(item: Item, level: number, place: BlockKind): Piece {
 /** Sections with an empty line between them; in a file also around every item with a block. */
 function writeSections(
   w: Writer,
-  sections: Sections<Piece>,
+  sections: Sections<PrintedItem>,
   foot: readonly Comment[],
   level: number,
 ): void {
-  let previous: Piece | undefined;
+  let previous: PrintedItem | undefined;
   for (const section of sections.inOrder()) {
     for (const [index, piece] of section.entries()) {
       if (previous) {
@@ -130,7 +134,9 @@ function printBlock(w: Writer, item: BlockItem, level: number, place: BlockKind)
   w.write(" {");
   const items = item.items ?? [];
   if (item.keyword === "body") {
-    const sections = new Sections<Piece>("body", (inner) => printPiece(inner, level + 1, "body"));
+    const sections = new Sections<PrintedItem>("body", (inner) =>
+      printPiece(inner, level + 1, "body"),
+    );
     for (const inner of items) sections.add(inner);
     writeSections(w, sections, item.foot, level + 1);
   } else {
@@ -173,7 +179,7 @@ export interface FormatResult {
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
   const { report, collected, foot } = readText(source, limitsOf(options), {
-    collect: () => new FilePrinter(),
+    collect: () => new FilePrinter(LAYOUT),
   });
   const diagnostics = report.diagnostics(source);
   const text = diagnostics.some(hidesText) ? source : collected.finish(foot);

@@ -14,7 +14,7 @@ import {
 import { nameText, needsEscape, printExpression } from "../syntax/print-expression.ts";
 
 /** Longest text between the brackets of a list or object on one line. */
-const MAX_INLINE = 72;
+export const MAX_INLINE = 72;
 
 /** Prints a value whose key stands at indent `level`. */
 export function printValue(w: Writer, e: Expression, level: number): void {
@@ -93,7 +93,8 @@ function isBlock(e: Expression): boolean {
   return isBlockText(e.parts.map((part) => (typeof part === "string" ? part : "\ue000")).join(""));
 }
 
-function isBlockText(text: string): boolean {
+/** Whether a text with a line end prints as a block: every character of it can be seen there. */
+export function isBlockText(text: string): boolean {
   return text.includes("\n") && !/[ \t](?:\n|$)/.test(text) && !needsEscape(text);
 }
 

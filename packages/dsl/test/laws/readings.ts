@@ -270,8 +270,31 @@ function nearItem(r: Random, name: string): string {
   return `node ${name}: t {\n  value = ${value}\n}`;
 }
 
+const BLANKS: readonly string[] = [
+  "",
+  " ",
+  "  ",
+  "\n",
+  "\n\n",
+  ",",
+  ", ",
+  ",\n",
+  " # c",
+  "#c\n",
+  "# c \n",
+  "\t",
+];
+
+/** Some blanks, line ends and commas exchanged, each of which may be how the text is printed as well. */
+function respace(text: string, r: Random): string {
+  return text.replace(/,?\n+ *|,? +/g, (found) => (r.chance(0.97) ? found : r.pick(BLANKS)));
+}
+
 const STRICT_SHAPES: typeof SHAPES = [
   ...SHAPES,
+  (text, r) => respace(text, r),
+  (text, r) => formatFlow(nearItems(text, r)).text,
+  (text, r) => respace(formatFlow(nearItems(text, r)).text, r),
   (text, r) => nearItems(text, r),
   (text, r) => nearItems(text, r),
   (text, r) => garble(nearItems(text, r), r),
@@ -304,6 +327,10 @@ function checkStrictText(text: string, limits: ParseOptions): void {
   }
   if (JSON.stringify(strict.diagnostics) !== JSON.stringify(tolerant.diagnostics, moved)) {
     throw broken("the strict reader hides or causes a finding");
+  }
+  const kept = formatFlow(text, limits).text;
+  if (kept !== formatFlow(TOLERANT + text, limits).text.replace(TOLERANT, "")) {
+    throw broken("formatting keeps a text that is not as it is printed");
   }
 }
 
