@@ -6,9 +6,10 @@
 import type { Diagnostic } from "@millrace/contracts";
 import { proposedLine } from "../api/proposed-schedules.ts";
 import { trustedServer } from "../api/server-url.ts";
-import { serverCommand } from "../argv/flags.ts";
+import { option, serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configFlags, configOptions } from "../config/files.ts";
+import { usage } from "../errors.ts";
 import { expandFiles } from "../files.ts";
 import { countFindings, invalidFlow, isValid, showFindings } from "../output/findings.ts";
 import { createStyle } from "../output/style.ts";
@@ -20,9 +21,20 @@ export const commands: readonly CliCommand[] = [
     args: [
       { name: "files", summary: "files or folders; - for stdin", required: true, variadic: true },
     ],
-    flags: [{ long: "strict", summary: "warnings count as errors" }],
+    flags: [
+      { long: "strict", summary: "warnings count as errors" },
+      option(
+        "format",
+        "<format>",
+        "text (default); for other programs, on stdout: github annotations, or SARIF 2.1.0",
+        { choices: ["text", "github", "sarif"] },
+      ),
+    ],
     output: "check",
-    examples: [["validate hello.flow", "say what is wrong, and where"]],
+    examples: [
+      ["validate hello.flow", "say what is wrong, and where"],
+      ["validate --format sarif hello.flow", "a report for code scanning"],
+    ],
     run,
   }),
 ];
@@ -30,8 +42,10 @@ export const commands: readonly CliCommand[] = [
 /** Checks every file; ends with `flow_invalid` when one does not hold. */
 async function run(input: Input, io: CommandIo): Promise<number> {
   const strict = isOn(input, "strict");
+  const format = reportFormat(input, io);
   const style = createStyle(io.colour, io.env);
   const all = [];
+  const checked: FlowSource[] = [];
   let invalid = 0;
   const files = await expandFiles(input.args, io);
   const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, io));
@@ -42,6 +56,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
     all.push(...source.diagnostics);
+    checked.push(source);
     if (io.json !== undefined) {
       const { name: file, diagnostics } = source;
       const proposed = source.graph.schedules ?? [];
@@ -53,7 +68,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
       });
       continue;
     }
-    await showFindings(source.diagnostics, source, io);
+    if (format === undefined) await showFindings(source.diagnostics, source, io);
     const mark = style.symbol(valid ? "succeeded" : "failed");
     if (io.verbosity === "quiet") continue;
     await io.err.write(
@@ -63,11 +78,24 @@ async function run(input: Input, io: CommandIo): Promise<number> {
       await io.err.write(`  ${proposedLine(each, source.name)}\n`);
     }
   }
+  if (format !== undefined) {
+    const { githubCommands, sarifDocument } = await import("../output/reports.ts");
+    const report = format === "github" ? githubCommands : sarifDocument;
+    await io.out.write(report(checked, io.cwd));
+  }
   if (invalid === 0) return 0;
   const errors = all.filter(
     (each) => each.severity === "error" || (strict && each.severity === "warning"),
   );
   throw invalidFlow(errors, countFindings(all));
+}
+
+/** The form of the report on stdout; undefined: findings are shown to a person, or are lines of `--json`. */
+function reportFormat(input: Input, io: CommandIo): "github" | "sarif" | undefined {
+  const format = flagText(input, "format");
+  if (format !== "github" && format !== "sarif") return undefined;
+  if (io.json !== undefined) throw usage("--format and --json cannot be used together");
+  return format;
 }
 
 /** What a run here would find. The engine is loaded for a flow that has no error without it. */
