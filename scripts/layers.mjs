@@ -23,6 +23,7 @@ export const layers = {
   desktop: { neutral: true, needs: ["contracts", "client"], foreign: [] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   graph: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
+  codemirror: { needs: [], foreign: ["@codemirror/*", "@lezer/*"] }, // all of them peers
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   ai: { neutral: true, needs: spine, foreign: [] },
   services: { neutral: true, needs: spine, foreign: [] },

@@ -1,0 +1,1 @@
+export { flow, flowLanguage } from "./language.ts";
