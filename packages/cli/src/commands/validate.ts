@@ -23,6 +23,8 @@ export const commands: readonly CliCommand[] = [
     ],
     flags: [
       { long: "strict", summary: "warnings count as errors" },
+      { long: "fix", summary: "make every fix that is certain; stdin goes to stdout" },
+      { long: "dry-run", summary: "with --fix: change nothing, print the difference" },
       option(
         "format",
         "<format>",
@@ -33,6 +35,7 @@ export const commands: readonly CliCommand[] = [
     output: "check",
     examples: [
       ["validate hello.flow", "say what is wrong, and where"],
+      ["validate --fix hello.flow", "mend what can only be meant in one way"],
       ["validate --format sarif hello.flow", "a report for code scanning"],
     ],
     run,
@@ -43,6 +46,9 @@ export const commands: readonly CliCommand[] = [
 async function run(input: Input, io: CommandIo): Promise<number> {
   const strict = isOn(input, "strict");
   const format = reportFormat(input, io);
+  const fix = isOn(input, "fix");
+  if (isOn(input, "dry-run") && !fix) throw usage("--dry-run says what --fix would do; give both");
+  if (fix && format !== undefined) throw usage("--fix and --format cannot be used together");
   const style = createStyle(io.colour, io.env);
   const all = [];
   const checked: FlowSource[] = [];
@@ -51,8 +57,13 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, io));
   for (const file of files) {
     if (io.signal.aborted) break;
-    const read = await loadFlow(file, io, configFlags(input));
-    const source = { ...read, diagnostics: await judge(read) };
+    const found = await loadFlow(file, io, configFlags(input));
+    const judged = { read: found, diagnostics: await judge(found) };
+    const fixed = fix
+      ? await (await import("../run/fix-flow.ts")).fixFile(file, judged, judge, input, io)
+      : undefined;
+    const { read, diagnostics: findings } = fixed ?? judged;
+    const source = { ...read, diagnostics: findings };
     const valid = isValid(source.diagnostics, strict);
     if (!valid) invalid += 1;
     all.push(...source.diagnostics);
@@ -64,6 +75,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
         file,
         valid,
         diagnostics,
+        ...(fixed && { fixed: fixed.made }),
         ...(valid && proposed.length > 0 && { proposed }),
       });
       continue;

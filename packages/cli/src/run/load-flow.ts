@@ -125,7 +125,8 @@ function readFlow(
       diagnostics: validateFlow(graph, catalog),
     };
   }
-  const text = new TextDecoder().decode(bytes);
+  // Offsets of findings count a byte order mark.
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const { graph, document, diagnostics } = checkFlow(bytes, catalog);
   return { name: shown, folder, text, graph, document, diagnostics };
 }
