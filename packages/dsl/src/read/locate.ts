@@ -6,6 +6,7 @@
 import type { Range } from "@millrace/contracts";
 import { lineIndex } from "../diagnostics/bag.ts";
 import type { Marks } from "../language/field-value.ts";
+import type { Item } from "../language/items.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
 import { readText } from "./read-text.ts";
@@ -40,17 +41,28 @@ const kept = new WeakMap<FlowDocument, Places>();
 
 /** The places of a document, found once. */
 export function placesOf(document: FlowDocument): Places {
-  const known = kept.get(document);
-  if (known) return known;
+  return kept.get(document) ?? read(document, false);
+}
+
+/** The places of a document together with its items, those of the file in order. */
+export function readPlaces(document: FlowDocument): Places & { readonly items: readonly Item[] } {
+  return read(document, true);
+}
+
+function read(document: FlowDocument, keepItems: boolean): Places & { items: readonly Item[] } {
   const { source, limits } = dataOf(document);
   const { collected, report } = readText(source, limits, {
-    collect: () => ({ marks: new MarkMap() }),
+    collect: () => {
+      const items: Item[] = [];
+      const add = (item: Item): number => items.push(item);
+      return { marks: new MarkMap(), items, ...(keepItems && { add }) };
+    },
   });
   const { dropped, errors } = report;
   const marks = collected.marks.places;
   const places: Places = { marks, range: lineIndex(source), dropped, errors };
   kept.set(document, places);
-  return places;
+  return { ...places, items: collected.items };
 }
 
 /**

@@ -1,0 +1,22 @@
+/** What editors ask of a text: analysis, completion, rename, fixes, structural edits. Pure: text and catalog in, answers out. */
+
+export {
+  type Analyser,
+  type Analysis,
+  type Completion,
+  type CompletionKind,
+  type ConnectionInfo,
+  type Fold,
+  type Hover,
+  type Link,
+  type Occurrence,
+  type Project,
+  type QuickFix,
+  type RenameResult,
+  type Signature,
+  type SymbolNode,
+  type Target,
+  type TextEdit,
+  TOKEN_MODIFIERS,
+  TOKEN_TYPES,
+} from "./types.ts";

@@ -1,0 +1,135 @@
+/** One text as every answer needs it: its items, its places, its graph as validation sees it, and its expressions as written. */
+
+import type { BodyModel, GraphModel, NodeModel } from "../check/model/bodies.ts";
+import { completeGraph } from "../check/model/bodies.ts";
+import { type Read, readsOf } from "../check/model/resolve.ts";
+import { Leaf, outputSites, type Site, sitesOfNode } from "../check/model/sites.ts";
+import { visitValue } from "../check/model/walk-value.ts";
+import { Expressions } from "../check/rules/expressions.ts";
+import type { Types } from "../check/rules/types.ts";
+import { SourceMap } from "../check/source-map.ts";
+import { Validation } from "../check/validation.ts";
+import type { Item } from "../language/items.ts";
+import { readPlaces } from "../read/locate.ts";
+import { type ParseResult, parseFlow } from "../read/parse-flow.ts";
+import type { Expression, Span } from "../syntax/ast.ts";
+import type { Project } from "./types.ts";
+
+/** An expression with its place in the text; the offsets of `tree` are those of the text. */
+export interface WrittenExpression extends Span {
+  readonly leaf: Leaf;
+  readonly tree: Expression;
+  /** What it reads, in the order of `findReferences(tree)`. */
+  readonly reads: readonly Read[];
+}
+
+/** A text that was read. Each part is made when it is first asked for. */
+export class Reading {
+  readonly text: string;
+  readonly project: Project;
+  readonly parsed: ParseResult;
+  #places: ReturnType<typeof readPlaces> | undefined;
+  #validation: Validation | undefined;
+  #expressions: Expressions | undefined;
+  #written: readonly WrittenExpression[] | undefined;
+  readonly #typed = new Set<BodyModel>();
+
+  constructor(text: string, project: Project) {
+    this.text = text;
+    this.project = project;
+    this.parsed = parseFlow(text);
+  }
+
+  /** The items of the file as written, those that could be read. */
+  get items(): readonly Item[] {
+    return this.places.items;
+  }
+
+  /** Where the places of the graph are in the text. */
+  get places(): ReturnType<typeof readPlaces> {
+    this.#places ??= readPlaces(this.parsed.document);
+    return this.#places;
+  }
+
+  /** The stretch of a place of the graph; undefined: it was not written. */
+  span(pointer: string): Span | undefined {
+    return this.places.marks.get(pointer);
+  }
+
+  /** The graph as validation sees it. Nothing is reported to it that anybody reads. */
+  get validation(): Validation {
+    this.#validation ??= new Validation(
+      completeGraph(this.parsed.graph),
+      this.project,
+      new SourceMap(this.parsed.document),
+    );
+    return this.#validation;
+  }
+
+  get model(): GraphModel {
+    return this.validation.model;
+  }
+
+  /** Every expression that stands in the text as in the graph, by offset. */
+  get expressions(): readonly WrittenExpression[] {
+    this.#written ??= this.#resolve();
+    return this.#written;
+  }
+
+  /** Types of what the expressions of a body may read; the elements of the lists around it are known. */
+  types(body: BodyModel): Types {
+    this.#expressions ??= new Expressions(this.validation);
+    const inside: BodyModel[] = [];
+    for (let at: BodyModel | undefined = body; at !== undefined; at = at.outer) inside.unshift(at);
+    for (const each of inside) {
+      if (each.owner === undefined || this.#typed.has(each)) continue;
+      this.#typed.add(each);
+      for (const leaf of leavesOf(sitesOfNode(each.owner).filter(({ name }) => name === "items"))) {
+        this.#expressions.check(leaf);
+      }
+    }
+    return this.#expressions.types;
+  }
+
+  /** The innermost node whose block holds an offset, or ends at it. */
+  nodeAt(offset: number): NodeModel | undefined {
+    let found: NodeModel | undefined;
+    let nodes: readonly NodeModel[] = this.model.root.nodes;
+    for (;;) {
+      const inner = nodes.find((node) => {
+        const span = this.span(node.pointer);
+        return span !== undefined && span.start <= offset && offset <= span.end;
+      });
+      if (inner === undefined) return found;
+      found = inner;
+      nodes = inner.inner?.nodes ?? [];
+    }
+  }
+
+  #resolve(): readonly WrittenExpression[] {
+    const { validation, model } = this;
+    const sites = [...model.nodes.flatMap(sitesOfNode), ...outputSites(validation.graph, model)];
+    const found: WrittenExpression[] = [];
+    for (const leaf of leavesOf(sites)) {
+      const tree = validation.map.expression(leaf);
+      if (tree === undefined) continue;
+      const reads = readsOf(tree, leaf.site.body, leaf.roots);
+      found.push({ leaf, tree, reads, start: tree.start, end: tree.end });
+    }
+    return found.sort((a, b) => a.start - b.start);
+  }
+}
+
+/** The expressions of some values, in order. */
+function leavesOf(sites: readonly Site[]): readonly Leaf[] {
+  const leaves: Leaf[] = [];
+  for (const site of sites) {
+    const expression = (...[source, path, hole, alone]: LeafParts): void => {
+      leaves.push(new Leaf(site, source, path, hole, alone));
+    };
+    visitValue(site.value, { expression }, site.schemas);
+  }
+  return leaves;
+}
+
+type LeafParts = ConstructorParameters<typeof Leaf> extends [Site, ...infer Parts] ? Parts : never;

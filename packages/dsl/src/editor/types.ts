@@ -1,0 +1,202 @@
+/** What an editor asks of a text and is answered. Offsets are UTF-16 units into the text; `to` and `end` are exclusive. */
+
+import type { Diagnostic } from "@millrace/contracts";
+import type { FlowCatalog } from "../check/catalog.ts";
+import type { ParseResult } from "../read/parse-flow.ts";
+import type { Span } from "../syntax/ast.ts";
+
+/** A connection that is set up outside of the text. */
+export interface ConnectionInfo {
+  readonly name: string;
+  /** Slug of its service. */
+  readonly service?: string;
+}
+
+/** What is known outside of the text: the catalog of node types, and what else the project holds. */
+export interface Project extends FlowCatalog {
+  /** Slugs of the flows of the project. */
+  flows?(): Iterable<string>;
+  connections?(): Iterable<ConnectionInfo>;
+  /** Address of the file of a flow, for links and definitions; absent: flows have no file. */
+  flowUri?(slug: string): string | undefined;
+}
+
+/** Analyses texts of one project. */
+export interface Analyser {
+  /** Analyses a text. `previous`: the analysis of an earlier version, of which what still holds is kept. */
+  analyse(text: string, previous?: Analysis): Analysis;
+  /** The project is another one than before: what was kept of its catalog is forgotten. */
+  changed(): void;
+}
+
+/** The answers for one text. Immutable; each answer is computed when it is first asked for, and kept. Nothing throws. */
+export interface Analysis {
+  readonly text: string;
+  readonly parsed: ParseResult;
+  /** The findings of `checkFlow`, sorted by offset, then code. */
+  diagnostics(): readonly Diagnostic[];
+  /** What may stand at the cursor, best first. */
+  completions(offset: number): readonly Completion[];
+  /** What the thing at an offset is. */
+  hover(offset: number): Hover | undefined;
+  /** The function around the cursor, and which of its arguments the cursor is in. */
+  signature(offset: number): Signature | undefined;
+  /** Where the name at an offset is declared. */
+  definition(offset: number): Target | undefined;
+  /** Every place that names what is named at an offset, its declaration included, by offset. */
+  references(offset: number): readonly Occurrence[];
+  /** The name at an offset that `rename` takes; undefined: nothing that can be renamed stands there. */
+  renamable(offset: number): { readonly span: Span; readonly name: string } | undefined;
+  /** The edits that give what is named at an offset another name everywhere. */
+  rename(offset: number, to: string): RenameResult;
+  /** The outline: flow, sections, nodes, bodies. */
+  symbols(): readonly SymbolNode[];
+  /** Stretches that an editor may fold, by start. */
+  folds(): readonly Fold[];
+  /** The stretches around an offset that a selection grows through, the smallest first. */
+  selections(offset: number): readonly Span[];
+  /** Semantic tokens that overlap a stretch, four numbers each: start, length, index in `TOKEN_TYPES`, bits of `TOKEN_MODIFIERS`. */
+  tokens(from?: number, to?: number): Uint32Array;
+  links(): readonly Link[];
+  /** The edits that bring the text into canonical form; none when it is, or when it has errors of families 0 or 1. */
+  format(): readonly TextEdit[];
+  /** The fixes of the diagnostics that overlap a stretch. */
+  fixesAt(from: number, to: number): readonly QuickFix[];
+  /** The first fix of every finding of families 1 to 3, as far as they do not overlap. */
+  fixAll(): readonly TextEdit[];
+  /** Path of the innermost node at an offset, `outer/inner`. */
+  nodeAt(offset: number): string | undefined;
+  /** The stretch of a node by its path. */
+  placeOf(path: string): Span | undefined;
+}
+
+/** A change of the text. In a list they are sorted and do not overlap; all offsets are those of the text before. */
+export interface TextEdit {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** What a completion is, for its icon. */
+export type CompletionKind =
+  | "keyword"
+  | "type"
+  | "node"
+  | "local"
+  | "input"
+  | "property"
+  | "field"
+  | "policy"
+  | "value"
+  | "function"
+  | "port"
+  | "flow"
+  | "connection";
+
+/** Something that may stand at the cursor. It replaces the identifier around the cursor, and nothing else. */
+export interface Completion {
+  /** The plain name: `timeout`, not `@timeout`. */
+  readonly label: string;
+  readonly kind: CompletionKind;
+  readonly from: number;
+  readonly to: number;
+  readonly insert: string;
+  /** One line: a type or a signature. */
+  readonly detail?: string;
+  /** Markdown. */
+  readonly documentation?: () => string;
+  readonly deprecated?: boolean;
+  /** Smaller is better; equal ranks are sorted by label. */
+  readonly rank: number;
+}
+
+/** What a thing is, as Markdown in which nothing of a flow or catalog is markup. */
+export interface Hover extends Span {
+  readonly markdown: string;
+}
+
+/** A function with its parameters. */
+export interface Signature {
+  /** `substring(string, start, end?) string`. */
+  readonly label: string;
+  readonly documentation: string;
+  /** Stretches of `label`. */
+  readonly parameters: readonly (readonly [start: number, end: number])[];
+  /** Index of the parameter that the cursor is in. */
+  readonly active: number;
+}
+
+/** A declaration: in this text, or the file of another flow. */
+export interface Target {
+  /** Absent: this text. */
+  readonly uri?: string;
+  /** The stretch of the name; that of another file is its start. */
+  readonly name: Span;
+  /** The whole declaration. */
+  readonly whole: Span;
+}
+
+/** A place that names something. */
+export interface Occurrence extends Span {
+  readonly isDeclaration: boolean;
+}
+
+/** The edits of a rename, or why there are none. */
+export type RenameResult =
+  | { readonly edits: readonly TextEdit[] }
+  | {
+      readonly refused: "taken" | "not_a_name" | "not_renamable" | "would_capture";
+      readonly message: string;
+    };
+
+/** A row of the outline. */
+export interface SymbolNode {
+  readonly name: string;
+  /** Such as the type of a node. */
+  readonly detail?: string;
+  readonly kind:
+    | "flow"
+    | "input"
+    | "connection"
+    | "schedule"
+    | "node"
+    | "body"
+    | "output"
+    | "layout";
+  readonly whole: Span;
+  readonly selection: Span;
+  readonly children: readonly SymbolNode[];
+}
+
+/** A stretch that may be folded: from the end of its first line to the end of its last. */
+export interface Fold extends Span {
+  readonly kind: "block" | "list" | "string" | "comment";
+}
+
+/** A stretch that leads somewhere. */
+export interface Link extends Span {
+  readonly target: string;
+}
+
+/** A fix of a finding, as edits. */
+export interface QuickFix {
+  readonly title: string;
+  readonly diagnostic: Diagnostic;
+  readonly edits: readonly TextEdit[];
+}
+
+/** Types of semantic tokens, by index. */
+export const TOKEN_TYPES = [
+  "keyword",
+  "type",
+  "variable",
+  "parameter",
+  "property",
+  "enumMember",
+  "function",
+  "decorator",
+  "number",
+] as const;
+
+/** Modifiers of semantic tokens, by bit. */
+export const TOKEN_MODIFIERS = ["declaration", "readonly", "deprecated"] as const;
