@@ -13,8 +13,17 @@ export type ExpressionErrorCode =
   | "bad_argument"
   | "budget_exceeded";
 
-/** Why the package threw: a value that is no graph, or an expression that failed. */
-export type DslErrorCode = "graph_invalid" | ExpressionErrorCode;
+/** Why a change of a text cannot be made. */
+export type EditErrorCode =
+  | "edits_invalid"
+  | "text_invalid"
+  | "path_unknown"
+  | "name_unknown"
+  | "name_taken"
+  | "name_invalid";
+
+/** Why the package threw: a value that is no graph, a change that cannot be made, or an expression that failed. */
+export type DslErrorCode = "graph_invalid" | EditErrorCode | ExpressionErrorCode;
 
 /** Base of the package's errors; branch on `code`. */
 export class DslError extends Error {

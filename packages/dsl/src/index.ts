@@ -17,6 +17,7 @@ export { type ReconcileOptions, reconcile } from "./edit/reconcile.ts";
 export {
   DslError,
   type DslErrorCode,
+  type EditErrorCode,
   ExpressionError,
   type ExpressionErrorCode,
 } from "./errors.ts";

@@ -85,10 +85,15 @@ function checkArguments(
 /** Flows that are followed to see whether one calls this flow; more are another program. */
 const MAX_CALLED = 1000;
 
+/** Whether a field names a flow. */
+export function isFlowField({ schemas }: Site): boolean {
+  return schemas.some((schema) => own(own(schema, "x-millrace"), "flow") === true);
+}
+
 /** Checks a field that names a flow; without `catalog.flow` nothing is known of flows. */
 export function checkFlowField(ctx: Validation, site: Site): void {
-  const { reader: node, value, schemas } = site;
-  if (!schemas.some((schema) => own(own(schema, "x-millrace"), "flow") === true)) return;
+  const { reader: node, value } = site;
+  if (!isFlowField(site)) return;
   const text = ctx.catalog.hasFlows ? literalText(value) : undefined;
   if (text === undefined || node === undefined) return;
   const flow = checkCall(ctx, slugOf(text), site.pointer);
@@ -109,7 +114,7 @@ export function checkFlowTools(ctx: Validation, node: NodeModel): void {
 }
 
 /** The slug without version or digest. */
-function slugOf(text: string): string {
+export function slugOf(text: string): string {
   return text.replace(/(?:@\d+|#sha256:[0-9a-f]*)$/, "");
 }
 
