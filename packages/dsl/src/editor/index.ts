@@ -1,6 +1,7 @@
 /** What editors ask of a text: analysis, completion, rename, fixes, structural edits. Pure: text and catalog in, answers out. */
 
 export { applyEdits } from "./apply-edits.ts";
+export type { FlowChange } from "./change/flow-change.ts";
 export {
   type Analyser,
   type Analysis,

@@ -59,6 +59,14 @@ function isInOrder(items: readonly Item[], place: BlockKind): boolean {
   return true;
 }
 
+/** Where an item stands among those of its block, the file and bodies included: smaller comes first. */
+export function placeOf(item: Item, place: BlockKind): number {
+  if (place !== "file" && place !== "body") return rankOf(item, place);
+  const order = place === "file" ? FILE_ORDER : BODY_ORDER;
+  const at = order.indexOf(sectionOf(item, place));
+  return at === -1 ? order.length : at;
+}
+
 function rankOf(item: Item, place: BlockKind): number {
   if (item.kind !== "attr") return item.kind === "block" && item.keyword === "body" ? 300 : 400;
   if (place === "node" || place === "flow") {

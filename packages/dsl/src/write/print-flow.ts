@@ -60,7 +60,8 @@ class FilePrinter {
   }
 }
 
-function printPiece(item: Item, level: number, place: BlockKind): PrintedItem {
+/** The text of an item that stands in `place` at an indent of `level`, as canonical text has it. */
+export function printPiece(item: Item, level: number, place: BlockKind): PrintedItem {
   const w = new Writer();
   printItem(w, item, level, place);
   const blank = item.lead[0] ? item.lead[0].blank : item.blank;
@@ -91,7 +92,7 @@ function writeSections(
 }
 
 /** Whether an item prints braces. */
-function hasBlock(item: Item): boolean {
+export function hasBlock(item: Item): boolean {
   return item.kind === "block" && ((item.items ?? []).length > 0 || item.foot.length > 0);
 }
 
