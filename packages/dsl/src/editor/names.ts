@@ -1,0 +1,323 @@
+/**
+ * Names of a flow: every declaration of a node, input, connection, local or macro variable, and every place that names it.
+ * The scopes are those of validation (`check/model/resolve.ts`).
+ */
+
+import { memberNames, pointerSegment } from "@millrace/contracts/kit";
+import { type BodyModel, declared, NodeModel } from "../check/model/bodies.ts";
+import { schemasAt } from "../check/model/deferred.ts";
+import { lookUp, visibleNode } from "../check/model/resolve.ts";
+import { literalText } from "../check/model/walk-value.ts";
+import { objectOrNone, own } from "../data.ts";
+import { findMacro } from "../expression/functions/table.ts";
+import { chainOf, type Link, literalStep } from "../expression/references.ts";
+import type { BlockItem } from "../language/items.ts";
+import { childrenOf, type Expression, type NameExpression, type Span } from "../syntax/ast.ts";
+import { isIdent } from "../syntax/chars.ts";
+import { readsAsWord } from "../syntax/parse-operand.ts";
+import { nameText, quoteText } from "../syntax/print-expression.ts";
+import type { Reading, WrittenExpression } from "./reading.ts";
+
+/** What a name belongs to. `local`: the `as` name or `index` of a body; `variable`: that of a macro such as `map`. */
+export type NamedKind = "node" | "input" | "connection" | "local" | "variable";
+
+/** How a place spells the name. `root`: as a root of an expression; `member`: with its dot or brackets; `segment`: in a path. */
+export type Spelling = "label" | "root" | "member" | "text" | "segment";
+
+/** A place that names something. */
+export interface Place extends Span {
+  readonly named: Named;
+  readonly spelling: Spelling;
+  readonly isDeclaration: boolean;
+  /** The whole path, of a segment. */
+  readonly path?: string;
+}
+
+/** Something that has a name. */
+export class Named {
+  readonly kind: NamedKind;
+  readonly name: string;
+  /** JSON Pointer of the declaration; undefined for variables of macros, and for locals that have their default name. */
+  readonly pointer: string | undefined;
+  readonly node: NodeModel | undefined;
+  /** The body whose local it is. */
+  readonly body: BodyModel | undefined;
+  /** Sorted by offset. */
+  readonly places: Place[] = [];
+
+  constructor(
+    kind: NamedKind,
+    name: string,
+    of: { readonly pointer?: string; readonly node?: NodeModel; readonly body?: BodyModel } = {},
+  ) {
+    this.kind = kind;
+    this.name = name;
+    this.pointer = of.pointer;
+    this.node = of.node;
+    this.body = of.body;
+  }
+
+  /** The place that declares it. */
+  get declaration(): Place | undefined {
+    return this.places.find(({ isDeclaration }) => isDeclaration);
+  }
+}
+
+/** Variables of the macros around a part of an expression, the innermost last. */
+type Variables = readonly Named[];
+
+/** All names of a text. */
+export class NameIndex {
+  /** Every place that names something, by offset. */
+  readonly places: readonly Place[];
+  readonly #reading: Reading;
+  readonly #found: Place[] = [];
+  readonly #nodes = new Map<NodeModel, Named>();
+  readonly #inputs = new Map<string, Named>();
+  readonly #connections = new Map<string, Named>();
+  readonly #locals = new Map<BodyModel, Map<string, Named>>();
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+    this.#declare();
+    for (const each of reading.expressions) this.#walk(each.tree, each, []);
+    this.#edges();
+    this.#layout();
+    this.#schedules();
+    // An end in the middle of a chain ends one edge and begins the next.
+    const unique = new Map(
+      this.#found.map((place) => [`${place.start} ${place.named.node?.pointer ?? ""}`, place]),
+    );
+    this.places = [...unique.values()].sort((a, b) => a.start - b.start || a.end - b.end);
+    for (const place of this.places) place.named.places.push(place);
+  }
+
+  /** The place at an offset, or the one that ends there. */
+  at(offset: number): Place | undefined {
+    const { places } = this;
+    let low = 0;
+    let high = places.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((places[middle] as Place).start <= offset) low = middle + 1;
+      else high = middle;
+    }
+    // The latest that starts before it, or the one in front where that one ended.
+    for (let at = low - 1; at >= Math.max(0, low - 2); at -= 1) {
+      const place = places[at] as Place;
+      if (offset <= place.end) return place;
+    }
+    return undefined;
+  }
+
+  #declare(): void {
+    const { model, parsed } = this.#reading;
+    for (const node of model.nodes) {
+      const { pointer, id } = node;
+      const named = new Named("node", id, { pointer, node });
+      this.#nodes.set(node, named);
+      this.#add(named, this.#reading.span(`${pointer}/id`), "label", true);
+      if (node.inner !== undefined) this.#declareLocals(node.inner, node);
+    }
+    for (const [list, kind, known] of [
+      ["inputs", "input", this.#inputs],
+      ["connections", "connection", this.#connections],
+    ] as const) {
+      for (const { name, pointer } of declared(parsed.graph, list)) {
+        if (name === undefined) continue;
+        const named = new Named(kind, name, { pointer });
+        if (!known.has(name)) known.set(name, named);
+        this.#add(named, this.#reading.span(`${pointer}/name`), "label", true);
+      }
+    }
+    for (const node of model.nodes) this.#readConnections(node);
+  }
+
+  #declareLocals(body: BodyModel, owner: NodeModel): void {
+    const pointer = `${owner.pointer}/fields/as`;
+    const written = typeof own(owner.node.fields, "as") === "string";
+    const locals = new Map<string, Named>();
+    for (const name of body.locals) {
+      const isWritten = written && !locals.has(name) && locals.size === 0;
+      const named = new Named("local", name, { body, ...(isWritten && { pointer }) });
+      locals.set(name, named);
+      if (isWritten) this.#add(named, this.#reading.span(pointer), "text", true);
+    }
+    this.#locals.set(body, locals);
+  }
+
+  /** The fields of a node that name a connection. */
+  #readConnections({ node, entry, pointer }: NodeModel): void {
+    for (const field of memberNames(objectOrNone(node.fields))) {
+      const hints = schemasAt(entry?.fields, field).map((schema) => own(schema, "x-millrace"));
+      const isConnection =
+        entry?.requires.connection === field ||
+        hints.some((hint) => own(hint, "connection") === true);
+      if (!isConnection) continue;
+      const named = this.#connections.get(literalText(own(node.fields, field)) ?? "");
+      this.#add(
+        named,
+        this.#reading.span(`${pointer}/fields${pointerSegment(field)}`),
+        "text",
+        false,
+      );
+    }
+  }
+
+  #add(
+    named: Named | undefined,
+    span: Span | undefined,
+    spelling: Spelling,
+    isDeclaration: boolean,
+    path?: string,
+  ): void {
+    if (named === undefined || span === undefined) return;
+    const { start, end } = span;
+    this.#found.push({ named, spelling, isDeclaration, start, end, ...(path && { path }) });
+  }
+
+  #edges(): void {
+    for (const { edges } of this.#reading.model.bodies) {
+      for (const { from, to, pointer } of edges) {
+        for (const [node, end] of [
+          [from, "from"],
+          [to, "to"],
+        ] as const) {
+          const named = node && this.#nodes.get(node);
+          this.#add(named, this.#reading.span(`${pointer}/${end}`), "label", false);
+        }
+      }
+    }
+  }
+
+  /** A key of the layout names the node and every node around it. */
+  #layout(): void {
+    const { items, model } = this.#reading;
+    const layouts = items.filter(
+      (item): item is BlockItem => item.kind === "block" && item.keyword === "layout",
+    );
+    for (const item of layouts.flatMap((layout) => layout.items ?? [])) {
+      if (item.kind !== "attr" || item.policy) continue;
+      let body: BodyModel | undefined = model.root;
+      for (const id of item.name.split("/")) {
+        const node: NodeModel | undefined = body?.byId.get(id);
+        const span = { start: item.nameStart, end: item.nameEnd };
+        if (node !== undefined) this.#add(this.#nodes.get(node), span, "segment", false, item.name);
+        body = node?.inner;
+      }
+    }
+  }
+
+  /** The inputs that a schedule gives. */
+  #schedules(): void {
+    const { parsed, text } = this.#reading;
+    for (const { value, pointer } of declared(parsed.graph, "schedules")) {
+      for (const name of memberNames(objectOrNone(own(value, "inputs")))) {
+        const given = this.#reading.span(`${pointer}/inputs${pointerSegment(name)}`);
+        const key = given && keyBefore(text, given.start, name);
+        this.#add(this.#inputs.get(name), key, "label", false);
+      }
+    }
+  }
+
+  /** Every name that an expression reads. Trees are not deeper than `MAX_EXPRESSION_HEIGHT`. */
+  #walk(tree: Expression, written: WrittenExpression, variables: Variables): void {
+    if (tree.kind === "name" || tree.kind === "member" || tree.kind === "index") {
+      const { base, links } = chainOf(tree);
+      if (base.kind === "name") this.#chain(base, links, written, variables);
+      else this.#walk(base, written, variables);
+      for (const link of links)
+        if (link.kind === "index") this.#walk(link.index, written, variables);
+      return;
+    }
+    const [list, variable, inner] = tree.kind === "call" ? tree.args : [];
+    const isMacro =
+      tree.kind === "call" &&
+      findMacro(tree.name) !== undefined &&
+      variable?.kind === "name" &&
+      tree.args.length === 3;
+    if (!isMacro) {
+      for (const part of childrenOf(tree)) this.#walk(part, written, variables);
+      return;
+    }
+    const named = new Named("variable", variable.name);
+    this.#walk(list as Expression, written, variables);
+    this.#add(named, variable, "root", true);
+    this.#walk(inner as Expression, written, [...variables, named]);
+  }
+
+  #chain(
+    base: NameExpression,
+    links: readonly Link[],
+    { leaf }: WrittenExpression,
+    variables: Variables,
+  ): void {
+    const variable = variables.findLast(({ name }) => name === base.name);
+    if (variable !== undefined) {
+      this.#add(variable, base, "root", false);
+      return;
+    }
+    const { body } = leaf.site;
+    const found = lookUp(base.name, body, leaf.roots);
+    if (found instanceof NodeModel) {
+      this.#add(this.#nodes.get(found), base, "root", false);
+      return;
+    }
+    const [link] = links;
+    const step = link && literalStep(link);
+    if (found?.kind === "local") {
+      this.#add(this.#locals.get(found.body)?.get(base.name), base, "root", false);
+    } else if (link === undefined || step === undefined) return;
+    else if (found?.kind === "inputs") {
+      this.#add(this.#inputs.get(step), { start: base.end, end: link.end }, "member", false);
+    } else if (found?.kind === "nodes") {
+      const node = visibleNode(step, body);
+      this.#add(node && this.#nodes.get(node), { start: base.start, end: link.end }, "root", false);
+    }
+  }
+}
+
+/** The key in front of a value, when it is spelt as `name`. */
+function keyBefore(text: string, valueStart: number, name: string): Span | undefined {
+  const before = text.slice(0, valueStart).trimEnd();
+  if (!before.endsWith("=") && !before.endsWith(":")) return undefined;
+  const head = before.slice(0, -1).trimEnd();
+  const spelt = [nameText(name), quoteText(name)].find((each) => head.endsWith(each));
+  return spelt === undefined ? undefined : { start: head.length - spelt.length, end: head.length };
+}
+
+/** How a place is written once its name is `to`. */
+export function spelled(place: Place, to: string, text: string): string {
+  const { named, spelling } = place;
+  const now = text.slice(place.start, place.end);
+  const isNeedlesslyQuoted = isBare(named.name, spelling) && now !== named.name;
+  switch (spelling) {
+    case "text":
+      return quoteText(to);
+    case "label":
+      return isNeedlesslyQuoted ? quoteText(to) : nameText(to);
+    case "segment":
+      return nameText(pathWith(place, to));
+    case "member": {
+      const dot = /^\s*(?:\?\.|\.)\s*/.exec(now)?.[0];
+      return dot === undefined ? `[${quoteText(to)}]` : dot + nameText(to);
+    }
+    case "root": {
+      if (!isNeedlesslyQuoted) return isBare(to, spelling) ? to : `nodes[${quoteText(to)}]`;
+      const dot = /^nodes\s*\??\.\s*/.exec(now)?.[0];
+      return dot === undefined ? `nodes[${quoteText(to)}]` : dot + nameText(to);
+    }
+  }
+}
+
+function isBare(name: string, spelling: Spelling): boolean {
+  return isIdent(name) && !(spelling === "root" && readsAsWord(name));
+}
+
+/** The path of a layout key with the segment of the place's node replaced. */
+function pathWith({ named, path = "" }: Place, to: string): string {
+  const depth = named.node?.body.depth ?? 0;
+  const ids = path.split("/");
+  ids[depth] = to;
+  return ids.join("/");
+}

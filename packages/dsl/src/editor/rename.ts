@@ -1,0 +1,133 @@
+/**
+ * Giving a name another one everywhere.
+ *   R1  after the edits every name of the text means what it meant: that is checked by reading the new text.
+ *   R2  a name given back gives the same bytes back, but for `nodes["x"]` where `x` alone would do and a name between needs quotes.
+ */
+
+import { shown } from "../diagnostics/quote.ts";
+import { codePointCount } from "../expression/data.ts";
+import { isIdent } from "../syntax/chars.ts";
+import { readsAsWord } from "../syntax/parse-operand.ts";
+import { applyEdits } from "./apply-edits.ts";
+import { type Named, NameIndex, type Place, spelled } from "./names.ts";
+import { Reading } from "./reading.ts";
+import type { RenameResult, TextEdit } from "./types.ts";
+
+/** Roots of the language: no node and no local may have such a name. */
+const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+
+/** Longest name; ids of nodes are parts of node paths in every event (FLOW2015). */
+const MAX_NAME_LENGTH = 128;
+
+type Refusal = Extract<RenameResult, { refused: string }>;
+
+/** The edits that give what is named at `offset` the name `to`. */
+export function renameEdits(
+  reading: Reading,
+  names: NameIndex,
+  offset: number,
+  to: string,
+): RenameResult {
+  const place = names.at(offset);
+  const refusal = place === undefined ? nothingHere() : refusalOf(place, to, names);
+  if (place === undefined || refusal !== undefined) return refusal as Refusal;
+  if (to === place.named.name) return { edits: [] };
+  const edits = editsOf(place.named, to, reading.text);
+  const changed = new NameIndex(new Reading(applyEdits(reading.text, edits), reading.project));
+  const wrong = firstDifference(names, changed);
+  return wrong === undefined ? { edits } : captured(to, wrong, reading, names);
+}
+
+/** Whether `rename` takes the name of a place. */
+export function isRenamable({ named }: Place): boolean {
+  return named.declaration !== undefined;
+}
+
+function editsOf(named: Named, to: string, text: string): readonly TextEdit[] {
+  const edits = named.places.map((place) => ({
+    from: place.start,
+    to: place.end,
+    text: spelled(place, to, text),
+  }));
+  return edits;
+}
+
+function nothingHere(): Refusal {
+  return { refused: "not_renamable", message: "nothing at this place has a name that can change" };
+}
+
+function refusalOf(place: Place, to: string, names: NameIndex): Refusal | undefined {
+  const { named } = place;
+  const { kind, name } = named;
+  if (!isRenamable(place)) {
+    const message =
+      kind === "local"
+        ? `${name} is the default name; write \`as = "…"\` on its node to name it otherwise`
+        : `${shown(name)} is not declared in this text`;
+    return { refused: "not_renamable", message };
+  }
+  const problem = nameProblem(named, to);
+  if (problem !== undefined) {
+    return { refused: "not_a_name", message: `${shown(to) || "an empty text"} ${problem}` };
+  }
+  const isWord = kind !== "input" && kind !== "connection" && RESERVED.has(to);
+  if (!isWord && !isTaken(named, to, names)) return undefined;
+  const owner = isWord ? "a word of the language" : `the name of another ${kind}`;
+  return { refused: "taken", message: `${shown(to)} is ${owner}; choose another name` };
+}
+
+/** Why a text cannot be the name of a thing of this kind. */
+function nameProblem({ kind }: Named, to: string): string | undefined {
+  if (kind === "local" || kind === "variable") {
+    return isIdent(to) && !readsAsWord(to)
+      ? undefined
+      : "is no identifier: letters, digits, _ and single dashes, beginning with a letter or _";
+  }
+  if (to.trim() === "" || /\p{Cc}|\p{Cs}/u.test(to))
+    return "is no name: it needs visible characters";
+  if (kind === "node" && /[/[\]~]/.test(to))
+    return "is no node id: / [ ] and ~ may not stand in it";
+  return codePointCount(to) > MAX_NAME_LENGTH
+    ? `is longer than ${MAX_NAME_LENGTH} characters`
+    : undefined;
+}
+
+/** Whether something beside it has the name already. */
+function isTaken({ kind, node, body, name }: Named, to: string, names: NameIndex): boolean {
+  if (to === name) return false;
+  if (node !== undefined) return node.body.byId.has(to);
+  if (body !== undefined) return body.locals.includes(to);
+  return (
+    kind !== "variable" &&
+    names.places.some(({ named }) => named.kind === kind && named.name === to)
+  );
+}
+
+/** The first place that means another thing than before; undefined: all mean the same. */
+function firstDifference(before: NameIndex, after: NameIndex): Place | undefined {
+  const old = meanings(before);
+  const now = meanings(after);
+  const at = old.findIndex((meaning, index) => meaning !== now[index]);
+  if (at !== -1) return before.places[at];
+  return old.length === now.length ? undefined : after.places[old.length];
+}
+
+/** What each place means: the place, counted, where its name stands first. */
+function meanings({ places }: NameIndex): readonly number[] {
+  const first = new Map<Named, number>();
+  return places.map(({ named }, at) => {
+    const known = first.get(named) ?? at;
+    first.set(named, known);
+    return known;
+  });
+}
+
+function captured(to: string, place: Place, reading: Reading, names: NameIndex): Refusal {
+  const known = names.places.includes(place);
+  const line = known ? reading.places.range(place.start, place.end).start.line : undefined;
+  const where = line === undefined ? "some name" : `the name on line ${line}`;
+  return {
+    refused: "would_capture",
+    message: `as ${shown(to)}, ${where} would mean another thing; choose another name`,
+  };
+}
