@@ -166,6 +166,16 @@ test("a node takes its comments, edges and places along; parted comments stay", 
   );
 });
 
+test("a node with another name has it wherever it is named", () => {
+  const text = changed(TEXT, { kind: "setLayout", path: "b/in", x: 1, y: 2 });
+  expect(changed(text, { kind: "renameNode", path: "b", to: "b2" })).toBe(
+    text
+      .replace("node b: map", "node b2: map")
+      .replace("a -> b -> c", "a -> b2 -> c")
+      .replace('"b/in"', '"b2/in"'),
+  );
+});
+
 test("line ends stay those of the text", () => {
   const text = TEXT.replaceAll("\n", "\r\n");
   for (const [, change, before, after] of CASES) {
@@ -217,6 +227,8 @@ describe("what cannot be done is refused", () => {
       "the flow has no node in",
     ],
     [{ kind: "removeEdge", from: "a", to: "c" }, "name_unknown", "there is no edge a -> c"],
+    [{ kind: "renameNode", path: "a", to: "b" }, "name_taken", "b is the name of another node"],
+    [{ kind: "renameNode", path: "a", to: "" }, "name_invalid", "is no name"],
     [{ kind: "clearLayout", path: "a" }, "path_unknown", "the layout has no place of a"],
   ])("%j", (change, code, message) => {
     if (code === "") {

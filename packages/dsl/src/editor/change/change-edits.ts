@@ -6,7 +6,9 @@ import { DslError } from "../../errors.ts";
 import { memberByText, NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import type { AttrItem, BlockItem, Item } from "../../language/items.ts";
 import { itemsOf } from "../../write/from-graph.ts";
+import { NameIndex } from "../names.ts";
 import type { Reading } from "../reading.ts";
+import { renameEdits } from "../rename.ts";
 import type { TextEdit } from "../types.ts";
 import { attributesOf, setAttribute } from "./attributes.ts";
 import { hasEdge, type IsMeant, removeEdges, withoutEdges } from "./edges.ts";
@@ -52,6 +54,8 @@ class Change {
         return this.#addNode(change.in, change.node);
       case "removeNode":
         return this.#removeNode(change.path);
+      case "renameNode":
+        return this.#renameNode(change.path, change.to);
       case "setField":
         return this.#set(change.path, fieldItem(change.field, change.value));
       case "removeField":
@@ -98,6 +102,14 @@ class Change {
       ...edits,
       ...removal(this.#lines, [node, ...gone, ...withoutEntries(places, isPlaced)]),
     ];
+  }
+
+  #renameNode(path: string, to: string): readonly TextEdit[] {
+    const { node } = this.#find(path);
+    const offset = node.labels[0]?.start ?? node.start;
+    const result = renameEdits(this.#reading, new NameIndex(this.#reading), offset, to);
+    if ("edits" in result) return result.edits;
+    return refuse(result.refused === "not_a_name" ? "name_invalid" : "name_taken", result.message);
   }
 
   #set(path: string, item: AttrItem): readonly TextEdit[] {

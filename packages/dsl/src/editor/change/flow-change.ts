@@ -10,6 +10,8 @@ export type FlowChange =
   | { readonly kind: "addNode"; readonly in?: NodePath; readonly node: FlowNode }
   /** Takes its edges and its entries of the layout along; what expressions read of it stays, and validation reports it. */
   | { readonly kind: "removeNode"; readonly path: NodePath }
+  /** Everything that names the node names it anew. */
+  | { readonly kind: "renameNode"; readonly path: NodePath; readonly to: string }
   | {
       readonly kind: "setField";
       readonly path: NodePath;
