@@ -25,8 +25,8 @@ const NONE: readonly Modifier[] = [];
 export function tokensOf(
   reading: Reading,
   names: NameIndex,
-  from = 0,
-  to = reading.text.length,
+  from: number = 0,
+  to: number = reading.text.length,
 ): Uint32Array {
   const finder = new TokenFinder(reading, from, to);
   for (const place of names.places) finder.name(place);
