@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as dsl from "@millrace/dsl";
+import * as editor from "@millrace/dsl/editor";
 import * as explain from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
 
@@ -26,6 +27,7 @@ test("the README names exports that there are", () => {
   const values = [
     ...section.matchAll(/`([a-z]\w+|DIAGNOSTICS|EXPLANATIONS|DslError|ExpressionError)`/g),
   ];
-  for (const [, name] of values) expect(Object.keys({ ...dsl, ...explain })).toContain(name);
+  for (const [, name] of values)
+    expect(Object.keys({ ...dsl, ...editor, ...explain })).toContain(name);
   expect(values.length).toBeGreaterThan(20);
 });
