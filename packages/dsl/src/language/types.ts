@@ -25,7 +25,8 @@ const FORMATS: { readonly [name: string]: string } = {
   datetime: "date-time",
   uri: "uri",
 };
-const TYPE_NAMES = "string number int bool null object any date datetime uri".split(" ");
+export const TYPE_NAMES: readonly string[] =
+  "string number int bool null object any date datetime uri".split(" ");
 
 /** Types as other languages name them. */
 const SLIP_TYPES: { readonly [name: string]: string } = {

@@ -44,7 +44,10 @@ export function effectOfCall(ctx: Validation, node: NodeModel): Effect | undefin
 }
 
 /** The operations of the service behind the connection that a node names. */
-function operationsOf(ctx: Validation, node: NodeModel): readonly ServiceOperation[] | undefined {
+export function operationsOf(
+  ctx: Validation,
+  node: NodeModel,
+): readonly ServiceOperation[] | undefined {
   const name = literalText(own(node.node.fields, "connection"));
   if (name === undefined) return undefined;
   const declared = ctx.connections.get(name);

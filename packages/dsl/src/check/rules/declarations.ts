@@ -60,14 +60,21 @@ function checkInput(ctx: Validation, input: Declared): void {
 }
 
 /** How a service may be entered, as a flow writes it. */
-const KINDS = ["oauth", "oauth2", "bearer", "apiKey", "basic", "none"];
+export const CONNECTION_KINDS: readonly string[] = [
+  "oauth",
+  "oauth2",
+  "bearer",
+  "apiKey",
+  "basic",
+  "none",
+];
 
 /** A connection is of a known kind and leads to a service that is described, where the catalog knows services. */
 function checkService(ctx: Validation, connection: unknown, pointer: string): void {
   const { services } = ctx.catalog;
   if (services === undefined) return;
   const kind = own(connection, "auth");
-  if (typeof kind === "string") checkListed(ctx, "kind", kind, KINDS, `${pointer}/auth`);
+  if (typeof kind === "string") checkListed(ctx, "kind", kind, CONNECTION_KINDS, `${pointer}/auth`);
   const field = ["service", "slug", "name"].find((key) => own(connection, key) !== undefined);
   const service = field === undefined ? undefined : own(connection, field);
   if (typeof service !== "string") return;

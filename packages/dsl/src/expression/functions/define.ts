@@ -20,6 +20,8 @@ export interface Named {
 /** A function or macro as a person reads it. */
 export interface FunctionInfo extends Named {
   readonly summary: string;
+  /** Stretches of the parameters in `signature`, those of its first form. */
+  readonly parameters: readonly (readonly [start: number, end: number])[];
 }
 
 /** A function: what it takes, what it gives, how it is computed. */

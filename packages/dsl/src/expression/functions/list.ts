@@ -67,5 +67,16 @@ export function listFunctions(): readonly FunctionInfo[] {
   return allFunctions().map(({ name, group, signature }) => ({
     ...{ name, group, signature },
     summary: SUMMARIES[name] ?? "",
+    parameters: parametersOf(signature),
   }));
+}
+
+/** The parameters of the first form of a signature, each from its first letter to its last. */
+function parametersOf(signature: string): [start: number, end: number][] {
+  const open = signature.indexOf("(");
+  const list = signature.slice(open + 1, signature.indexOf(")"));
+  return [...list.matchAll(/[^,\s][^,]*/g)].map(({ 0: text, index }) => {
+    const start = open + 1 + index;
+    return [start, start + text.length];
+  });
 }

@@ -1,0 +1,47 @@
+/** Completions as they are made: one for each name, with its rank. */
+
+import { isObject, own } from "../../data.ts";
+import type { Completion, CompletionKind } from "../types.ts";
+import type { CursorContext } from "./context.ts";
+
+/** Ranks, best first. Within a group an exact type comes before a possible one. */
+export const RANK = {
+  needed: 0,
+  local: 10,
+  sameBody: 20,
+  outside: 30,
+  root: 40,
+  member: 10,
+  plain: 20,
+  function: 50,
+  value: 5,
+} as const;
+
+/** What a completion says beside its label. */
+export interface Offer {
+  readonly label: string;
+  readonly kind: CompletionKind;
+  readonly rank: number;
+  /** Default: the label. */
+  readonly insert?: string | undefined;
+  readonly detail?: string | undefined;
+  readonly documentation?: (() => string | undefined) | undefined;
+  readonly deprecated?: boolean | undefined;
+}
+
+/** The completion of an offer at the identifier around the cursor. */
+export function completion({ from, to }: CursorContext, offer: Offer): Completion {
+  const { label, kind, rank, insert = label, detail, documentation, deprecated } = offer;
+  return {
+    ...{ label, kind, from, to, insert, rank },
+    ...(detail !== undefined && detail !== "" && { detail }),
+    ...(documentation && { documentation: () => documentation() ?? "" }),
+    ...(deprecated && { deprecated }),
+  };
+}
+
+/** The description of a schema. */
+export function descriptionOf(schema: unknown): string | undefined {
+  const text = isObject(schema) ? own(schema, "description") : undefined;
+  return typeof text === "string" ? text : undefined;
+}

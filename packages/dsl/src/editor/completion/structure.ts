@@ -1,0 +1,211 @@
+/** What may stand outside of values: words of blocks, fields, policies, names in heads, ends of edges. */
+
+import { memberNames } from "@millrace/contracts/kit";
+import type { NodeModel } from "../../check/model/bodies.ts";
+import { CONNECTION_KINDS } from "../../check/rules/declarations.ts";
+import { objectOrNone, own } from "../../data.ts";
+import {
+  BLOCKS,
+  type BlockKind,
+  FLOW_POLICIES,
+  isBlockKeyword,
+  type Member,
+  NODE_POLICIES,
+  TITLE,
+} from "../../language/blocks.ts";
+import { TYPE_NAMES } from "../../language/types.ts";
+import { nameText } from "../../syntax/print-expression.ts";
+import { describeType } from "../../types/flow-type.ts";
+import { typeFromSchema } from "../../types/from-schema.ts";
+import { type CursorContext, labelText } from "./context.ts";
+import { descriptionOf, type Offer, RANK } from "./offer.ts";
+
+/**
+ * At the start of an item: words of blocks, fields or attributes not yet set, nodes that an edge may leave. Where the item goes on
+ * behind the cursor, only what it may go on with.
+ */
+export function* itemOffers(context: CursorContext): Generator<Offer> {
+  const { block, reading, to } = context;
+  const { kind, body, node } = block;
+  if (kind === undefined) return;
+  const rest = /[^\n#]*/.exec(reading.text.slice(to))?.[0].trim() ?? "";
+  const takes = (pattern: RegExp): boolean => rest === "" || pattern.test(rest);
+  for (const keyword of Object.keys(BLOCKS).filter(isBlockKeyword)) {
+    const isOffered = rest === "" || fitsHead(keyword, context);
+    if (BLOCKS[keyword].in.includes(kind) && isOffered && isFree(keyword, context)) {
+      yield { label: keyword, kind: "keyword", rank: RANK.plain };
+    }
+  }
+  const isEdge = takes(/^(?:->|\.)/);
+  if (isEdge && (kind === "file" || kind === "body")) {
+    for (const each of body.nodes) yield nodeOffer(each, RANK.outside);
+  }
+  if (!takes(/^=/)) return;
+  if (kind === "body") yield { label: "output", kind: "property", rank: RANK.plain };
+  if (kind === "node" && node !== undefined) yield* fieldOffers(node, context);
+  else if (kind === "layout") {
+    for (const each of reading.model.nodes) {
+      if (!isSet(context, each.path)) {
+        const insert = nameText(each.path);
+        yield { label: each.path, insert, kind: "node", rank: RANK.plain };
+      }
+    }
+  } else if (kind !== "file" && kind !== "node") {
+    for (const { text, needed, schema } of attributesOf(kind)) {
+      if (isSet(context, text)) continue;
+      const rank = needed ? RANK.needed : RANK.member;
+      yield { label: text, kind: "property", rank, detail: describeType(typeFromSchema(schema)) };
+    }
+  }
+}
+
+/** Whether a block keyword may take the place of the one at the cursor: its head takes the same. */
+function fitsHead(keyword: keyof typeof BLOCKS, { reading, from, to }: CursorContext): boolean {
+  const now = reading.text.slice(from, to);
+  if (!isBlockKeyword(now)) return false;
+  const fresh = BLOCKS[keyword];
+  const old = BLOCKS[now];
+  return (["labels", "type", "value"] as const).every((part) => fresh[part] === old[part]);
+}
+
+function attributesOf(kind: Exclude<BlockKind, "file">): readonly Member[] {
+  return kind === "flow" ? [TITLE] : (BLOCKS[kind].attributes ?? []);
+}
+
+/** Whether a block may stand once more. */
+function isFree(keyword: string, { block, reading }: CursorContext): boolean {
+  if (keyword === "body") {
+    return block.node?.entry?.body === true && block.node.node.body === undefined;
+  }
+  if (keyword !== "flow" && keyword !== "layout") return true;
+  return !reading.items.some((item) => item.kind === "block" && item.keyword === keyword);
+}
+
+/** Whether an attribute stands in the block around the cursor, outside of the item that the cursor is in. */
+function isSet({ block, reading, from }: CursorContext, name: string, policy = false): boolean {
+  let { items } = reading;
+  for (;;) {
+    const around = items.find(
+      (item) => item.kind === "block" && item.start < block.start && block.start <= item.end,
+    );
+    if (around?.kind !== "block" || around.items === undefined) break;
+    items = around.items;
+  }
+  return items.some(
+    (item) =>
+      item.kind === "attr" &&
+      item.policy === policy &&
+      item.name === name &&
+      !(item.start <= from && from <= item.nameEnd),
+  );
+}
+
+function* fieldOffers(node: NodeModel, context: CursorContext): Generator<Offer> {
+  const schema = objectOrNone(node.entry?.fields);
+  const required = own(schema, "required");
+  const properties = objectOrNone(own(schema, "properties"));
+  for (const name of memberNames(properties)) {
+    if (isSet(context, name)) continue;
+    const isNeeded = Array.isArray(required) && required.includes(name);
+    yield {
+      label: name,
+      insert: nameText(name),
+      kind: "field",
+      rank: isNeeded ? RANK.needed : RANK.member,
+      detail: describeType(typeFromSchema(objectOrNone(properties[name]))),
+      documentation: () => descriptionOf(properties[name]),
+    };
+  }
+}
+
+/** Policies that are not set yet. */
+export function* policyOffers(context: CursorContext): Generator<Offer> {
+  for (const { text, schema } of policiesOf(context)) {
+    if (isSet(context, text, true)) continue;
+    const detail = describeType(typeFromSchema(schema));
+    yield { label: text, kind: "policy", rank: RANK.plain, detail };
+  }
+}
+
+/** The policies that the block around the cursor takes. */
+export function policiesOf({ block }: CursorContext): readonly Member[] {
+  return block.kind === "node" ? NODE_POLICIES : block.kind === "flow" ? FLOW_POLICIES : [];
+}
+
+const LABEL = String.raw`(?:"(?:[^"\\\n]|\\.)*"|[\w-]+)`;
+const TYPE_PLACE = new RegExp(String.raw`^(\w+)\s+${LABEL}\s*:\s*([\w.]*\.)?$`);
+
+/** In the head of a block: types. */
+export function* headOffers(context: CursorContext): Generator<Offer> {
+  const { before, block, reading } = context;
+  if (block.inner.some(({ kind }) => kind === "type")) {
+    if (/:\s*$/.test(reading.text.slice(0, context.from))) yield* typeOffers(context);
+    return;
+  }
+  const [, keyword, prefix = ""] = TYPE_PLACE.exec(before) ?? [];
+  if (keyword === "node") yield* nodeTypeOffers(context, prefix);
+  else if (keyword === "connection") {
+    for (const label of CONNECTION_KINDS) yield { label, kind: "value", rank: RANK.plain };
+  } else if (keyword === "input" || keyword === "output") yield* typeOffers(context);
+}
+
+function* typeOffers(_: CursorContext): Generator<Offer> {
+  for (const label of TYPE_NAMES) yield { label, kind: "type", rank: RANK.plain };
+}
+
+/** Node types; behind `http.` the rest of the name. */
+function* nodeTypeOffers({ reading }: CursorContext, prefix: string): Generator<Offer> {
+  const { catalog } = reading.validation;
+  for (const type of catalog.types) {
+    const entry = catalog.exactly(type);
+    if (entry === undefined || !type.startsWith(prefix)) continue;
+    yield {
+      label: type,
+      insert: type.slice(prefix.length),
+      kind: "type",
+      rank: entry.deprecated === undefined ? RANK.plain : RANK.function,
+      detail: `${entry.title}, ${entry.effect}`,
+      documentation: () => entry.summary,
+      deprecated: entry.deprecated !== undefined,
+    };
+  }
+}
+
+const PORT_PLACE = new RegExp(String.raw`(?:^|->\s*)(${LABEL})\s*\.\s*$`);
+const FIRST_END = new RegExp(String.raw`(${LABEL})(?:\s*\.\s*${LABEL})?\s*->\s*$`);
+
+const EDGE_END = new RegExp(String.raw`^${LABEL}\s*\.\s*$`);
+
+/** Whether an item begins with a name and a dot: the port of an edge follows. */
+export function isEdgeEnd(before: string): boolean {
+  return EDGE_END.test(before);
+}
+
+/** At the ends of an edge: ports behind a dot, else the nodes of the body but the one that the edge comes from. */
+export function* edgeOffers(context: CursorContext): Generator<Offer> {
+  const { before, block, reading } = context;
+  if (block.kind !== "file" && block.kind !== "body") return;
+  const { body } = block;
+  const port = PORT_PLACE.exec(before)?.[1];
+  if (port !== undefined) {
+    const node = body.byId.get(labelText(port));
+    if (node === undefined) return;
+    for (const name of reading.validation.ports.of(node).names) {
+      const description = node.entry?.ports.find((each) => each.name === name)?.description;
+      const insert = nameText(name);
+      yield { label: name, insert, kind: "port", rank: RANK.plain, detail: description };
+    }
+    return;
+  }
+  const from = FIRST_END.exec(before)?.[1];
+  if (from === undefined) return;
+  for (const node of body.nodes) {
+    if (node.id !== labelText(from)) yield nodeOffer(node, RANK.sameBody);
+  }
+}
+
+/** A node by its id. */
+export function nodeOffer({ id, entry, node }: NodeModel, rank: number): Offer {
+  const documentation = entry && (() => entry.summary);
+  return { label: id, insert: nameText(id), kind: "node", rank, detail: node.type, documentation };
+}
