@@ -1,5 +1,6 @@
 /** What editors ask of a text: analysis, completion, rename, fixes, structural edits. Pure: text and catalog in, answers out. */
 
+export { createAnalyser, editFlow } from "./analysis.ts";
 export { applyEdits } from "./apply-edits.ts";
 export type { FlowChange } from "./change/flow-change.ts";
 export {

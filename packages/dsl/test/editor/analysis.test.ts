@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { checkFlow, formatFlow, parseFlow } from "@millrace/dsl";
+import { applyEdits, createAnalyser, editFlow, type Project } from "@millrace/dsl/editor";
+import { casesOf } from "@millrace/test-support";
+import { describe, expect, test } from "vitest";
+import { catalog } from "../fixtures/catalog.ts";
+import { Random } from "../laws/random.ts";
+
+const project: Project = catalog;
+const analyser = createAnalyser(project);
+const folder = new URL("../fixtures/flows/", import.meta.url);
+const fixtures = readdirSync(folder).map((name) => ({
+  name,
+  text: readFileSync(new URL(name, folder), "utf8"),
+}));
+const PAGES = fixtures.find(({ name }) => name.startsWith("04"))?.text ?? "";
+
+/** Offset of a text, and of a part of it. */
+function at(text: string, found: string, part = found): number {
+  return text.indexOf(found) + found.indexOf(part);
+}
+
+describe("an analysis of a fixture", () => {
+  test.each(fixtures)("$name says what checking and formatting say", ({ text }) => {
+    const analysis = analyser.analyse(text);
+    expect(analysis.diagnostics()).toEqual(checkFlow(text, project).diagnostics);
+    expect(applyEdits(text, analysis.format())).toBe(formatFlow(text).text);
+    expect(analysis.parsed.graph).toEqual(parseFlow(text).graph);
+  });
+});
+
+describe("a hover", () => {
+  const hover = (text: string, offset: number): string | undefined =>
+    analyser.analyse(text).hover(offset)?.markdown;
+
+  test("on a node's name says its type", () => {
+    expect(hover(PAGES, at(PAGES, "node score", "score"))).toContain("`node score: transform`");
+  });
+
+  test("on a node's type says its title and its ports", () => {
+    const text = hover(PAGES, at(PAGES, "http.request"));
+    expect(text).toContain("ports: `out`, `error`");
+  });
+
+  test("on a field says its type", () => {
+    expect(hover(PAGES, at(PAGES, "method = "))).toContain("`method: string`");
+  });
+
+  test("on a policy says its members", () => {
+    expect(hover(PAGES, at(PAGES, "@retry", "retry"))).toContain("members: `max`");
+  });
+
+  test("on an input says its type and its default", () => {
+    expect(hover(PAGES, at(PAGES, "inputs.urls", "urls"))).toContain(
+      "`input urls: list of string`",
+    );
+  });
+
+  test("on a function says its signature", () => {
+    expect(hover(PAGES, at(PAGES, "sortBy"))).toContain(
+      "`sortBy(list, x, number|string|bool) list`",
+    );
+  });
+
+  test("shows text of a flow and a catalog without markup and links", () => {
+    const hostile = "<img src=x> [a](https://evil.example) `b` **c** https://evil.example";
+    const entry = catalog.entry("log");
+    const analysis = createAnalyser({
+      ...catalog,
+      types: () => ["log"],
+      entry: () => entry && { ...entry, title: hostile, summary: hostile },
+    }).analyse('flow 1 x\n\nnode a: log {\n  message = ""\n}\n');
+    const text = analysis.hover("flow 1 x\n\nnode a: l".length)?.markdown ?? "";
+    expect(text).toContain("evil");
+    const outside = text.replace(/`[^`]*`/g, "").replace(/\\[\s\S]/g, "");
+    expect(outside).not.toMatch(/[<>[\]`]|:\/\//);
+  });
+});
+
+test("a signature has the parameter that the cursor is in", () => {
+  const text = 'flow 1 x\n\noutput a = substring("abc", 1, ';
+  const signature = analyser.analyse(text).signature(text.length);
+  expect(signature?.label).toBe("substring(string, start, end?) string");
+  expect(signature?.parameters.map(([from, to]) => signature.label.slice(from, to))).toEqual([
+    "string",
+    "start",
+    "end?",
+  ]);
+  expect(signature?.active).toBe(2);
+});
+
+test("a definition is the declaration in this text, or the file of another flow", () => {
+  const analysis = analyser.analyse(PAGES);
+  const target = analysis.definition(at(PAGES, "min(1, size(string(get.body)", "get"));
+  expect(PAGES.slice(target?.name.start, target?.name.end)).toBe("get");
+  expect(PAGES.slice(target?.whole.start, target?.whole.end)).toMatch(/^node get: http.request \{/);
+  const text = 'flow 1 x\n\nnode a: subflow {\n  flow = "child"\n}\n';
+  const withFlows = createAnalyser({ ...catalog, flowUri: (slug) => `file:///${slug}.flow` });
+  const other = withFlows.analyse(text).definition(at(text, '"child"', "child"));
+  expect(other?.uri).toBe("file:///child.flow");
+});
+
+test("references are all places of a name, its declaration among them", () => {
+  const found = analyser.analyse(PAGES).references(at(PAGES, "pages -> best"));
+  expect(found.filter(({ isDeclaration }) => isDeclaration)).toHaveLength(1);
+  expect(found.map(({ start, end }) => PAGES.slice(start, end))).toEqual([
+    ...["pages", "pages", "pages", "pages", "pages"],
+    '"pages/get"',
+  ]);
+});
+
+test("a place in the text is a node, and a node a place in the text", () => {
+  const analysis = analyser.analyse(PAGES);
+  expect(analysis.nodeAt(at(PAGES, "url = url"))).toBe("pages/get");
+  const place = analysis.placeOf("pages/get");
+  expect(PAGES.slice(place?.start, place?.end)).toMatch(/^node get: http\.request \{/);
+  expect(analysis.placeOf("pages/none")).toBeUndefined();
+});
+
+test("a change of the flow is made in its text", () => {
+  const analysis = analyser.analyse(PAGES);
+  const edits = editFlow(analysis, { kind: "renameNode", path: "pages/get", to: "load" });
+  expect(applyEdits(PAGES, edits)).toBe(PAGES.replaceAll(/\bget\b/g, "load"));
+});
+
+test("the same text of the same project is analysed once, and anew when the project changed", () => {
+  const own = createAnalyser(project);
+  const first = own.analyse(PAGES);
+  expect(own.analyse(PAGES, first)).toBe(first);
+  own.changed();
+  expect(own.analyse(PAGES, first)).not.toBe(first);
+});
+
+test("no cut of a text and no offset makes an answer throw or point outside of the text", () => {
+  const random = new Random(7);
+  for (let round = 0; round < casesOf(600); round += 1) {
+    const { text: whole } = random.pick(fixtures);
+    const from = random.below(whole.length);
+    const text = whole.slice(0, from) + whole.slice(from + random.below(9));
+    const analysis = analyser.analyse(text);
+    const offset = random.chance(0.1) ? random.below(9) - 4 : from;
+    const spans = [
+      ...analysis.references(offset),
+      ...analysis.folds(),
+      ...analysis.selections(offset),
+      ...analysis.links(),
+      ...[analysis.hover(offset) ?? { start: 0, end: 0 }],
+      ...analysis.completions(offset).map(({ from: start, to: end }) => ({ start, end })),
+    ];
+    analysis.signature(offset);
+    analysis.definition(offset);
+    analysis.rename(offset, "other");
+    analysis.fixesAt(offset, offset + 5);
+    analysis.symbols();
+    analysis.tokens();
+    for (const { start, end } of spans) {
+      expect(start).toBeGreaterThanOrEqual(0);
+      expect(end).toBeLessThanOrEqual(text.length);
+      expect(start).toBeLessThanOrEqual(end);
+    }
+  }
+});
