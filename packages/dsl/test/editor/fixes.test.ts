@@ -1,11 +1,15 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { checkFlow, type Diagnostic, parseFlow } from "@millrace/dsl";
 import { applyEdits } from "@millrace/dsl/editor";
 import { casesOf } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { fixAll, fixesAt } from "../../src/editor/fixes.ts";
+import { Reading } from "../../src/editor/reading.ts";
 import { catalog } from "../fixtures/catalog.ts";
 import { breakOne, slipOne, someItems } from "../laws/faults.ts";
 import { Random } from "../laws/random.ts";
+
+const FLOWS = new URL("../fixtures/flows/", import.meta.url);
 
 const SLIPS = 'flow 1 f\n\nnode a: log {\n  message: "x"\n}\n\nnode b: log {\n  mesage = "y"\n}\n';
 
@@ -75,6 +79,33 @@ test("E6: a fix alone, and all of them, add no error", () => {
       const fixed = applyEdits(text, edits);
       const shown = `${diagnostic.code} ${title}\n${text}\n---\n${fixed}`;
       expect(errorsIn(fixed), shown).toBeLessThanOrEqual(before);
+    }
+  }
+}, 300_000);
+
+test("E6: in a flow that was valid but for one slip no fix adds an error of any family", () => {
+  const errors = (text: string): number =>
+    checkFlow(text, catalog).diagnostics.filter(({ severity }) => severity === "error").length;
+  const flows = readdirSync(FLOWS).map((name) => {
+    const text = readFileSync(new URL(name, FLOWS), "utf8");
+    const { items } = new Reading(text, catalog);
+    return {
+      text,
+      items: items.filter(({ start, end }) => / = | -> /.test(text.slice(start, end))),
+    };
+  });
+  for (let seed = 0; seed < casesOf(1_500); seed += 1) {
+    const r = new Random(seed);
+    const { text: sound, items } = r.pick(flows);
+    const { start, end } = r.pick(items);
+    const item = r.pick([breakOne, slipOne])(sound.slice(start, end), r);
+    const text = sound.slice(0, start) + item + sound.slice(end);
+    const { diagnostics } = checkFlow(text, catalog);
+    const before = errors(text);
+    const fixes = fixesAt(diagnostics, 0, text.length).slice(0, 3);
+    for (const edits of [fixAll(diagnostics), ...fixes.map((fix) => fix.edits)]) {
+      const fixed = applyEdits(text, edits);
+      expect(errors(fixed), `${item}\n---\n${fixed}`).toBeLessThanOrEqual(before);
     }
   }
 }, 300_000);

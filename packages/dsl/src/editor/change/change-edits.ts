@@ -16,12 +16,16 @@ import type { FlowChange } from "./flow-change.ts";
 import { Lines } from "./lines.ts";
 import { type Holder, holderOf, insertion, removal } from "./place-item.ts";
 
-/** The edits of a change, sorted. Throws `DslError` when it cannot be made. */
-export function changeEdits(reading: Reading, change: FlowChange): readonly TextEdit[] {
+/** The edits of a change, sorted. `names` is asked only where a name changes. Throws `DslError` when the change cannot be made. */
+export function changeEdits(
+  reading: Reading,
+  change: FlowChange,
+  names: () => NameIndex = () => new NameIndex(reading),
+): readonly TextEdit[] {
   if (reading.parsed.diagnostics.some(isUnread)) {
     refuse("text_invalid", "the text has errors of syntax; mend them before the flow is changed");
   }
-  const edits = new Change(reading).edits(change);
+  const edits = new Change(reading, names).edits(change);
   return [...edits].sort((a, b) => a.from - b.from || a.to - b.to);
 }
 
@@ -39,11 +43,13 @@ interface Place {
 
 class Change {
   readonly #reading: Reading;
+  readonly #names: () => NameIndex;
   readonly #lines: Lines;
   readonly #file: Holder;
 
-  constructor(reading: Reading) {
+  constructor(reading: Reading, names: () => NameIndex) {
     this.#reading = reading;
+    this.#names = names;
     this.#lines = new Lines(reading.text);
     this.#file = { kind: "file", block: undefined, items: reading.items };
   }
@@ -107,7 +113,7 @@ class Change {
   #renameNode(path: string, to: string): readonly TextEdit[] {
     const { node } = this.#find(path);
     const offset = node.labels[0]?.start ?? node.start;
-    const result = renameEdits(this.#reading, new NameIndex(this.#reading), offset, to);
+    const result = renameEdits(this.#reading, this.#names(), offset, to);
     if ("edits" in result) return result.edits;
     return refuse(result.refused === "not_a_name" ? "name_invalid" : "name_taken", result.message);
   }
