@@ -205,7 +205,7 @@ export function* edgeOffers(context: CursorContext): Generator<Offer> {
 }
 
 /** A node by its id. */
-export function nodeOffer({ id, entry, node }: NodeModel, rank: number): Offer {
+function nodeOffer({ id, entry, node }: NodeModel, rank: number): Offer {
   const documentation = entry && (() => entry.summary);
   return { label: id, insert: nameText(id), kind: "node", rank, detail: node.type, documentation };
 }
