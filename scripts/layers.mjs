@@ -23,6 +23,10 @@ export const layers = {
   desktop: { neutral: true, needs: ["contracts", "client"], foreign: [] },
   dsl: { neutral: true, needs: ["contracts"], foreign: [] },
   graph: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
+  "language-server": {
+    needs: ["contracts", "dsl"],
+    foreign: ["vscode-languageserver", "vscode-languageserver-textdocument"],
+  },
   codemirror: { needs: [], foreign: ["@codemirror/*", "@lezer/*"] }, // all of them peers
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   ai: { neutral: true, needs: spine, foreign: [] },

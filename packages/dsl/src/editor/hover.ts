@@ -171,9 +171,7 @@ function attributeAt(
 
 /** A member of what an expression reads, or a function that it calls. */
 function readHover(reading: Reading, offset: number): Hover | undefined {
-  const written = reading.expressions.findLast(
-    ({ start, end }) => start <= offset && offset <= end,
-  );
+  const written = reading.expressionAt(offset);
   const node = written && partAt(written.tree, offset);
   if (written === undefined || node === undefined) return undefined;
   if (node.kind === "call") {

@@ -72,8 +72,21 @@ export class Reading {
 
   /** Every expression that stands in the text as in the graph, by offset. */
   get expressions(): readonly WrittenExpression[] {
-    this.#written ??= this.#resolve();
+    if (this.#written === undefined) {
+      const { validation, model } = this;
+      const sites = [...model.nodes.flatMap(sitesOfNode), ...outputSites(validation.graph, model)];
+      this.#written = this.#resolve(sites);
+    }
     return this.#written;
+  }
+
+  /** The expression around an offset; only those of the node there, or of outputs, are looked at. */
+  expressionAt(offset: number): WrittenExpression | undefined {
+    const { validation, model } = this;
+    const node = this.nodeAt(offset);
+    const outputs = outputSites(validation.graph, model).filter(({ reader }) => reader === node);
+    const sites = [...(node === undefined ? [] : sitesOfNode(node)), ...outputs];
+    return this.#resolve(sites).findLast(({ start, end }) => start <= offset && offset <= end);
   }
 
   /** Types of what the expressions of a body may read; the elements of the lists around it are known. */
@@ -106,9 +119,8 @@ export class Reading {
     }
   }
 
-  #resolve(): readonly WrittenExpression[] {
-    const { validation, model } = this;
-    const sites = [...model.nodes.flatMap(sitesOfNode), ...outputSites(validation.graph, model)];
+  #resolve(sites: readonly Site[]): readonly WrittenExpression[] {
+    const { validation } = this;
     const found: WrittenExpression[] = [];
     for (const leaf of leavesOf(sites)) {
       const tree = validation.map.expression(leaf);

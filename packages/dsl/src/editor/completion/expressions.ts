@@ -55,7 +55,7 @@ export function* expressionOffers(context: CursorContext, value: ValuePlace): Ge
 function readScope({ reading, from, to }: CursorContext): Scope | undefined {
   const { text, project } = reading;
   const changed = new Reading(text.slice(0, from) + PLACEHOLDER + text.slice(to), project);
-  const written = changed.expressions.findLast(({ start, end }) => start <= from && from < end);
+  const written = changed.expressionAt(from);
   if (written === undefined) return undefined;
   const { leaf, tree } = written;
   const { site, roots } = leaf;

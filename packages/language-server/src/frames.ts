@@ -1,0 +1,218 @@
+/**
+ * Frames of JSON-RPC: the reader and writer in front of `vscode-languageserver`. The library trusts its client; this does not.
+ *   F1  every request has exactly one answer, whenever it comes and whatever is in it.
+ *   F2  after a header that gives no usable length it is not known where a frame begins: the stream ends there.
+ * @see Language Server Protocol 3.17, "Base Protocol"
+ */
+
+import {
+  AbstractMessageReader,
+  AbstractMessageWriter,
+  type DataCallback,
+  type Disposable,
+  ErrorCodes,
+  type Message,
+  type MessageReader,
+  type MessageWriter,
+} from "vscode-languageserver/node";
+
+/** Longest header block: clients send two short lines. */
+const MAX_HEADER_BYTES = 8192;
+/** Longest message: a text of the largest size that is read, written with escapes. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const HEADER_END = Buffer.from("\r\n\r\n");
+
+/** A stream of bytes in; a Node stream is one. */
+export type ByteSource = AsyncIterable<Uint8Array>;
+
+/** What takes bytes; a Node stream is one. */
+export interface ByteSink {
+  write(bytes: Uint8Array): unknown;
+}
+
+/** Writes each message as one frame. */
+export class FrameWriter extends AbstractMessageWriter implements MessageWriter {
+  readonly #sink: ByteSink;
+
+  constructor(sink: ByteSink) {
+    super();
+    this.#sink = sink;
+  }
+
+  async write(message: Message): Promise<void> {
+    const body = Buffer.from(JSON.stringify(message), "utf8");
+    this.#sink.write(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]));
+  }
+
+  end(): void {}
+}
+
+/** What a message may be before the protocol is known to be followed. */
+interface Received {
+  readonly id?: unknown;
+  readonly method?: unknown;
+}
+
+type Phase = "new" | "running" | "shut-down";
+
+/** Reads frames, answers what the library must not see, and hands on the rest. */
+export class FrameReader extends AbstractMessageReader implements MessageReader {
+  readonly #source: ByteSource;
+  readonly #writer: FrameWriter;
+  readonly #end: (code: number, reason?: string) => void;
+  #phase: Phase = "new";
+
+  /** `end` is called once, with the exit code that the protocol asks for, and why where something was wrong. */
+  constructor(
+    source: ByteSource,
+    writer: FrameWriter,
+    end: (code: number, reason?: string) => void,
+  ) {
+    super();
+    this.#source = source;
+    this.#writer = writer;
+    this.#end = end;
+  }
+
+  listen(callback: DataCallback): Disposable {
+    let isOpen = true;
+    const close = (code: number, reason?: string): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#end(code, reason);
+      this.fireClose();
+    };
+    const run = async (): Promise<void> => {
+      const frames = new FrameBuffer();
+      for await (const chunk of this.#source) {
+        if (!isOpen) return;
+        frames.add(chunk);
+        for (let body = frames.next(); body !== undefined; body = frames.next()) {
+          if (this.#take(body, callback)) return close(this.#phase === "shut-down" ? 0 : 1);
+        }
+        if (frames.problem !== undefined) return close(1, frames.problem);
+      }
+      close(this.#phase === "shut-down" ? 0 : 1);
+    };
+    run().catch((error: unknown) => close(1, `reading failed: ${String(error)}`));
+    return { dispose: () => close(1) };
+  }
+
+  /** Takes the body of a frame; true for `exit`. */
+  #take(body: Uint8Array, callback: DataCallback): boolean {
+    let message: unknown;
+    try {
+      message = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    } catch {
+      this.#refuse(null, ErrorCodes.ParseError, "the message is no JSON in UTF-8");
+      return false;
+    }
+    if (typeof message !== "object" || message === null || Array.isArray(message)) {
+      this.#refuse(null, ErrorCodes.InvalidRequest, "a message is one JSON object");
+      return false;
+    }
+    const { id, method } = message as Received;
+    if (method === "exit" && id === undefined) return true;
+    if (method !== undefined && typeof method !== "string") {
+      this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "`method` is a string");
+    } else if (method === undefined && !("result" in message) && !("error" in message)) {
+      this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "a message has a `method` or a `result`");
+    } else if (id !== undefined && method !== undefined && idOf(id) === null) {
+      this.#refuse(
+        null,
+        ErrorCodes.InvalidRequest,
+        "the `id` of a request is a string or a number",
+      );
+    } else if (this.#isInOrder(method, id)) callback(message as unknown as Message);
+    return false;
+  }
+
+  /** Whether a message may come now; a request that may not is answered. */
+  #isInOrder(method: string | undefined, id: unknown): boolean {
+    const isRequest = method !== undefined && id !== undefined;
+    if (this.#phase === "shut-down") {
+      if (isRequest) this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "the server was shut down");
+      return false;
+    }
+    if (method === "initialize" && isRequest) {
+      const isFirst = this.#phase === "new";
+      this.#phase = "running";
+      if (!isFirst) {
+        this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "the server is initialized already");
+      }
+      return isFirst;
+    }
+    if (this.#phase === "new") {
+      if (isRequest) {
+        this.#refuse(idOf(id), ErrorCodes.ServerNotInitialized, "`initialize` comes first");
+      }
+      return false;
+    }
+    if (method === "shutdown" && isRequest) this.#phase = "shut-down";
+    return true;
+  }
+
+  #refuse(id: string | number | null, code: number, message: string): void {
+    void this.#writer.write({ jsonrpc: "2.0", id, error: { code, message } } as Message);
+  }
+}
+
+function idOf(id: unknown): string | number | null {
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+/** Bytes as they come, and the bodies of whole frames. */
+class FrameBuffer {
+  #chunks: Buffer[] = [];
+  #size = 0;
+  /** Bytes of the body that is read; undefined: a header comes next. */
+  #wanted: number | undefined;
+  /** Why the stream cannot be read any further. */
+  problem: string | undefined;
+
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    this.#size += chunk.byteLength;
+  }
+
+  /** The body of the next frame, once all of it is there. */
+  next(): Uint8Array | undefined {
+    if (this.problem !== undefined) return undefined;
+    if (this.#wanted === undefined && !this.#readHeader()) return undefined;
+    const wanted = this.#wanted as number;
+    if (this.#size < wanted) return undefined;
+    this.#wanted = undefined;
+    return this.#cut(wanted, 0);
+  }
+
+  /** Takes `length` bytes off, and `behind` more. The chunks are put together once a frame, not once a chunk. */
+  #cut(length: number, behind: number): Buffer {
+    const all = this.#whole();
+    const rest = all.subarray(length + behind);
+    this.#chunks = rest.length === 0 ? [] : [rest];
+    this.#size = rest.length;
+    return all.subarray(0, length);
+  }
+
+  #whole(): Buffer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0] as Buffer;
+  }
+
+  #readHeader(): boolean {
+    if (this.#size === 0) return false;
+    const end = this.#whole().indexOf(HEADER_END);
+    if (end > MAX_HEADER_BYTES || (end === -1 && this.#size > MAX_HEADER_BYTES)) {
+      this.problem = `a header is longer than ${MAX_HEADER_BYTES} bytes`;
+      return false;
+    }
+    if (end === -1) return false;
+    const header = this.#cut(end, HEADER_END.length).toString("latin1");
+    const length = /^content-length[ \t]*:[ \t]*(\d{1,15})[ \t]*$/im.exec(header)?.[1];
+    if (length === undefined) this.problem = "a header has no usable Content-Length";
+    else if (Number(length) > MAX_BODY_BYTES) {
+      this.problem = `a message is longer than ${MAX_BODY_BYTES} bytes`;
+    } else this.#wanted = Number(length);
+    return this.problem === undefined;
+  }
+}

@@ -1,0 +1,161 @@
+/** `createLanguageServer`: the Language Server Protocol over the analysis of `@millrace/dsl/editor`. No code of a project runs. */
+
+import { createConnection } from "vscode-languageserver";
+import {
+  CodeActionKind,
+  createProtocolConnection,
+  DidChangeWatchedFilesNotification,
+  type InitializeResult,
+  TextDocumentSyncKind,
+} from "vscode-languageserver/node";
+import { LEGEND, toDiagnostic } from "./answers.ts";
+import { Documents, type OpenDocument, type ProjectFor, type Timers } from "./documents.ts";
+import { type ByteSink, type ByteSource, FrameReader, FrameWriter } from "./frames.ts";
+import { answerRequests, EXPLAIN, FIX_ALL } from "./requests.ts";
+
+/** What a language server is made of. */
+export interface LanguageServerOptions {
+  /** Bytes of the client. */
+  readonly reader: ByteSource;
+  /** Takes the bytes of the answers, and nothing else. */
+  readonly writer: ByteSink;
+  /** The project of the file's folder, an address that ends with `/`. */
+  readonly projectFor: ProjectFor;
+  /** Version that the client is told. */
+  readonly version?: string;
+  /** Takes lines about the server itself; default: nobody. */
+  readonly log?: (line: string) => void;
+  /** Default: those of the host. */
+  readonly timers?: Timers;
+}
+
+/** A server that runs. */
+export interface LanguageServer {
+  /** Resolves when the client is done: 0 after `shutdown`, else 1. Nothing is read or written any more. */
+  readonly ended: Promise<number>;
+}
+
+/** How often it is looked whether the process that started the server is still there. */
+const PARENT_CHECK_MS = 3000;
+
+const HOST_TIMERS: Timers = {
+  now: () => Date.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Files whose change is a change of a project. */
+const WATCHED = ["**/millrace.json", "**/millrace.lock.json", "**/services/*.json", "**/*.flow"];
+
+const CAPABILITIES: InitializeResult["capabilities"] = {
+  positionEncoding: "utf-16",
+  textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
+  completionProvider: {
+    triggerCharacters: [".", "@", '"', ":", "$", "{", ">", " "],
+    resolveProvider: true,
+  },
+  hoverProvider: true,
+  signatureHelpProvider: { triggerCharacters: ["(", ","] },
+  definitionProvider: true,
+  referencesProvider: true,
+  documentHighlightProvider: true,
+  renameProvider: { prepareProvider: true },
+  documentSymbolProvider: true,
+  foldingRangeProvider: true,
+  selectionRangeProvider: true,
+  documentFormattingProvider: true,
+  documentLinkProvider: {},
+  codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix, FIX_ALL] },
+  executeCommandProvider: { commands: [EXPLAIN] },
+  semanticTokensProvider: { legend: LEGEND, full: true, range: true },
+};
+
+/** Serves one client until it leaves. */
+export function createLanguageServer(options: LanguageServerOptions): LanguageServer {
+  const { reader, writer, projectFor, version, log = () => {}, timers = HOST_TIMERS } = options;
+  let stopParentCheck = (): void => {};
+  let end: (code: number) => void = () => {};
+  const ended = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  const frames = new FrameWriter(writer);
+  const finish = (code: number, reason?: string): void => {
+    if (reason !== undefined) log(reason);
+    stopParentCheck();
+    documents.stop();
+    end(code);
+  };
+  const source = new FrameReader(reader, frames, finish);
+  const connection = createConnection(
+    (logger) => createProtocolConnection(source, frames, logger),
+    {
+      shutdownReceived: false,
+      initialize({ processId }) {
+        if (typeof processId !== "number") return;
+        stopParentCheck = watchParent(processId, timers, () => finish(1, "the client is gone"));
+      },
+      exit: finish,
+    },
+  );
+  const publish = async (document: OpenDocument): Promise<void> => {
+    const { text } = document;
+    const { uri, version: analysed } = text;
+    const found = (await document.analysis()).diagnostics();
+    // Closed or changed meanwhile: a later pass says it.
+    if (documents.get(uri) !== document || text.version !== analysed) return;
+    const diagnostics = found.map((finding) => toDiagnostic(finding, text));
+    await connection.sendDiagnostics({ uri, version: analysed, diagnostics });
+  };
+  const documents = new Documents(projectFor, timers, (document) => {
+    publish(document).catch((error: unknown) => log(`diagnostics failed: ${String(error)}`));
+  });
+  let watchesFiles = false;
+
+  connection.onInitialize(({ capabilities }) => {
+    watchesFiles = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    return {
+      capabilities: CAPABILITIES,
+      serverInfo: { name: "millrace", ...(version !== undefined && { version }) },
+    };
+  });
+  connection.onInitialized(async () => {
+    if (!watchesFiles) return;
+    const watchers = WATCHED.map((globPattern) => ({ globPattern }));
+    await connection.client.register(DidChangeWatchedFilesNotification.type, { watchers });
+  });
+  connection.onDidChangeWatchedFiles(() => documents.reload());
+  connection.onDidOpenTextDocument(({ textDocument: { uri, languageId, version, text } }) =>
+    documents.open(uri, languageId, version, text),
+  );
+  connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) =>
+    documents.change(uri, version, contentChanges),
+  );
+  connection.onDidSaveTextDocument(({ textDocument: { uri } }) => documents.save(uri));
+  connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
+    documents.close(uri);
+    return connection.sendDiagnostics({ uri, diagnostics: [] });
+  });
+  answerRequests(connection, documents);
+  connection.listen();
+  return { ended };
+}
+
+/** Calls back once the process that started the server is gone; the answer stops looking. */
+function watchParent(processId: number, timers: Timers, gone: () => void): () => void {
+  let cancel = (): void => {};
+  const look = (): void => {
+    try {
+      process.kill(processId, 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ESRCH") {
+        gone();
+        return;
+      }
+    }
+    cancel = timers.after(PARENT_CHECK_MS, look);
+  };
+  cancel = timers.after(PARENT_CHECK_MS, look);
+  return () => cancel();
+}

@@ -1,0 +1,238 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { checkFlow, formatFlow } from "@millrace/dsl";
+import { casesOf } from "@millrace/test-support";
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ProtocolConnection } from "vscode-languageserver-protocol/node";
+import { TextDocument } from "vscode-languageserver-textdocument";
+import { catalog } from "../../dsl/test/fixtures/catalog.ts";
+import { connect, type Served, serve } from "./client.ts";
+
+const folder = new URL("../../dsl/test/fixtures/flows/", import.meta.url);
+const texts = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));
+const PAGES = texts[3] ?? "";
+const URI = "file:///flows/a.flow";
+
+let served: Served;
+let client: ProtocolConnection;
+let published: { uri: string; version?: number; diagnostics: Record<string, unknown>[] }[];
+
+beforeEach(async () => {
+  served = serve();
+  client = await connect(served);
+  published = [];
+  client.onNotification("textDocument/publishDiagnostics", (params) => {
+    published.push(params as never);
+  });
+  return async () => {
+    await client.sendRequest("shutdown");
+    await client.sendNotification("exit");
+    expect(await served.ended).toBe(0);
+  };
+});
+
+const open = (text: string, uri = URI): Promise<void> =>
+  client.sendNotification("textDocument/didOpen", {
+    textDocument: { uri, languageId: "millrace-flow", version: 1, text },
+  });
+const change = (version: number, text: string): Promise<void> =>
+  client.sendNotification("textDocument/didChange", {
+    textDocument: { uri: URI, version },
+    contentChanges: [{ text }],
+  });
+/** Everything sent before was taken. */
+const settle = (): Promise<unknown> =>
+  client.sendRequest("textDocument/foldingRange", { textDocument: { uri: URI } });
+const ask = (method: string, params: object = {}): Promise<never> =>
+  client.sendRequest(method, { textDocument: { uri: URI }, ...params });
+/** The position of a text, or of a part of it. */
+const at = (text: string, found: string, part = found) => ({
+  position: TextDocument.create(URI, "", 1, text).positionAt(
+    text.indexOf(found) + found.indexOf(part) + 1,
+  ),
+});
+
+describe("diagnostics", () => {
+  test("are those of a check of the flow, with code, source and version", async () => {
+    const text = PAGES.replace("http.request", "htp.request");
+    await open(text);
+    await settle();
+    served.timers.advance(0);
+    await settle();
+    await settle();
+    const [first] = published;
+    expect(first?.version).toBe(1);
+    expect(first?.diagnostics.map(({ code }) => code)).toEqual(
+      checkFlow(text, catalog).diagnostics.map(({ code }) => code),
+    );
+    expect(first?.diagnostics[0]).toMatchObject({
+      source: "millrace",
+      code: "FLOW3001",
+      message: expect.stringContaining("; did you mean"),
+    });
+  });
+
+  test("a burst of changes costs one pass, 120 ms after the last and 500 ms after the first", async () => {
+    await open(PAGES);
+    await settle();
+    served.timers.advance(0);
+    await settle();
+    await settle();
+    published.length = 0;
+    for (let version = 2; version < 102; version += 1)
+      await change(version, `${PAGES}# ${version}\n`);
+    await settle();
+    served.timers.advance(119);
+    await settle();
+    expect(published).toHaveLength(0);
+    served.timers.advance(1);
+    await settle();
+    await settle();
+    expect(published.map(({ version }) => version)).toEqual([101]);
+    for (let version = 102; version < 107; version += 1) {
+      await change(version, `${PAGES}# ${version}\n`);
+      await settle();
+      served.timers.advance(100);
+    }
+    await settle();
+    await settle();
+    expect(published).toHaveLength(2);
+  });
+
+  test("of a text that is closed are cleared", async () => {
+    await open("flow 1");
+    await client.sendNotification("textDocument/didClose", { textDocument: { uri: URI } });
+    await settle();
+    expect(published).toEqual([{ uri: URI, diagnostics: [] }]);
+  });
+});
+
+describe("requests", () => {
+  test("formatting gives the edits of canonical form", async () => {
+    for (const text of texts) {
+      const messy = text.replaceAll("  ", "   ").replace(/\n\n/, "\n\n\n\n");
+      await open(messy);
+      const edits = await ask("textDocument/formatting", { options: { tabSize: 8 } });
+      const document = TextDocument.create(URI, "", 1, messy);
+      expect(TextDocument.applyEdits(document, edits)).toBe(formatFlow(messy).text);
+    }
+  });
+
+  test("completion offers what may stand at the cursor, and its documentation when it is asked for", async () => {
+    await open(PAGES);
+    const items = (await ask("textDocument/completion", at(PAGES, "method = "))) as {
+      label: string;
+      data: unknown;
+    }[];
+    expect(items.map(({ label }) => label)).toContain("headers");
+    const resolved = await client.sendRequest("completionItem/resolve", items[0]);
+    expect(resolved).toMatchObject({ label: items[0]?.label });
+  });
+
+  test("hover, signature, definition, references and highlights", async () => {
+    await open(PAGES);
+    const there = at(PAGES, "string(get.body)", "get");
+    expect(await ask("textDocument/hover", there)).toMatchObject({
+      contents: { kind: "markdown", value: expect.stringContaining("node get: http.request") },
+    });
+    const call = at(PAGES, "sortBy(filter(pages", "pages");
+    expect(await ask("textDocument/signatureHelp", call)).toMatchObject({
+      signatures: [{ label: "filter(list, x, bool) list" }],
+      activeParameter: 0,
+    });
+    expect(await ask("textDocument/definition", there)).toMatchObject({ uri: URI });
+    const context = { context: { includeDeclaration: false } };
+    const all = await ask("textDocument/documentHighlight", there);
+    const reads = await ask("textDocument/references", { ...there, ...context });
+    expect((all as unknown[]).length).toBe((reads as unknown[]).length + 1);
+  });
+
+  test("a rename changes all places, and a refused one says why", async () => {
+    await open(PAGES);
+    const there = at(PAGES, "string(get.body)", "get");
+    expect(await ask("textDocument/prepareRename", there)).toMatchObject({ placeholder: "get" });
+    const edit = (await ask("textDocument/rename", { ...there, newName: "load" })) as {
+      documentChanges: { textDocument: { version: number }; edits: never[] }[];
+    };
+    const [only] = edit.documentChanges;
+    expect(only?.textDocument.version).toBe(1);
+    const document = TextDocument.create(URI, "", 1, PAGES);
+    expect(TextDocument.applyEdits(document, only?.edits ?? [])).toBe(
+      PAGES.replaceAll(/\bget\b/g, "load"),
+    );
+    await expect(ask("textDocument/rename", { ...there, newName: "score" })).rejects.toMatchObject({
+      code: -32803,
+      message: "score is the name of another node; choose another name",
+    });
+  });
+
+  test("code actions are the fixes in the range, one for all of them, and what a code means", async () => {
+    const text = PAGES.replace("http.request", "htp.request");
+    await open(text);
+    const { position } = at(text, "htp.request");
+    const range = { start: position, end: position };
+    const quick = (await ask("textDocument/codeAction", {
+      range,
+      context: { diagnostics: [] },
+    })) as { title: string; edit?: { documentChanges: { edits: never[] }[] } }[];
+    expect(quick.map(({ title }) => title)).toEqual(["write http.request", "Explain FLOW3001"]);
+    const document = TextDocument.create(URI, "", 1, text);
+    const edits = quick[0]?.edit?.documentChanges[0]?.edits ?? [];
+    expect(TextDocument.applyEdits(document, edits)).toBe(PAGES);
+    const all = await ask("textDocument/codeAction", {
+      range,
+      context: { diagnostics: [], only: ["source.fixAll"] },
+    });
+    expect(all).toMatchObject([{ kind: "source.fixAll.millrace" }]);
+  });
+
+  test("outline, folds, selections, links and tokens", async () => {
+    await open(PAGES);
+    expect(await ask("textDocument/documentSymbol")).toMatchObject([{ name: "map-pages" }]);
+    expect(((await ask("textDocument/foldingRange")) as unknown[]).length).toBeGreaterThan(4);
+    const { position } = at(PAGES, "get.body");
+    const [selection] = (await ask("textDocument/selectionRange", { positions: [position] })) as [
+      { parent?: object },
+    ];
+    expect(selection.parent).toBeDefined();
+    const { data } = (await ask("textDocument/semanticTokens/full")) as { data: number[] };
+    expect(data.length % 5).toBe(0);
+    expect(data.length).toBeGreaterThan(100);
+    const { data: part } = (await ask("textDocument/semanticTokens/range", {
+      range: { start: { line: 0, character: 0 }, end: { line: 3, character: 0 } },
+    })) as { data: number[] };
+    expect(part.length).toBeLessThan(data.length);
+    expect(await ask("textDocument/documentLink")).toEqual([]);
+  });
+});
+
+test("no edit, cut or undo of a text leaves a request without an answer", async () => {
+  let seed = 1;
+  const below = (limit: number): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % limit;
+  };
+  let text = PAGES;
+  await open(text);
+  const undo: string[] = [];
+  for (let version = 2; version < casesOf(2_000) + 2; version += 1) {
+    if (below(4) === 0 && undo.length > 0) text = undo.pop() as string;
+    else {
+      undo.push(text);
+      const from = below(text.length + 1);
+      const piece = texts[below(texts.length)] as string;
+      const start = below(piece.length);
+      text =
+        text.slice(0, from) + piece.slice(start, start + below(12)) + text.slice(from + below(9));
+    }
+    await change(version, text);
+    const position = { line: below(60), character: below(40) };
+    const answers = await Promise.all([
+      ask("textDocument/completion", { position }),
+      ask("textDocument/hover", { position }),
+      ask("textDocument/semanticTokens/full"),
+      ask("textDocument/foldingRange"),
+    ]);
+    expect(answers).toHaveLength(4);
+    if (below(5) === 0) served.timers.advance(120);
+  }
+});
