@@ -43,14 +43,14 @@ let complaints = "";
 
 /**
  * Programs of a page. One of a README is run unless its fence says `compiled`; one of the guide has a name, and is run where
- * its page says `node NAME` and needs no server that goes on running.
+ * its page says `node NAME` and needs no server that goes on running. What imports `peers` is run by the test of its package.
  */
 function programsOf(page: string): Program[] {
   const fences = fencesOf(readPage(page));
   const isServed = fences.some(({ marks }) => marks[0] === "running");
   const commands = fences.filter(({ language }) => language === "sh").map(({ text }) => text);
   return fences
-    .filter(({ language }) => language === "js" || language === "ts")
+    .filter(({ language, marks }) => /^[jt]s$/.test(language) && marks[0] !== "peers")
     .map(({ marks: [mark = "run"], text, line }) => {
       const name = mark.endsWith(".mjs") ? mark.slice(0, -".mjs".length) : `line-${line}`;
       const isCommand = commands.some((each) => each.startsWith(`node ${mark}\n`)) && !isServed;

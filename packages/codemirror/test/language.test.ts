@@ -93,7 +93,7 @@ test("an editor pays for the language at most 5.6 kB, compressed", async () => {
 
 test("the program of the README shows what its comments say", () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-  const program = /```js\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
+  const program = /```js peers\n([\s\S]*?)```/.exec(readme)?.[1] ?? "";
   const printed: string[] = [];
   const body = program.replaceAll(/^import .*\n/gm, "");
   new Function("flow", "flowLanguage", "EditorState", "foldable", "console", body)(
