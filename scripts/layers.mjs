@@ -47,6 +47,7 @@ export const layers = {
       "client",
       "desktop",
       "graph",
+      "language-server",
       "oauth",
       "store",
       "providers",

@@ -47,7 +47,8 @@ const KNOWN = {
 const known = new Map(Object.entries(KNOWN).map(([path, code]) => [here(path), code]));
 
 /** Packages that are part of the program; an operator may update the others alone. */
-const INSIDE = /^(?:@millrace\/(?!local-models)|(?:croner|diff|semver|string-width|zod)(?:\/|$))/;
+const INSIDE =
+  /^(?:@millrace\/(?!local-models)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
 
 const bundle = await rolldown({
   cwd: here("."),

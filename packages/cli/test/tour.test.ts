@@ -60,6 +60,7 @@ config trust
 new second --template hello
 
 fmt flows/hello.flow --check
+lsp
 validate flows/hello.flow asks.flow
 graph flows/hello.flow
 diff flows/hello.flow flows/second.flow

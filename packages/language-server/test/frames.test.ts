@@ -127,7 +127,8 @@ test("frames may come in pieces of one byte, several at once, and with other hea
 
 test("the program of the README serves a client until it leaves", async () => {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-  const program = /```js\n([\s\S]*?)```/.exec(readme)?.[1]?.replace(/^import .*$/m, "") ?? "";
+  const program =
+    /```ts compiled\n([\s\S]*?)```/.exec(readme)?.[1]?.replace(/^import .*$/m, "") ?? "";
   const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
   const code = new Promise<number>((exit) => {
     const host = { ...streams, exit };

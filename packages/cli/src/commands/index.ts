@@ -16,6 +16,11 @@ export const NOUNS: CommandTable = [
   noun("replay", "show a run again from its log; nothing is executed", () => import("./replay.ts")),
   noun("validate", "check flows without running anything", () => import("./validate.ts")),
   noun("fmt", "rewrite flows into their one canonical form", () => import("./fmt.ts")),
+  noun(
+    "lsp",
+    "answer an editor: the language server on stdin and stdout",
+    () => import("./lsp.ts"),
+  ),
   noun("graph", "draw a flow, or how far a run of it got", () => import("./graph.ts")),
   noun("diff", "say what two flows do differently", () => import("./diff.ts")),
   noun(

@@ -82,7 +82,7 @@ function isUnknownService({ code, pointer = "" }: Diagnostic): boolean {
 }
 
 /** Core's entries, and those of services and extensions, as validation reads them. */
-async function catalogWith(
+export async function catalogWith(
   services: readonly ServiceDefinition[],
   extensions: readonly CatalogEntry[],
   providers: readonly string[] | undefined,
