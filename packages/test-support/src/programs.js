@@ -29,6 +29,7 @@ export const OUTSIDE = {
   "gnome-keyring-daemon": ["gnome-keyring-daemon"],
   grep: ["grep"],
   mount: ["mount"],
+  nvim: ["nvim"],
   tmux: ["tmux"],
   workerd: ["workerd"],
   zsh: ["zsh"],
