@@ -175,7 +175,10 @@ class Scan {
     const { kind, equalsAt, hasArrow } = this.#level;
     let opened: LevelKind = char === "[" ? "list" : "group";
     if (char === "{") {
-      const isHead = (kind === "file" || kind === "block") && equalsAt < 0 && !hasArrow;
+      // `output x = 1 {`: behind a whole value a block begins.
+      const isBehindValue = kind === "file" && /[\w"\])}]/.test(this.#last);
+      const isHead =
+        (kind === "file" || kind === "block") && (equalsAt < 0 || isBehindValue) && !hasArrow;
       const isType = this.#last === ":" && (isHead || kind === "type");
       opened = isType || kind === "type" ? "type" : isHead ? "block" : "object";
     }

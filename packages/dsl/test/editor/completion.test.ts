@@ -82,6 +82,12 @@ describe("a completion list has", () => {
       [],
     ],
     [
+      "attributes behind a value",
+      `${HEAD}output a = 1 {\n  ¦\n}`,
+      ["schema", "description"],
+      ["size"],
+    ],
+    [
       "policies by their plain names",
       `${HEAD}node a: log {\n  @¦\n}`,
       ["timeout", "retry"],

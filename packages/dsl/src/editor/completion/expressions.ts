@@ -45,6 +45,8 @@ interface Scope {
 
 /** Names, members and functions that may stand at the cursor. */
 export function* expressionOffers(context: CursorContext, value: ValuePlace): Generator<Offer> {
+  const { reading, from, to } = context;
+  if (reading.text.slice(from, to) === "in") return; // an operator: no name may take its place
   const scope = readScope(context) ?? blockScope(context, value);
   if (scope === undefined) return;
   if (scope.object !== undefined) yield* memberOffers(scope, scope.object);
