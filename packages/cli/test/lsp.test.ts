@@ -90,6 +90,35 @@ test("the server finds what `validate` finds, formats as `fmt` does, and leaves 
   expect(items.map(({ label }) => label)).toContain("http.request");
 });
 
+test.each([
+  "file://server/share/a.flow",
+  "file:///a%2Fb/c.flow",
+  "file:///%E0%A4%A/a.flow",
+  "untitled:a",
+])("it answers for a text at %s", async (uri) => {
+  const textDocument = { uri, languageId: "millrace-flow", version: 1, text: "flow 1 a" };
+  const { answers, code, rest } = await converse(await scratch(), [
+    ...START,
+    { method: "textDocument/didOpen", params: { textDocument } },
+    { id: 2, method: "textDocument/formatting", params: { textDocument: { uri } } },
+  ]);
+  expect([code, rest]).toEqual([0, ""]);
+  expect(answers.find(({ id }) => id === 2)?.result).toMatchObject([{ newText: "flow 1 a\n" }]);
+});
+
+test("a header without a length ends the process with 1, and nothing but frames was written", async () => {
+  const child = spawn(process.execPath, [BIN, "lsp"], { cwd: await scratch(), stdio: "pipe" });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  child.stdin.write(
+    'Content-Length: 5\r\n\r\n{ "a:Content-Length: 2\r\n\r\n[]Content-Type: x\r\n\r\n{}',
+  );
+  const written: Buffer[] = [];
+  for await (const chunk of child.stdout) written.push(chunk as Buffer);
+  const frames = String(Buffer.concat(written)).split(/Content-Length: \d+\r\n\r\n/);
+  expect(frames.slice(1).map((body) => JSON.parse(body).error.code)).toEqual([-32700, -32600]);
+  expect(await ended).toBe(1);
+});
+
 test("it knows the flows beside a file, and runs no code of the project", async () => {
   const cwd = await scratch();
   const marker = join(cwd, "ran");

@@ -30,23 +30,20 @@ export type ProjectFor = (folder: string) => Project | Promise<Project>;
 /** A text that a client has open. */
 export class OpenDocument {
   readonly text: TextDocument;
-  readonly #analyser: Promise<Analyser>;
-  #analysis: { readonly version: number; readonly analysis: Analysis } | undefined;
+  readonly #analyser: () => Promise<Analyser>;
+  #analysis: Analysis | undefined;
 
-  constructor(text: TextDocument, analyser: Promise<Analyser>) {
+  constructor(text: TextDocument, analyser: () => Promise<Analyser>) {
     this.text = text;
     this.#analyser = analyser;
   }
 
-  /** The analysis of the newest version. */
+  /** The analysis of the newest text. Rejects where the project cannot be had. */
   async analysis(): Promise<Analysis> {
-    const analyser = await this.#analyser;
-    const { version } = this.text;
-    if (this.#analysis?.version !== version) {
-      const previous = this.#analysis?.analysis;
-      this.#analysis = { version, analysis: analyser.analyse(this.text.getText(), previous) };
-    }
-    return this.#analysis.analysis;
+    const analyser = await this.#analyser();
+    const text = this.text.getText();
+    if (this.#analysis?.text !== text) this.#analysis = analyser.analyse(text, this.#analysis);
+    return this.#analysis;
   }
 }
 
@@ -71,7 +68,7 @@ export class Documents {
 
   open(uri: string, language: string, version: number, text: string): void {
     const document = TextDocument.create(uri, language, version, text);
-    this.#open.set(uri, new OpenDocument(document, this.#analyserOf(uri)));
+    this.#open.set(uri, new OpenDocument(document, () => this.#analyserOf(uri)));
     this.#plan(uri, 0);
   }
 
@@ -96,7 +93,7 @@ export class Documents {
   reload(): void {
     this.#analysers.clear();
     for (const [uri, { text }] of this.#open) {
-      this.#open.set(uri, new OpenDocument(text, this.#analyserOf(uri)));
+      this.#open.set(uri, new OpenDocument(text, () => this.#analyserOf(uri)));
       this.#plan(uri, PAUSE_MS);
     }
   }
@@ -111,8 +108,11 @@ export class Documents {
     const folder = folderOf(uri);
     let analyser = this.#analysers.get(folder);
     if (analyser === undefined) {
-      analyser = Promise.resolve(this.#projectFor(folder)).then(createAnalyser);
-      this.#analysers.set(folder, analyser);
+      const made = (async () => createAnalyser(await this.#projectFor(folder)))();
+      analyser = made;
+      this.#analysers.set(folder, made);
+      // A project that could not be had is asked for again by the next request.
+      made.catch(() => this.#analysers.get(folder) === made && this.#analysers.delete(folder));
     }
     return analyser;
   }

@@ -11,10 +11,11 @@ import {
   type DataCallback,
   type Disposable,
   ErrorCodes,
-  type Message,
+  Message,
   type MessageReader,
   type MessageWriter,
 } from "vscode-languageserver/node";
+import { wrongParams } from "./params.ts";
 
 /** Longest header block: clients send two short lines. */
 const MAX_HEADER_BYTES = 8192;
@@ -32,6 +33,8 @@ export interface ByteSink {
 
 /** Writes each message as one frame. */
 export class FrameWriter extends AbstractMessageWriter implements MessageWriter {
+  /** Ids of the requests that were handed on and wait for their answer. */
+  readonly asked: Set<string | number> = new Set();
   readonly #sink: ByteSink;
 
   constructor(sink: ByteSink) {
@@ -40,8 +43,14 @@ export class FrameWriter extends AbstractMessageWriter implements MessageWriter 
   }
 
   async write(message: Message): Promise<void> {
+    if (Message.isResponse(message) && message.id !== null) this.asked.delete(message.id);
     const body = Buffer.from(JSON.stringify(message), "utf8");
     this.#sink.write(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]));
+  }
+
+  /** Answers with an error. */
+  refuse(id: string | number | null, code: number, message: string): void {
+    void this.write({ jsonrpc: "2.0", id, error: { code, message } } as Message);
   }
 
   end(): void {}
@@ -51,6 +60,7 @@ export class FrameWriter extends AbstractMessageWriter implements MessageWriter 
 interface Received {
   readonly id?: unknown;
   readonly method?: unknown;
+  readonly params?: unknown;
 }
 
 type Phase = "new" | "running" | "shut-down";
@@ -59,19 +69,22 @@ type Phase = "new" | "running" | "shut-down";
 export class FrameReader extends AbstractMessageReader implements MessageReader {
   readonly #source: ByteSource;
   readonly #writer: FrameWriter;
-  readonly #end: (code: number, reason?: string) => void;
+  readonly #end: (code: number) => void;
+  readonly #log: (line: string) => void;
   #phase: Phase = "new";
 
-  /** `end` is called once, with the exit code that the protocol asks for, and why where something was wrong. */
+  /** `end` is called once, with the exit code that the protocol asks for; `log` is told why, and what is dropped. */
   constructor(
     source: ByteSource,
     writer: FrameWriter,
-    end: (code: number, reason?: string) => void,
+    end: (code: number) => void,
+    log: (line: string) => void,
   ) {
     super();
     this.#source = source;
     this.#writer = writer;
     this.#end = end;
+    this.#log = log;
   }
 
   listen(callback: DataCallback): Disposable {
@@ -79,7 +92,8 @@ export class FrameReader extends AbstractMessageReader implements MessageReader 
     const close = (code: number, reason?: string): void => {
       if (!isOpen) return;
       isOpen = false;
-      this.#end(code, reason);
+      if (reason !== undefined) this.#log(reason);
+      this.#end(code);
       this.fireClose();
     };
     const run = async (): Promise<void> => {
@@ -104,56 +118,63 @@ export class FrameReader extends AbstractMessageReader implements MessageReader 
     try {
       message = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
     } catch {
-      this.#refuse(null, ErrorCodes.ParseError, "the message is no JSON in UTF-8");
+      this.#writer.refuse(null, ErrorCodes.ParseError, "the message is no JSON in UTF-8");
       return false;
     }
     if (typeof message !== "object" || message === null || Array.isArray(message)) {
-      this.#refuse(null, ErrorCodes.InvalidRequest, "a message is one JSON object");
+      this.#writer.refuse(null, ErrorCodes.InvalidRequest, "a message is one JSON object");
       return false;
     }
-    const { id, method } = message as Received;
+    const received = message as Received;
+    const { id, method } = received;
     if (method === "exit" && id === undefined) return true;
-    if (method !== undefined && typeof method !== "string") {
-      this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "`method` is a string");
-    } else if (method === undefined && !("result" in message) && !("error" in message)) {
-      this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "a message has a `method` or a `result`");
-    } else if (id !== undefined && method !== undefined && idOf(id) === null) {
-      this.#refuse(
-        null,
-        ErrorCodes.InvalidRequest,
-        "the `id` of a request is a string or a number",
-      );
-    } else if (this.#isInOrder(method, id)) callback(message as unknown as Message);
+    const refusal = this.#refusalOf(received);
+    if (refusal !== undefined) {
+      const [code, why] = refusal;
+      // A notification has no answer.
+      if (id === undefined && typeof method === "string") this.#log(why);
+      else this.#writer.refuse(idOf(id), code, why);
+      return false;
+    }
+    if (id !== undefined && method !== undefined) this.#writer.asked.add(id as string | number);
+    if (method === "initialize") this.#phase = "running";
+    else if (method === "shutdown" && id !== undefined) this.#phase = "shut-down";
+    callback(message as Message);
     return false;
   }
 
-  /** Whether a message may come now; a request that may not is answered. */
-  #isInOrder(method: string | undefined, id: unknown): boolean {
-    const isRequest = method !== undefined && id !== undefined;
+  /** Why a message is not handed on. */
+  #refusalOf(message: Received): readonly [code: number, why: string] | undefined {
+    const { id, method, params } = message;
+    if (method === undefined) {
+      if (!("result" in message) && !("error" in message)) {
+        return [ErrorCodes.InvalidRequest, "a message has a `method` or a `result`"];
+      }
+      if (this.#phase === "running") return undefined;
+      return [ErrorCodes.InvalidRequest, "nothing was asked of the client"];
+    }
+    if (typeof method !== "string") return [ErrorCodes.InvalidRequest, "`method` is a string"];
+    if (id !== undefined && idOf(id) === null) {
+      return [ErrorCodes.InvalidRequest, "the `id` of a request is a string or a number"];
+    }
+    const isInitialize = method === "initialize" && id !== undefined;
     if (this.#phase === "shut-down") {
-      if (isRequest) this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "the server was shut down");
-      return false;
+      return [ErrorCodes.InvalidRequest, `${method} after \`shutdown\``];
     }
-    if (method === "initialize" && isRequest) {
-      const isFirst = this.#phase === "new";
-      this.#phase = "running";
-      if (!isFirst) {
-        this.#refuse(idOf(id), ErrorCodes.InvalidRequest, "the server is initialized already");
-      }
-      return isFirst;
+    if (this.#phase === "new" && !isInitialize) {
+      return [ErrorCodes.ServerNotInitialized, `${method} before \`initialize\``];
     }
-    if (this.#phase === "new") {
-      if (isRequest) {
-        this.#refuse(idOf(id), ErrorCodes.ServerNotInitialized, "`initialize` comes first");
-      }
-      return false;
+    if (this.#phase === "running" && isInitialize) {
+      return [ErrorCodes.InvalidRequest, "the server is initialized already"];
     }
-    if (method === "shutdown" && isRequest) this.#phase = "shut-down";
-    return true;
-  }
-
-  #refuse(id: string | number | null, code: number, message: string): void {
-    void this.#writer.write({ jsonrpc: "2.0", id, error: { code, message } } as Message);
+    if (id !== undefined && this.#writer.asked.has(id as string | number)) {
+      return [
+        ErrorCodes.InvalidRequest,
+        `the request with id ${JSON.stringify(id)} is not answered yet`,
+      ];
+    }
+    const wrong = wrongParams(method, params);
+    return wrong === undefined ? undefined : [ErrorCodes.InvalidParams, wrong];
   }
 }
 

@@ -71,8 +71,8 @@ export function answerRequests(connection: Connection, documents: Documents): vo
     }),
   );
   connection.onCompletionResolve((item) => {
-    const { uri, index } = item.data as { readonly uri: string; readonly index: number };
-    const completion = offered?.uri === uri ? offered.list[index] : undefined;
+    const from = item.data as { readonly uri: string; readonly index: number } | undefined;
+    const completion = from && offered?.uri === from.uri ? offered.list[from.index] : undefined;
     const value = completion?.label === item.label ? completion.documentation?.() : undefined;
     return value ? { ...item, documentation: { kind: MarkupKind.PlainText, value } } : item;
   });
@@ -105,11 +105,11 @@ export function answerRequests(connection: Connection, documents: Documents): vo
     }),
   );
   connection.onReferences(
-    at<AtPosition & { context: { includeDeclaration: boolean } }, unknown>(
+    at<AtPosition & { context?: { includeDeclaration?: boolean } }, unknown>(
       (analysis, text, offset, { context }) =>
         analysis
           .references(offset)
-          .filter(({ isDeclaration }) => context.includeDeclaration || !isDeclaration)
+          .filter(({ isDeclaration }) => context?.includeDeclaration === true || !isDeclaration)
           .map(({ start, end }) => ({ uri: text.uri, range: toRange(text, start, end) })),
     ) as never,
   );
@@ -168,22 +168,33 @@ export function answerRequests(connection: Connection, documents: Documents): vo
       return { data: toTokens(analysis.tokens(text.offsetAt(start), text.offsetAt(end)), text) };
     }) as never,
   );
-  connection.onExecuteCommand(({ command, arguments: [code] = [] }) => {
-    const isKnown = command === EXPLAIN && typeof code === "string" && code in EXPLANATIONS;
-    if (!isKnown) throw new ResponseError(ErrorCodes.InvalidParams, `no such command: ${command}`);
-    const { why, wrong, right } = EXPLANATIONS[code as keyof typeof EXPLANATIONS];
+  connection.onExecuteCommand(({ command, arguments: given }) => {
+    if (command !== EXPLAIN) {
+      throw new ResponseError(
+        ErrorCodes.InvalidParams,
+        `there is no command ${command}; this server has ${EXPLAIN}`,
+      );
+    }
+    const code: unknown = given?.[0];
+    if (!isExplained(code)) {
+      throw new ResponseError(
+        ErrorCodes.InvalidParams,
+        `${EXPLAIN} takes the code of a finding, such as FLOW3001`,
+      );
+    }
+    const { why, wrong, right } = EXPLANATIONS[code];
     connection.window.showInformationMessage(
       `${code}: ${why}\n\nwrong:\n${wrong}\n\nright:\n${right}`,
     );
     return null;
   });
   connection.onCodeAction(
-    of<OfDocument & { range: Range; context: { only?: string[] } }, CodeAction[]>(
+    of<OfDocument & { range: Range; context: { only?: string[] | null } }, CodeAction[]>(
       (analysis, text, { range, context }) => {
         const isWanted = (kind: string): boolean =>
           context.only?.some((only) => kind === only || kind.startsWith(`${only}.`)) ?? true;
         const actions = isWanted(CodeActionKind.QuickFix) ? quickFixes(analysis, text, range) : [];
-        const isAsked = context.only !== undefined && isWanted(FIX_ALL);
+        const isAsked = context.only != null && isWanted(FIX_ALL);
         return isAsked ? [...actions, ...fixAll(analysis, text)] : actions;
       },
     ),
@@ -204,11 +215,13 @@ function quickFixes(analysis: Analysis, text: TextDocument, { start, end }: Rang
       .filter(({ range }) => range && range.start.offset <= to && from <= range.end.offset)
       .map(({ code }) => code),
   );
-  const known = [...codes].filter(
-    (code): code is keyof typeof EXPLANATIONS => code in EXPLANATIONS,
-  );
-  return [...fixes, ...known.map(explanation)];
+  return [...fixes, ...[...codes].filter(isExplained).map(explanation)];
 }
+
+type ExplainedCode = keyof typeof EXPLANATIONS;
+
+const isExplained = (code: unknown): code is ExplainedCode =>
+  typeof code === "string" && Object.hasOwn(EXPLANATIONS, code);
 
 function fixAll(analysis: Analysis, text: TextDocument): CodeAction[] {
   const edits = toEdits(text, analysis.fixAll());
@@ -225,7 +238,7 @@ function action(
 }
 
 /** Shows what a code means, through the command `millrace.explain` that the server runs. */
-function explanation(code: keyof typeof EXPLANATIONS): CodeAction {
+function explanation(code: ExplainedCode): CodeAction {
   const title = `Explain ${code}`;
   const command = { title, command: EXPLAIN, arguments: [code] };
   return { title, kind: CodeActionKind.QuickFix, command };

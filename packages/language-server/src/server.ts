@@ -81,20 +81,22 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
     end = resolve;
   });
   const frames = new FrameWriter(writer);
-  const finish = (code: number, reason?: string): void => {
-    if (reason !== undefined) log(reason);
+  const finish = (code: number): void => {
     stopParentCheck();
     documents.stop();
     end(code);
   };
-  const source = new FrameReader(reader, frames, finish);
+  const source = new FrameReader(reader, frames, finish, log);
   const connection = createConnection(
     (logger) => createProtocolConnection(source, frames, logger),
     {
       shutdownReceived: false,
       initialize({ processId }) {
         if (typeof processId !== "number") return;
-        stopParentCheck = watchParent(processId, timers, () => finish(1, "the client is gone"));
+        stopParentCheck = watchParent(processId, timers, () => {
+          log("the client is gone");
+          finish(1);
+        });
       },
       exit: finish,
     },

@@ -1,7 +1,6 @@
 /** A client over streams of bytes, with a clock that the test moves. */
 import { PassThrough } from "node:stream";
-import type { Project } from "@millrace/dsl/editor";
-import { createLanguageServer, type Timers } from "@millrace/language-server";
+import { createLanguageServer, type ProjectFor, type Timers } from "@millrace/language-server";
 import {
   createProtocolConnection,
   type ProtocolConnection,
@@ -45,7 +44,7 @@ export interface Served {
 }
 
 /** A server over streams. */
-export function serve(project: Project = catalog): Served {
+export function serve(projectFor: ProjectFor = () => catalog): Served {
   const input = new PassThrough();
   const output = new PassThrough();
   const timers = new TestTimers();
@@ -59,7 +58,7 @@ export function serve(project: Project = catalog): Served {
         output.write(bytes);
       },
     },
-    projectFor: () => project,
+    projectFor,
     timers,
     log: (line) => log.push(line),
   });

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { createLanguageServer } from "@millrace/language-server";
+import { casesOf } from "@millrace/test-support";
+import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { serve } from "./client.ts";
 
@@ -22,7 +24,9 @@ async function exchange(
   const served = serve();
   for (const piece of pieces) served.input.write(piece);
   if (last.length > 0) {
-    await vi.waitFor(() => expect(String(Buffer.concat(served.written))).toContain('"id":99'));
+    await vi.waitFor(() => expect(String(Buffer.concat(served.written))).toContain('"id":99'), {
+      interval: 1,
+    });
   }
   served.input.end(last);
   const code = await served.ended;
@@ -39,7 +43,7 @@ async function exchange(
   return { answers, code, log: served.log };
 }
 
-const codes = (answers: readonly Record<string, unknown>[]): unknown[] =>
+const codes = (answers: readonly Record<string, unknown>[]): [id: unknown, code: unknown][] =>
   answers.map(({ id, error }) => [id, (error as { code?: number } | undefined)?.code]);
 
 test("a request before `initialize` is refused, a notification is dropped", async () => {
@@ -123,6 +127,202 @@ test("frames may come in pieces of one byte, several at once, and with other hea
   expect(pieces.answers).toEqual(whole.answers);
   expect(pieces.code).toBe(0);
   expect(codes(whole.answers)).toContainEqual([1, -32601]);
+});
+
+const notification = (method: string, params: unknown): Buffer =>
+  frame(JSON.stringify({ jsonrpc: "2.0", method, params }));
+const URI = "file:///flows/a.flow";
+const textDocument = { uri: URI };
+const position = { line: 0, character: 0 };
+const OPEN = notification("textDocument/didOpen", {
+  textDocument: { uri: URI, languageId: "millrace-flow", version: 1, text: "flow 1 a\n" },
+});
+const METHODS = [
+  "textDocument/completion",
+  "textDocument/hover",
+  "textDocument/signatureHelp",
+  "textDocument/definition",
+  "textDocument/references",
+  "textDocument/documentHighlight",
+  "textDocument/prepareRename",
+  "textDocument/rename",
+  "textDocument/documentSymbol",
+  "textDocument/foldingRange",
+  "textDocument/selectionRange",
+  "textDocument/formatting",
+  "textDocument/documentLink",
+  "textDocument/semanticTokens/full",
+  "textDocument/semanticTokens/range",
+  "textDocument/codeAction",
+  "completionItem/resolve",
+  "workspace/executeCommand",
+];
+
+test.each(METHODS)("%s with wrong parameters is refused with -32602", async (method) => {
+  const wrong = [undefined, null, 5, [], {}, { textDocument: 5, command: 5 }];
+  const requests = wrong.map((params, id) => request(id + 1, method, params));
+  const { answers, code } = await exchange([INITIALIZE, OPEN, ...requests, SHUTDOWN], EXIT);
+  const expected = wrong.map((_, id) => [id + 1, -32602]);
+  expect(codes(answers)).toEqual(expect.arrayContaining(expected));
+  expect(code).toBe(0);
+});
+
+test("what is wrong with parameters is said in one message", async () => {
+  const { answers } = await exchange(
+    [
+      INITIALIZE,
+      request(1, "textDocument/rename", { textDocument, position: { line: "x" } }),
+      request(2, "workspace/executeCommand", { command: "millrace.explain", arguments: null }),
+      request(3, "workspace/executeCommand", {
+        command: "millrace.explain",
+        arguments: ["toString"],
+      }),
+      request(4, "workspace/executeCommand", { command: "constructor" }),
+      request(5, "textDocument/hover", { textDocument, position: { line: -1, character: 0 } }),
+      SHUTDOWN,
+    ],
+    EXIT,
+  );
+  const errorOf = (id: number) => answers.find((answer) => answer["id"] === id)?.["error"];
+  expect(errorOf(1)).toEqual({
+    code: -32602,
+    message:
+      "in the parameters of textDocument/rename: `position` is { line, character }, whole numbers from 0; `newName` is a string",
+  });
+  const takesCode = "millrace.explain takes the code of a finding, such as FLOW3001";
+  expect(errorOf(2)).toEqual({ code: -32602, message: takesCode });
+  expect(errorOf(3)).toEqual({ code: -32602, message: takesCode });
+  expect(errorOf(4)).toMatchObject({ code: -32602 });
+  expect(errorOf(5)).toMatchObject({ code: -32602 });
+});
+
+test("a request that is cancelled before its work has one answer, -32800", async () => {
+  const hover = request(1, "textDocument/hover", { textDocument, position });
+  const cancel = notification("$/cancelRequest", { id: 1 });
+  const { answers } = await exchange(
+    [INITIALIZE, Buffer.concat([OPEN, hover, cancel]), SHUTDOWN],
+    EXIT,
+  );
+  expect(codes(answers).filter(([id]) => id === 1)).toEqual([[1, -32800]]);
+});
+
+test("a notification with wrong parameters is dropped with a line in the log", async () => {
+  const { answers, code, log } = await exchange(
+    [
+      INITIALIZE,
+      notification("$/cancelRequest", {}),
+      notification("$/cancelRequest", null),
+      notification("$/cancelRequest", { id: {} }),
+      notification("$/progress", null),
+      notification("$/setTrace", null),
+      notification("textDocument/didOpen", { textDocument }),
+      notification("textDocument/didChange", {
+        textDocument: { uri: URI, version: 2 },
+        contentChanges: [{ text: 5 }],
+      }),
+      notification("no/such", null),
+      SHUTDOWN,
+    ],
+    EXIT,
+  );
+  expect(code).toBe(0);
+  expect(answers).toHaveLength(2);
+  expect(log).toHaveLength(7);
+  expect(log[6]).toBe(
+    "in the parameters of textDocument/didChange: `contentChanges` is a list of { text, range? }",
+  );
+});
+
+test("an `initialize` with wrong parameters may be sent again", async () => {
+  const wrong = request(1, "initialize", { processId: "x", capabilities: null });
+  const { answers, code } = await exchange([wrong, INITIALIZE, SHUTDOWN], EXIT);
+  expect(codes(answers).slice(0, 2)).toEqual([
+    [1, -32602],
+    [0, undefined],
+  ]);
+  expect(code).toBe(0);
+});
+
+test("two requests with one id have two answers", async () => {
+  const hover = request(1, "textDocument/hover", { textDocument, position });
+  const { answers } = await exchange(
+    [INITIALIZE, Buffer.concat([OPEN, hover, hover]), SHUTDOWN],
+    EXIT,
+  );
+  expect(codes(answers).filter(([id]) => id === 1)).toEqual([
+    [1, -32600],
+    [1, undefined],
+  ]);
+});
+
+test("every request is answered once, whatever its parameters are", async () => {
+  const place = fc.record({
+    line: fc.integer({ min: -1, max: 9 }),
+    character: fc.integer({ min: -1, max: 9 }),
+  });
+  const params = fc.oneof(
+    fc.jsonValue(),
+    fc.record(
+      {
+        textDocument: fc.oneof(fc.constant(textDocument), fc.jsonValue()),
+        position: fc.oneof(place, fc.jsonValue()),
+        positions: fc.oneof(fc.array(place), fc.jsonValue()),
+        range: fc.oneof(fc.record({ start: place, end: place }), fc.jsonValue()),
+        context: fc.oneof(fc.record({ only: fc.array(fc.string()) }), fc.jsonValue()),
+        newName: fc.oneof(fc.string(), fc.jsonValue()),
+        command: fc.oneof(fc.constant("millrace.explain"), fc.jsonValue()),
+        arguments: fc.jsonValue(),
+        label: fc.jsonValue(),
+        data: fc.jsonValue(),
+        id: fc.jsonValue(),
+        token: fc.jsonValue(),
+        contentChanges: fc.oneof(fc.array(fc.record({ text: fc.string() })), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    ),
+  );
+  const notifications = [
+    "$/cancelRequest",
+    "$/progress",
+    "$/setTrace",
+    "$/logTrace",
+    "initialized",
+    "textDocument/didOpen",
+    "textDocument/didChange",
+    "textDocument/didSave",
+    "textDocument/willSave",
+    "textDocument/didClose",
+    "window/workDoneProgress/cancel",
+    "workspace/didChangeConfiguration",
+    "workspace/didChangeWatchedFiles",
+    "workspace/didChangeWorkspaceFolders",
+  ];
+  const message = fc.oneof(
+    fc.tuple(fc.constantFrom(...METHODS, "no/such"), params, fc.constant(true)),
+    fc.tuple(fc.constantFrom(...notifications, ...METHODS), params, fc.constant(false)),
+    fc.tuple(fc.constant(undefined), params, fc.boolean()),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { maxLength: 30 }), async (messages) => {
+      const ids: number[] = [];
+      const pieces = messages.map(([method, given, isRequest], index) => {
+        if (method === undefined) {
+          const answer = isRequest ? { result: given } : { error: given };
+          return frame(JSON.stringify({ jsonrpc: "2.0", id: index + 100, ...answer }));
+        }
+        if (!isRequest) return notification(method, given);
+        ids.push(index + 100);
+        return request(index + 100, method, given);
+      });
+      const { answers, code } = await exchange([INITIALIZE, OPEN, ...pieces, SHUTDOWN], EXIT);
+      const answered = codes(answers)
+        .map(([id]) => id)
+        .filter((id) => typeof id === "number" && id >= 100);
+      expect(answered.sort()).toEqual(ids);
+      expect(code).toBe(0);
+    }),
+    { numRuns: casesOf(1000) },
+  );
 });
 
 test("the program of the README serves a client until it leaves", async () => {

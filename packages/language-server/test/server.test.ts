@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { checkFlow, formatFlow } from "@millrace/dsl";
+import type { Project } from "@millrace/dsl/editor";
 import { casesOf } from "@millrace/test-support";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ProtocolConnection } from "vscode-languageserver-protocol/node";
@@ -203,6 +204,26 @@ describe("requests", () => {
     expect(part.length).toBeLessThan(data.length);
     expect(await ask("textDocument/documentLink")).toEqual([]);
   });
+});
+
+test("a project that cannot be had is said by each request, and asked for again", async () => {
+  const answers: (() => Project)[] = [
+    () => {
+      throw new Error("no such folder");
+    },
+    () => catalog,
+  ];
+  const other = serve(() => answers.shift()?.() ?? catalog);
+  const editor = await connect(other);
+  await editor.sendNotification("textDocument/didOpen", {
+    textDocument: { uri: URI, languageId: "millrace-flow", version: 1, text: PAGES },
+  });
+  const folds = () =>
+    editor.sendRequest("textDocument/foldingRange", { textDocument: { uri: URI } });
+  await expect(folds()).rejects.toMatchObject({ code: -32603, message: /no such folder/ });
+  expect(await folds()).not.toEqual([]);
+  other.input.end();
+  expect(await other.ended).toBe(1);
 });
 
 test("no edit, cut or undo of a text leaves a request without an answer", async () => {

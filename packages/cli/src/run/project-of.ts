@@ -16,15 +16,15 @@ import type { CliIo } from "../output/io.ts";
 import { catalogWith } from "./load-flow.ts";
 
 /**
- * The project of a folder, an address that begins with `file:`; for any other the working directory counts. Where the project's
- * files cannot be read, `log` is told why and the core catalog answers.
+ * The project of a folder, an address that begins with `file:`; for any other, and one that names no folder here, the working
+ * directory counts. Where the project's files cannot be read, `log` is told why and the core catalog answers.
  */
 export async function projectOf(
   address: string,
   io: CliIo,
   log: (line: string) => void,
 ): Promise<Project> {
-  const folder = address.startsWith("file:") ? fileURLToPath(address) : io.cwd;
+  const folder = folderAt(address) ?? io.cwd;
   try {
     const sources = await readSources({ folder, file: undefined, home: undefined }, io);
     const [services, extensions] = await Promise.all([
@@ -36,6 +36,15 @@ export async function projectOf(
   } catch (error) {
     log(`${folder}: ${error instanceof Error ? error.message : String(error)}`);
     return { ...(await catalogWith([], [], undefined)), ...flowsIn([folder]) };
+  }
+}
+
+/** The path of an address; undefined for one that is no path of this machine. */
+function folderAt(address: string): string | undefined {
+  try {
+    return fileURLToPath(address);
+  } catch {
+    return undefined; // another scheme or host, or escapes that no path has
   }
 }
 
