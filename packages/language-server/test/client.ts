@@ -40,7 +40,7 @@ export interface Served {
   readonly ended: Promise<number>;
   readonly log: string[];
   /** What was written so far. */
-  readonly written: readonly Uint8Array[];
+  readonly written: Uint8Array[];
 }
 
 /** A server over streams. */

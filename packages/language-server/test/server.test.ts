@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { checkFlow, formatFlow } from "@millrace/dsl";
 import type { Project } from "@millrace/dsl/editor";
-import { casesOf } from "@millrace/test-support";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ProtocolConnection } from "vscode-languageserver-protocol/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
@@ -224,36 +223,4 @@ test("a project that cannot be had is said by each request, and asked for again"
   expect(await folds()).not.toEqual([]);
   other.input.end();
   expect(await other.ended).toBe(1);
-});
-
-test("no edit, cut or undo of a text leaves a request without an answer", async () => {
-  let seed = 1;
-  const below = (limit: number): number => {
-    seed = (seed * 48_271) % 2_147_483_647;
-    return seed % limit;
-  };
-  let text = PAGES;
-  await open(text);
-  const undo: string[] = [];
-  for (let version = 2; version < casesOf(2_000) + 2; version += 1) {
-    if (below(4) === 0 && undo.length > 0) text = undo.pop() as string;
-    else {
-      undo.push(text);
-      const from = below(text.length + 1);
-      const piece = texts[below(texts.length)] as string;
-      const start = below(piece.length);
-      text =
-        text.slice(0, from) + piece.slice(start, start + below(12)) + text.slice(from + below(9));
-    }
-    await change(version, text);
-    const position = { line: below(60), character: below(40) };
-    const answers = await Promise.all([
-      ask("textDocument/completion", { position }),
-      ask("textDocument/hover", { position }),
-      ask("textDocument/semanticTokens/full"),
-      ask("textDocument/foldingRange"),
-    ]);
-    expect(answers).toHaveLength(4);
-    if (below(5) === 0) served.timers.advance(120);
-  }
 });
