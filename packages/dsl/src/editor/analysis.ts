@@ -11,7 +11,7 @@ import { fixAll, fixesAt } from "./fixes.ts";
 import { formatEdits } from "./format.ts";
 import { hoverAt } from "./hover.ts";
 import { linksOf } from "./links.ts";
-import { NameIndex, type Place } from "./names.ts";
+import { NameIndex, nameSpan, type Place } from "./names.ts";
 import { foldsOf, selectionsAt, symbolsOf } from "./outline.ts";
 import { Reading } from "./reading.ts";
 import { isRenamable, renameEdits } from "./rename.ts";
@@ -123,13 +123,16 @@ class FlowAnalysis implements Analysis {
 
   references(offset: number): readonly Occurrence[] {
     const places = this.names.at(offset)?.named.places ?? [];
-    return places.map(({ start, end, isDeclaration }) => ({ start, end, isDeclaration }));
+    return places.map((place) => ({
+      ...nameSpan(place, this.text),
+      isDeclaration: place.isDeclaration,
+    }));
   }
 
   renamable(offset: number): { readonly span: Span; readonly name: string } | undefined {
     const place = this.names.at(offset);
     if (place === undefined || !isRenamable(place)) return undefined;
-    return { span: { start: place.start, end: place.end }, name: place.named.name };
+    return { span: nameSpan(place, this.text), name: place.named.name };
   }
 
   rename(offset: number, to: string): RenameResult {

@@ -33,6 +33,13 @@ export interface Place extends Span {
   readonly path?: string;
 }
 
+/** The name alone: without the dot or the brackets of a member. */
+export function nameSpan({ spelling, start, end }: Place, text: string): Span {
+  if (spelling !== "member") return { start, end };
+  const step = /^\s*(?:\?\.|\.|\[)\s*/.exec(text.slice(start, end))?.[0] ?? "";
+  return { start: start + step.length, end: text[end - 1] === "]" ? end - 1 : end };
+}
+
 /** Something that has a name. */
 export class Named {
   readonly kind: NamedKind;

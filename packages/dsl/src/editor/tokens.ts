@@ -4,7 +4,7 @@ import type { NodeModel } from "../check/model/bodies.ts";
 import { isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, EdgeEnd, Item, TypeNode } from "../language/items.ts";
 import { type CallExpression, childrenOf, type Expression, type Span } from "../syntax/ast.ts";
-import type { NamedKind, NameIndex, Place } from "./names.ts";
+import { type NamedKind, type NameIndex, nameSpan, type Place } from "./names.ts";
 import type { Reading } from "./reading.ts";
 import { TOKEN_MODIFIERS, TOKEN_TYPES } from "./types.ts";
 
@@ -76,15 +76,14 @@ class TokenFinder {
   }
 
   /** The place of a name. */
-  name({ named, isDeclaration, spelling, start, end }: Place): void {
-    if (!this.#overlaps(start, end)) return;
-    const { text } = this.#reading;
-    const dot = spelling === "member" ? stepOf(text.slice(start, end)) : "";
-    const close = spelling === "member" && text[end - 1] === "]" ? 1 : 0;
+  name(place: Place): void {
+    if (!this.#overlaps(place.start, place.end)) return;
+    const { named, isDeclaration } = place;
+    const { start, end } = nameSpan(place, this.#reading.text);
     const modifiers: Modifier[] = [];
     if (isDeclaration) modifiers.push("declaration");
     if (READONLY.includes(named.kind)) modifiers.push("readonly");
-    this.#add(NAME_TYPES[named.kind], start + dot.length, end - close, modifiers);
+    this.#add(NAME_TYPES[named.kind], start, end, modifiers);
   }
 
   items(items: readonly Item[]): void {
@@ -162,11 +161,6 @@ class TokenFinder {
   #overlaps(start: number, end: number): boolean {
     return start < this.#to && end > this.#from;
   }
-}
-
-/** What stands before the name of a member: `.`, `?.` or `[`. */
-function stepOf(member: string): string {
-  return /^\s*(?:\?\.|\.|\[)\s*/.exec(member)?.[0] ?? "";
 }
 
 /** Where the name of a call stands: in front of its parentheses, behind the dot where it is called as a method. */

@@ -109,6 +109,20 @@ test("references are all places of a name, its declaration among them", () => {
   ]);
 });
 
+test("a reference to a member is its name, without dot and brackets", () => {
+  const text = `flow 1 x\n\ninput size: int\n\noutput a = inputs.size + inputs?.size + inputs["size"]\n`;
+  const analysis = analyser.analyse(text);
+  const offset = text.indexOf("size");
+  expect(analysis.references(offset).map(({ start, end }) => text.slice(start, end))).toEqual([
+    ...["size", "size", "size", '"size"'],
+  ]);
+  const member = text.indexOf(".size") + 1;
+  expect(analysis.renamable(member)).toEqual({
+    span: { start: member, end: member + "size".length },
+    name: "size",
+  });
+});
+
 test("a place in the text is a node, and a node a place in the text", () => {
   const analysis = analyser.analyse(PAGES);
   expect(analysis.nodeAt(at(PAGES, "url = url"))).toBe("pages/get");
