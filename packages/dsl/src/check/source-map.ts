@@ -25,6 +25,11 @@ export class SourceMap {
     return this.#document === undefined ? NO_MARKS : placesOf(this.#document).marks;
   }
 
+  /** Lines and columns of stretches; undefined: there is no text. */
+  get range(): Places["range"] | undefined {
+    return this.#document && placesOf(this.#document).range;
+  }
+
   /** What of the text is not in the graph; undefined: all of it is, or there is no text. */
   get losses(): Places | undefined {
     const losses = this.#document && placesOf(this.#document);

@@ -9,6 +9,7 @@ import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import type { FlowDocument } from "../read/document.ts";
 import type { ParseOptions, ParseResult } from "../read/parse-flow.ts";
 import { parseFlow } from "../read/parse-flow.ts";
+import { resultOf } from "../steps.ts";
 import type { FlowCatalog } from "./catalog.ts";
 import type { NodeModel } from "./model/bodies.ts";
 import { completeGraph } from "./model/bodies.ts";
@@ -53,22 +54,42 @@ export function validateFlow(
   catalog: FlowCatalog,
   options: ValidateOptions = {},
 ): Diagnostic[] {
+  return resultOf(validateInSteps(given, catalog, options));
+}
+
+/** `validateFlow` in steps: a phase, or a node, each. */
+export function* validateInSteps(
+  given: FlowGraph,
+  catalog: FlowCatalog,
+  options: ValidateOptions,
+): Generator<void, Diagnostic[]> {
   const graph = completeGraph(given);
   const ctx = new Validation(graph, catalog, new SourceMap(options.document));
-  checkShape(ctx);
-  checkNames(ctx);
-  checkDeclarations(ctx);
-  checkEdges(ctx);
+  yield;
+  for (const check of [checkShape, checkNames, checkDeclarations, checkEdges]) {
+    check(ctx);
+    yield;
+  }
   const walk = new Walk(ctx);
-  for (const node of ctx.model.nodes) walk.node(node);
-  for (const site of outputSites(graph, ctx.model)) walk.site(site);
+  for (const node of ctx.model.nodes) {
+    walk.node(node);
+    yield;
+  }
+  for (const site of outputSites(graph, ctx.model)) {
+    walk.site(site);
+    yield;
+  }
   checkRest(ctx);
+  yield;
   if (!walk.readsAllInputs) checkInputsRead(ctx, walk.inputs);
   const orders = walk.orders.finish();
   checkCycles(ctx, orders);
+  yield;
   checkPresence(ctx, orders, walk.needed);
+  yield;
   walk.sinks.report(ctx);
   if (options.lint) checkStyle(ctx, orders);
+  yield;
   return ctx.diagnostics();
 }
 

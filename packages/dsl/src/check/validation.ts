@@ -7,7 +7,6 @@ import {
   byPlace,
   type Details,
   DiagnosticBag,
-  lineIndex,
   type TextFix,
   toDiagnostic,
   writing,
@@ -122,9 +121,10 @@ export class Validation {
   /** Everything found: by offset, then code; without a text in the order in which it was found. */
   diagnostics(): Diagnostic[] {
     const { found } = this.#bag;
-    const { source } = this.map;
-    if (source === undefined) return found.map((finding) => toDiagnostic(finding, DIAGNOSTICS));
-    const toRange = lineIndex(source);
+    // The text is read once more for the places of findings.
+    if (found.length === 0) return [];
+    const toRange = this.map.range;
+    if (toRange === undefined) return found.map((finding) => toDiagnostic(finding, DIAGNOSTICS));
     const isFollowUp = followUps(this.map);
     const own = found.filter((finding) => !isFollowUp(finding)).sort(byPlace);
     return own.map((finding) => toDiagnostic(finding, DIAGNOSTICS, toRange));

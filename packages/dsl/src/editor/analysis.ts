@@ -1,8 +1,9 @@
 /** `createAnalyser`: the answers of editors for one text at a time, each computed when it is first asked for. */
 
 import type { Diagnostic } from "@millrace/contracts";
-import { mergeDiagnostics, validateFlow } from "../check/validate-flow.ts";
+import { mergeDiagnostics, validateInSteps } from "../check/validate-flow.ts";
 import type { ParseResult } from "../read/parse-flow.ts";
+import { SharedWork } from "../steps.ts";
 import type { Span } from "../syntax/ast.ts";
 import { changeEdits } from "./change/change-edits.ts";
 import type { FlowChange } from "./change/flow-change.ts";
@@ -68,7 +69,7 @@ class FlowAnalysis implements Analysis {
   /** The state of the project that it was made for. */
   readonly version: object;
   #names: NameIndex | undefined;
-  #diagnostics: readonly Diagnostic[] | undefined;
+  readonly #diagnostics: SharedWork<readonly Diagnostic[]>;
   #format: readonly TextEdit[] | undefined;
   #symbols: readonly SymbolNode[] | undefined;
   #folds: readonly Fold[] | undefined;
@@ -77,6 +78,7 @@ class FlowAnalysis implements Analysis {
   constructor(reading: Reading, version: object) {
     this.reading = reading;
     this.version = version;
+    this.#diagnostics = new SharedWork(() => findDiagnostics(reading));
   }
 
   get text(): string {
@@ -93,12 +95,11 @@ class FlowAnalysis implements Analysis {
   }
 
   diagnostics(): readonly Diagnostic[] {
-    if (this.#diagnostics === undefined) {
-      const { graph, document, diagnostics } = this.parsed;
-      const found = validateFlow(graph, this.reading.project, { document });
-      this.#diagnostics = mergeDiagnostics(diagnostics, found);
-    }
-    return this.#diagnostics;
+    return this.#diagnostics.result;
+  }
+
+  diagnosticsInSteps(): Generator<void, readonly Diagnostic[]> {
+    return this.#diagnostics.steps();
   }
 
   completions(offset: number): readonly Completion[] {
@@ -192,6 +193,12 @@ class FlowAnalysis implements Analysis {
     const span = pointer === undefined ? undefined : this.reading.span(pointer);
     return span && { start: span.start, end: span.end };
   }
+}
+
+function* findDiagnostics(reading: Reading): Generator<void, readonly Diagnostic[]> {
+  const { graph, document, diagnostics } = (yield* reading.readInSteps()).parsed;
+  const found = yield* validateInSteps(graph, reading.project, { document });
+  return mergeDiagnostics(diagnostics, found);
 }
 
 const START: Span = { start: 0, end: 0 };

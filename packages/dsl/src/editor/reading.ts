@@ -10,8 +10,9 @@ import type { Types } from "../check/rules/types.ts";
 import { SourceMap } from "../check/source-map.ts";
 import { Validation } from "../check/validation.ts";
 import type { Item } from "../language/items.ts";
-import { readPlaces } from "../read/locate.ts";
-import { type ParseResult, parseFlow } from "../read/parse-flow.ts";
+import { type Places, readWholeInSteps, type WholeText } from "../read/locate.ts";
+import type { ParseResult } from "../read/parse-flow.ts";
+import { SharedWork } from "../steps.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
 import type { Project } from "./types.ts";
 
@@ -23,12 +24,11 @@ export interface WrittenExpression extends Span {
   readonly reads: readonly Read[];
 }
 
-/** A text that was read. Each part is made when it is first asked for. */
+/** A text. Each part is made when it is first asked for. */
 export class Reading {
   readonly text: string;
   readonly project: Project;
-  readonly parsed: ParseResult;
-  #places: ReturnType<typeof readPlaces> | undefined;
+  readonly #whole: SharedWork<WholeText>;
   #validation: Validation | undefined;
   #expressions: Expressions | undefined;
   #written: readonly WrittenExpression[] | undefined;
@@ -37,18 +37,26 @@ export class Reading {
   constructor(text: string, project: Project) {
     this.text = text;
     this.project = project;
-    this.parsed = parseFlow(text);
+    this.#whole = new SharedWork(() => readWholeInSteps(text));
+  }
+
+  /** Reads the text, as far as that is not done yet; an item of the file a step. */
+  readInSteps(): Generator<void, WholeText> {
+    return this.#whole.steps();
+  }
+
+  get parsed(): ParseResult {
+    return this.#whole.result.parsed;
   }
 
   /** The items of the file as written, those that could be read. */
   get items(): readonly Item[] {
-    return this.places.items;
+    return this.#whole.result.items;
   }
 
   /** Where the places of the graph are in the text. */
-  get places(): ReturnType<typeof readPlaces> {
-    this.#places ??= readPlaces(this.parsed.document);
-    return this.#places;
+  get places(): Places {
+    return this.#whole.result.places;
   }
 
   /** The stretch of a place of the graph; undefined: it was not written. */

@@ -35,6 +35,12 @@ export interface Analysis {
   readonly parsed: ParseResult;
   /** The findings of `checkFlow`, sorted by offset, then code. */
   diagnostics(): readonly Diagnostic[];
+  /**
+   * The findings of `diagnostics()`, found in steps: whoever runs the generator lets other work take its turn between two of them,
+   * and may stop for good. A step reads one item of the file or checks one node, tens of microseconds each: do as many as fit into
+   * some milliseconds. Any other answer that is asked for meanwhile uses what is done, and does only what it needs of the rest.
+   */
+  diagnosticsInSteps(): Generator<void, readonly Diagnostic[]>;
   /** What may stand at the cursor, best first. */
   completions(offset: number): readonly Completion[];
   /** What the thing at an offset is. */

@@ -5,11 +5,13 @@
 
 import type { Range } from "@millrace/contracts";
 import { lineIndex } from "../diagnostics/bag.ts";
+import type { Report } from "../diagnostics/report.ts";
 import type { Marks } from "../language/field-value.ts";
 import type { Item } from "../language/items.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
 import { dataOf, type FlowDocument } from "./document.ts";
-import { readText } from "./read-text.ts";
+import { limitsOf, type ParseResult, parseResultOf } from "./parse-flow.ts";
+import { readText, readTextInSteps } from "./read-text.ts";
 
 /** A stretch of the text, with the expression when one was written there. */
 export interface Mark {
@@ -41,28 +43,47 @@ const kept = new WeakMap<FlowDocument, Places>();
 
 /** The places of a document, found once. */
 export function placesOf(document: FlowDocument): Places {
-  return kept.get(document) ?? read(document, false);
-}
-
-/** The places of a document together with its items, those of the file in order. */
-export function readPlaces(document: FlowDocument): Places & { readonly items: readonly Item[] } {
-  return read(document, true);
-}
-
-function read(document: FlowDocument, keepItems: boolean): Places & { items: readonly Item[] } {
+  const known = kept.get(document);
+  if (known !== undefined) return known;
   const { source, limits } = dataOf(document);
   const { collected, report } = readText(source, limits, {
+    collect: () => ({ marks: new MarkMap() }),
+  });
+  return keepPlaces(document, source, collected.marks, report);
+}
+
+/** A text with everything that one reading of it gives. */
+export interface WholeText {
+  /** What `parseFlow` answers; the places of its document are found already. */
+  readonly parsed: ParseResult;
+  readonly places: Places;
+  /** The items of the file, in order. */
+  readonly items: readonly Item[];
+}
+
+/** Reads a text once for its graph, its places and its items; an item of the file a step. */
+export function* readWholeInSteps(text: string): Generator<void, WholeText> {
+  const limits = limitsOf({});
+  const reading = yield* readTextInSteps(text, limits, {
     collect: () => {
       const items: Item[] = [];
-      const add = (item: Item): number => items.push(item);
-      return { marks: new MarkMap(), items, ...(keepItems && { add }) };
+      return { marks: new MarkMap(), items, add: (item: Item): number => items.push(item) };
     },
   });
-  const { dropped, errors } = report;
-  const marks = collected.marks.places;
-  const places: Places = { marks, range: lineIndex(source), dropped, errors };
+  const { marks, items } = reading.collected;
+  const parsed = parseResultOf(text, limits, reading);
+  return { parsed, places: keepPlaces(parsed.document, text, marks, reading.report), items };
+}
+
+function keepPlaces(
+  document: FlowDocument,
+  source: string,
+  { places: marks }: MarkMap,
+  { dropped, errors }: Report,
+): Places {
+  const places = { marks, range: lineIndex(source), dropped, errors };
   kept.set(document, places);
-  return { ...places, items: collected.items };
+  return places;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { DEFAULT_CURSOR_OPTIONS } from "../syntax/cursor.ts";
 import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
-import { readText } from "./read-text.ts";
+import { type Reading, readText } from "./read-text.ts";
 
 /** Limits of one parse. */
 export interface ParseOptions {
@@ -35,10 +35,17 @@ const MAX_LENGTH = 33_554_432;
 export function parseFlow(source: string | Uint8Array, options: ParseOptions = {}): ParseResult {
   const decoded = typeof source === "string" ? { text: source } : decodeUtf8(source);
   const limits = limitsOf(options);
-  const { graph, report } = readText(decoded.text, limits, decoded);
-  const document = documentOf(decoded.text, limits);
-  const diagnostics = report.diagnostics(decoded.text);
-  return { graph, document, diagnostics, ok: !report.hasErrors };
+  return parseResultOf(decoded.text, limits, readText(decoded.text, limits, decoded));
+}
+
+/** What `parseFlow` answers for a text that was read. */
+export function parseResultOf(
+  text: string,
+  limits: ReadLimits,
+  { graph, report }: Pick<Reading<unknown>, "graph" | "report">,
+): ParseResult {
+  const document = documentOf(text, limits);
+  return { graph, document, diagnostics: report.diagnostics(text), ok: !report.hasErrors };
 }
 
 /** The limits that options ask for. */

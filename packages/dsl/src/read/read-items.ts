@@ -35,42 +35,61 @@ import type { StrictReader } from "./strict.ts";
 type Take = (item: Item) => void;
 
 /**
- * Reads items up to the end of the text, or up to and with the `}` of `opener`, and hands each to `take`, or puts it on the
- * stack; gives the comments at the foot. What `strict` reads is handed to nobody.
+ * Reads the items of a file, one a step, and hands each to `take`; gives the comments at the foot. What `strict` reads is handed
+ * to nobody, and all that it reads in a row is one step.
  */
-export function readItems(
+export function* readFileItems(
+  s: Scanner,
+  take: Take,
+  strict: StrictReader | undefined,
+): Generator<void, readonly Comment[]> {
+  let isFirst = true;
+  s.pos = Math.max(s.pos, proseEnd(s.src));
+  for (;;) {
+    strict?.readItems();
+    const next = readNext(s, undefined, take);
+    if (next === "end") return s.takeComments();
+    if (next === "failed" && isFirst) s.headless = true;
+    if (next === "item") isFirst = false;
+    yield;
+  }
+}
+
+/** Reads items up to and with the `}` of `opener`, and puts each on the stack; gives the comments at the foot. */
+function readBlockItems(s: Scanner, opener: Opener): readonly Comment[] {
+  while (readNext(s, opener, undefined) !== "end");
+  return s.takeComments();
+}
+
+/** Reads what stands next. `failed`: it was an item, and is dropped. */
+function readNext(
   s: Scanner,
   opener: Opener | undefined,
   take: Take | undefined,
-  strict?: StrictReader,
-): readonly Comment[] {
-  let count = 0;
-  if (!opener) s.pos = Math.max(s.pos, proseEnd(s.src));
-  for (;;) {
-    strict?.readItems();
-    s.skipLines();
-    const code = s.peek();
-    if (code === TEXT_END) {
-      if (opener && !s.swallowed) unclosed(s, opener);
-      break;
-    }
-    if (opener && s.guided && isOutside(s, code, opener)) {
-      unclosed(s, opener);
-      break;
-    }
-    if (code === 125 && opener && !(s.guided && isDeeper(s, opener))) {
-      s.pos = s.tokenEnd = s.pos + 1;
-      break;
-    }
-    if (code === 125 || code === 93 || code === 41) {
-      strayCloser(s);
-      continue;
-    }
-    if (code === 96 && s.src.startsWith("```", s.pos)) markdownFence(s);
-    else if (readItem(s, opener, take)) count += 1;
-    else if (!opener && count === 0) s.headless = true;
+): "item" | "failed" | "other" | "end" {
+  s.skipLines();
+  const code = s.peek();
+  if (code === TEXT_END) {
+    if (opener && !s.swallowed) unclosed(s, opener);
+    return "end";
   }
-  return s.takeComments();
+  if (opener && s.guided && isOutside(s, code, opener)) {
+    unclosed(s, opener);
+    return "end";
+  }
+  if (code === 125 && opener && !(s.guided && isDeeper(s, opener))) {
+    s.pos = s.tokenEnd = s.pos + 1;
+    return "end";
+  }
+  if (code === 125 || code === 93 || code === 41) {
+    strayCloser(s);
+    return "other";
+  }
+  if (code === 96 && s.src.startsWith("```", s.pos)) {
+    markdownFence(s);
+    return "other";
+  }
+  return readItem(s, opener, take) ? "item" : "failed";
 }
 
 /** Whether the line of `pos` starts there and, by its indent, is behind the block of `opener`. */
@@ -261,7 +280,7 @@ function readBlock(
     s.pos += 1;
     const hoisted = s.takeComments();
     const mark = s.stack.length;
-    foot = readItems(s, new Opener(keyword, at, start), undefined);
+    foot = readBlockItems(s, new Opener(keyword, at, start));
     items = s.stack.splice(mark) as Item[];
     s.startItem(start);
     s.giveComments(hoisted);

@@ -7,13 +7,14 @@
 import type { FlowGraph } from "@millrace/contracts";
 import type { Report } from "../diagnostics/report.ts";
 import type { Item } from "../language/items.ts";
+import { resultOf } from "../steps.ts";
 import { FAIL, STOP } from "../syntax/cursor.ts";
 import { type Comment, NO_COMMENTS } from "../syntax/notes.ts";
 import { Parser } from "../syntax/parse-expression.ts";
 import type { ReadLimits } from "./document.ts";
 import { GraphBuilder } from "./graph-builder.ts";
 import type { Collected } from "./mapping-context.ts";
-import { readItems } from "./read-items.ts";
+import { readFileItems } from "./read-items.ts";
 import { otherDocument } from "./slips.ts";
 import { StrictReader } from "./strict.ts";
 
@@ -41,6 +42,15 @@ export function readText<C extends Collected>(
   limits: ReadLimits,
   wanted: Wanted<C> = {},
 ): Reading<C> {
+  return resultOf(readTextInSteps(text, limits, wanted));
+}
+
+/** Reads a text within its limits, an item of the file a step. */
+export function* readTextInSteps<C extends Collected>(
+  text: string,
+  limits: ReadLimits,
+  wanted: Wanted<C> = {},
+): Generator<void, Reading<C>> {
   if (text.length > limits.maxLength) {
     return unread(text, limits, wanted, (report) =>
       report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } }),
@@ -51,9 +61,9 @@ export function readText<C extends Collected>(
     const { start, end, ...details } = other;
     return unread(text, limits, wanted, (report) => report.add("FLOW1006", start, end, details));
   }
-  const first = readOnce(text, limits, wanted, false);
+  const first = yield* readOnce(text, limits, wanted, false);
   if (!first.unclosed && !first.stray) return first;
-  const second = readOnce(text, limits, wanted, true);
+  const second = yield* readOnce(text, limits, wanted, true);
   // A stray `}` may be all that is wrong with a text whose indentation says nothing.
   const isBetter = first.unclosed || second.report.errorCount <= first.report.errorCount;
   return isBetter ? second : first;
@@ -66,19 +76,19 @@ function unread<C extends Collected>(
   wanted: Wanted<C>,
   say: (report: Report) => void,
 ): Reading<C> {
-  const reading = readOnce("", limits, wanted, false, true);
+  const reading = resultOf(readOnce("", limits, wanted, false, true));
   reading.report.dropped.push({ start: 0, end: text.length });
   say(reading.report);
   return reading;
 }
 
-function readOnce<C extends Collected>(
+function* readOnce<C extends Collected>(
   text: string,
   { maxDepth, maxErrors }: ReadLimits,
   { collect, badByte }: Wanted<C>,
   guided: boolean,
   headless = false,
-): Reading<C> & { readonly unclosed: boolean; readonly stray: boolean } {
+): Generator<void, Reading<C> & { readonly unclosed: boolean; readonly stray: boolean }> {
   const collected = collect?.() ?? ({} as C);
   const s = new Parser(text, { maxDepth, maxErrors, guided });
   const builder = new GraphBuilder(text, s.report, collected);
@@ -98,7 +108,7 @@ function readOnce<C extends Collected>(
       builder.add(item);
       if (s.report.full) throw STOP;
     };
-    foot = readItems(s, undefined, take, strict);
+    foot = yield* readFileItems(s, take, strict);
   } catch (thrown) {
     if (thrown !== STOP && thrown !== FAIL) throw thrown;
   }

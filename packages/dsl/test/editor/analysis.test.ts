@@ -145,6 +145,58 @@ test("the same text of the same project is analysed once, and anew when the proj
   expect(own.analyse(PAGES, first)).not.toBe(first);
 });
 
+describe("findings in steps", () => {
+  const broken = PAGES.replace("node score", "node score: [").replace("url = url", "urll = url");
+  /** Does this many steps; the result when they were all. */
+  function work<T>(steps: Generator<void, T>, count: number): T | undefined {
+    for (let at = 0; at < count; at += 1) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+    return undefined;
+  }
+
+  test("are those of one go, and a step is no more than an item or a node", () => {
+    for (const text of [PAGES, broken, "", "flow 1 x\n", "node a: log {"]) {
+      const steps = analyser.analyse(text).diagnosticsInSteps();
+      const items = parseFlow(text).graph.nodes.length;
+      expect(work(steps, 2 * items)).toBeUndefined();
+      expect(work(steps, Number.POSITIVE_INFINITY)).toEqual(checkFlow(text, project).diagnostics);
+    }
+  });
+
+  test("wait while other answers are given, for whoever asks, and are found once", () => {
+    const expected = checkFlow(broken, project).diagnostics;
+    expect(expected.length).toBeGreaterThan(1);
+    for (let pause = 0; pause < 30; pause += 1) {
+      const analysis = analyser.analyse(broken);
+      const first = analysis.diagnosticsInSteps();
+      const second = analysis.diagnosticsInSteps();
+      const early = work(first, pause);
+      expect(analysis.parsed).toEqual(parseFlow(broken));
+      const other = work(second, pause);
+      const found = analysis.diagnostics();
+      expect(found).toEqual(expected);
+      expect(early ?? work(first, 1)).toBe(found);
+      expect(other ?? work(second, 1)).toBe(found);
+    }
+  });
+
+  test("are found anew by the next when the project failed", () => {
+    let fails = true;
+    const entry = (type: string): ReturnType<Project["entry"]> => {
+      if (fails) throw new Error("not there yet");
+      return catalog.entry(type);
+    };
+    const analysis = createAnalyser({ ...catalog, types: () => catalog.types(), entry }).analyse(
+      PAGES,
+    );
+    expect(() => analysis.diagnostics()).toThrow("not there yet");
+    fails = false;
+    expect(analysis.diagnostics()).toEqual(checkFlow(PAGES, project).diagnostics);
+  });
+});
+
 test("no cut of a text and no offset makes an answer throw or point outside of the text", () => {
   const random = new Random(7);
   for (let round = 0; round < casesOf(600); round += 1) {

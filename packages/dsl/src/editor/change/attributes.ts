@@ -2,8 +2,8 @@
 
 import { mergeValue } from "../../edit/merge-values.ts";
 import type { AttrItem, BlockItem, Item } from "../../language/items.ts";
-import { readPlaces } from "../../read/locate.ts";
-import { parseFlow } from "../../read/parse-flow.ts";
+import { readWholeInSteps } from "../../read/locate.ts";
+import { resultOf } from "../../steps.ts";
 import type { Comment } from "../../syntax/notes.ts";
 import { printValue, Writer } from "../../write/print-value.ts";
 import type { TextEdit } from "../types.ts";
@@ -47,7 +47,7 @@ function replaced(lines: Lines, old: AttrItem, fresh: AttrItem): readonly TextEd
 
 /** Comments inside an attribute that stand in no list or object: reading puts them above it. */
 function hoisted(attribute: string): readonly Comment[] {
-  const { document } = parseFlow(`flow 1 f\n\nnode n: t {\n  ${attribute}\n}\n`);
-  const node = readPlaces(document).items[1] as BlockItem | undefined;
+  const { items } = resultOf(readWholeInSteps(`flow 1 f\n\nnode n: t {\n  ${attribute}\n}\n`));
+  const node = items[1] as BlockItem | undefined;
   return node?.items?.[0]?.lead ?? [];
 }
