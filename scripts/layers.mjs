@@ -27,7 +27,7 @@ export const layers = {
     needs: ["contracts", "dsl"],
     foreign: ["vscode-languageserver", "vscode-languageserver-textdocument"],
   },
-  codemirror: { needs: [], foreign: ["@codemirror/*", "@lezer/*"] }, // all of them peers
+  codemirror: { needs: ["dsl"], foreign: ["@codemirror/*", "@lezer/*"] }, // the foreign ones are peers
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   ai: { neutral: true, needs: spine, foreign: [] },
   services: { neutral: true, needs: spine, foreign: [] },

@@ -38,6 +38,7 @@ const tests = [
 const gate = [
   ["biome", "ci", "."],
   ["tsc", "-p", "tsconfig.json"],
+  ["tsc", "-p", "packages/codemirror/tsconfig.json"],
   ["node", "scripts/layers.mjs"],
   ["knip"],
   ["sherif"],
