@@ -6,6 +6,7 @@ import { type JsonSchema, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { countMembers } from "../data.ts";
 import { codePointCount } from "../expression/data.ts";
+import { acceptor } from "./accept.ts";
 import { readSchema, type SchemaNode, type SchemaProblem } from "./compile.ts";
 import { equalityKey, hasFormat, hasType, typeName } from "./json-kinds.ts";
 import { MAX_PATTERN_STEPS, type PatternBudget } from "./pattern.ts";
@@ -72,12 +73,17 @@ const MAX_APPLIED = MAX_JSON_DEPTH * 8;
  * over 64 KiB and over 32 levels. Never throws.
  */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
-  const checkable = checkableSchema(schema);
-  if (!checkable.ok) return checkable;
+  const read = readSchema(schema);
+  if ("problems" in read) return { ok: false, problems: read.problems };
+  const { node } = read;
+  const findings = findingsOf(node);
+  const accepts = acceptor(node);
   return {
     ok: true,
     check: (value) =>
-      checkable.findings(value).map(({ pointer, message }) => ({ pointer, message })),
+      accepts?.(value) === true
+        ? NO_FINDINGS
+        : findings(value).map(({ pointer, message }) => ({ pointer, message })),
   };
 }
 
@@ -85,12 +91,14 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
 export function checkableSchema(schema: unknown): CheckableSchema {
   const read = readSchema(schema);
   if ("problems" in read) return { ok: false, problems: read.problems };
-  const { node } = read;
+  return { ok: true, findings: findingsOf(read.node) };
+}
+
+function findingsOf(
+  node: SchemaNode,
+): (value: unknown, options?: CheckOptions) => readonly SchemaFinding[] {
   const isAny = Object.keys(node).length === 0;
-  return {
-    ok: true,
-    findings: (value, options = NO_OPTIONS) => (isAny ? NO_FINDINGS : check(node, value, options)),
-  };
+  return (value, options = NO_OPTIONS) => (isAny ? NO_FINDINGS : check(node, value, options));
 }
 
 const NO_OPTIONS: CheckOptions = {};

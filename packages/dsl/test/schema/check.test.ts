@@ -1,6 +1,7 @@
 /** The JSON Schema checker. */
 import type { JsonSchema } from "@millrace/contracts";
 import { compileSchema } from "@millrace/dsl";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 /** Problems as `pointer message`, one a line; those of the schema when it is refused. */
@@ -229,4 +230,40 @@ test("the value is not changed and the schema may be frozen", () => {
     properties: Object.freeze({ a: Object.freeze({ minItems: 1 }) }),
   });
   expect(problems(schema as JsonSchema, value)).toEqual([]);
+});
+
+describe("a record of plain members has the problems that it has as part of more rules", () => {
+  const plain = fc.oneof(
+    fc.string({ maxLength: 3 }),
+    fc.integer(),
+    fc.constantFrom(0.5, -0, Number.NaN, null, true, undefined, [], {}, { a: 1 }),
+  );
+  const names = fc.constantFrom("a", "b", "c", "__proto__");
+  const types = fc.constantFrom("string", "number", "integer", "boolean", "null", "object");
+  const part = fc.oneof(
+    fc.constant({}),
+    types.map((type) => ({ type })),
+    fc.tuple(types, types).map((type) => ({ type: [...new Set(type)] })),
+    fc.constant({ type: "number", minimum: 1 }),
+  );
+  const schemas = fc.record(
+    {
+      type: fc.constant("object"),
+      properties: fc.dictionary(names, part),
+      required: fc.uniqueArray(names),
+      additionalProperties: fc.oneof(fc.boolean(), part),
+    },
+    { requiredKeys: ["type"] },
+  );
+  const values = fc.oneof(fc.dictionary(names, plain), plain);
+
+  test("for any schema and value", () => {
+    fc.assert(
+      fc.property(schemas, values, (schema, value) => {
+        const among = { allOf: [schema as JsonSchema] };
+        expect(problems(schema as JsonSchema, value)).toEqual(problems(among, value));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
 });

@@ -16,7 +16,7 @@ const known = new WeakMap<NodeType, FastType>();
 export function fastTypeOf(type: NodeType, policy: NodePolicy): FastType | null {
   const { when, keyed, cache, retryIf } = policy;
   if (when !== null || keyed !== null || cache !== null || retryIf !== null) return null;
-  if (type.slots === "none" || type.changes === true) return null;
+  if (type.slots === "none") return null;
   if (type.furtherPorts !== undefined || !leavesByOut(type)) return null;
   let fast = known.get(type);
   if (fast === undefined) {
@@ -31,11 +31,13 @@ function leavesByOut({ core, entry: { ports, portsFrom } }: NodeType): boolean {
   return ports.some(({ name }) => name === "out");
 }
 
-function fitsOf({ core, entry, outputProblem }: NodeType): FastType["fits"] {
+function fitsOf(type: NodeType): FastType["fits"] {
+  const { core, entry, outputProblem } = type;
   if (core === true) return () => true;
   if (outputProblem !== undefined) return (output) => outputProblem(output) === null;
   let check: ReturnType<typeof schemaCheck> | null = null;
   return (output) => {
+    if (type.entry !== entry) return false; // a type that has changed says something else
     check ??= schemaCheck(entry.output);
     return check(output).length === 0;
   };

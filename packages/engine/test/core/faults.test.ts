@@ -1,5 +1,5 @@
-import { defineNodeType, exit, jsonSchema, NodeError } from "@millrace/contracts";
-import { createEngine } from "@millrace/engine";
+import { catalogEntryOf, defineNodeType, exit, jsonSchema, NodeError } from "@millrace/contracts";
+import { createEngine, type NodeType } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { finish, kinds, of, one, outputOf, planOf, start } from "@millrace/test-support/flows";
 import { describe, expect, test } from "vitest";
@@ -281,4 +281,21 @@ test("a thrown value that cannot even be looked at fails the node like any other
     expect(summary.status).toBe("failed");
     expect(one(events, "node.failed", "a").error.code).toBe("extension_threw");
   }
+});
+
+test("the output of a type that changes while its body works must fit what the type says at the end", async () => {
+  const definition = bodyType("changing", () => ({}));
+  let entry = catalogEntryOf(definition);
+  const type: NodeType = {
+    get entry() {
+      return entry;
+    },
+    changes: true,
+    run() {
+      entry = { ...entry, output: { type: "object", required: ["x"] } };
+      return {};
+    },
+  };
+  const { summary } = await finish("node a: test.changing", { types: [type] });
+  expect(summary.error).toMatchObject({ code: "output_schema", node: "a" });
 });
