@@ -66,10 +66,13 @@ export async function importDefinition(entry: string): Promise<ExtensionDefiniti
 export async function loadCode(entry: string, options: CodeOptions): Promise<ExtensionCode> {
   const definition = await importDefinition(entry);
   const { digest } = catalogOf(definition);
-  const types = new Map(typesOf(definition).map((type) => [nameOf(type), type]));
-  const adapters = new Map(definition.adapters.map((adapter) => [adapter.id, adapter]));
+  const adapters = new Map(definition.adapters.map((one) => [one.id, { one, isReady: false }]));
+  const types = new Map(
+    typesOf(definition).map((type) => {
+      return [nameOf(type), { type, adapter: adapters.get(type.adapter ?? "") }];
+    }),
+  );
   const opened = new Map<string, Promise<{ close(): Promise<void> } | undefined>>();
-  const ready = new Set<string>();
   const providers = new Map<string, AiProvider>();
   const configs = new Map<string, JsonObject>();
 
@@ -82,48 +85,45 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
     return config;
   };
   /** An adapter is opened before its first action; one that could not be is tried again. */
-  const open = (adapter: ActionAdapterDefinition): Promise<unknown> | undefined => {
-    if (ready.has(adapter.id)) return undefined;
-    const config = configOf(adapter.id, adapter.config);
-    if (adapter.open === undefined) {
-      ready.add(adapter.id);
+  const open = (adapter: Adapter): Promise<unknown> | undefined => {
+    const { one } = adapter;
+    const config = configOf(one.id, one.config);
+    if (one.open === undefined) {
+      adapter.isReady = true;
       return undefined;
     }
-    let made = opened.get(adapter.id);
+    let made = opened.get(one.id);
     if (made === undefined) {
-      made = Promise.resolve(adapter.open(config, options.host));
-      opened.set(adapter.id, made);
+      made = Promise.resolve(one.open(config, options.host));
+      opened.set(one.id, made);
       made.then(
-        () => ready.add(adapter.id),
-        () => opened.delete(adapter.id),
+        () => {
+          adapter.isReady = true;
+        },
+        () => opened.delete(one.id),
       );
     }
     return made;
   };
-  const typeOf = (name: string): NodeType => {
-    const type = types.get(name);
-    if (type !== undefined) return type;
+  const typeOf = (
+    name: string,
+  ): { readonly type: NodeType; readonly adapter: Adapter | undefined } => {
+    const known = types.get(name);
+    if (known !== undefined) return known;
     throw new NodeError("extension_catalog_stale", `the extension has no type ${name}`);
   };
 
   return {
     digest,
     run(name, given, ctx) {
-      const type = typeOf(name);
+      const { type, adapter } = typeOf(name);
       const fields = type.parseFields?.(given) ?? given;
-      const adapter = type.adapter === undefined ? undefined : adapters.get(type.adapter);
-      const body = (): unknown => {
-        const result: unknown = type.run(fields, ctx as CoreContext);
-        // Not every holder of a `then` answers one with another.
-        if (isPromise(result))
-          return Promise.resolve(result).then((value) => checkedOutput(type, value));
-        return checkedOutput(type, result);
-      };
-      const opening = adapter === undefined ? undefined : open(adapter);
-      return opening === undefined ? body() : opening.then(body);
+      const opening = adapter === undefined || adapter.isReady ? undefined : open(adapter);
+      if (opening === undefined) return runBody(type, fields, ctx);
+      return opening.then(() => runBody(type, fields, ctx));
     },
     check(name, fields) {
-      const found = typeOf(name).check?.(fields, {}) ?? [];
+      const found = typeOf(name).type.check?.(fields, {}) ?? [];
       return Array.isArray(found) ? found : [];
     },
     provider(id) {
@@ -142,6 +142,19 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
       ]);
     },
   };
+}
+
+/** An adapter, and whether its actions may begin. */
+interface Adapter {
+  readonly one: ActionAdapterDefinition;
+  isReady: boolean;
+}
+
+function runBody(type: NodeType, fields: Fields, ctx: ControlContext): unknown {
+  const result: unknown = type.run(fields, ctx as CoreContext);
+  // Not every holder of a `then` answers one with another.
+  if (isPromise(result)) return Promise.resolve(result).then((value) => checkedOutput(type, value));
+  return checkedOutput(type, result);
 }
 
 function checkedOutput(type: NodeType, result: unknown): unknown {

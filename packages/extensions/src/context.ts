@@ -18,31 +18,27 @@ import {
 import type { Fields } from "@millrace/engine";
 import { randomFrom } from "./child/chance.ts";
 
+/** What holds for all nodes of a type. */
+export interface GuardOptions {
+  /** The field that holds the name of a connection, where the type has one. */
+  readonly connection: string | undefined;
+  /** Told of every secret. */
+  readonly learn: (secret: string) => void;
+}
+
 /** Guards a context: one object per attempt, made of getters, so that what is not asked for is not made. */
 export class GuardedContext implements ControlContext {
   readonly #ctx: ControlContext;
-  readonly #connection: unknown;
-  readonly #learn: (secret: string) => void;
-  readonly #seed: number;
-  #random: (() => number) | null = null;
+  readonly #fields: Fields;
+  readonly #how: GuardOptions;
+  /** What `random` begins with, in [0, 1); then what goes on from there. */
+  #random: number | (() => number);
 
-  /**
-   * `connection`: the field that holds the name of one, where the type has one; `learn` is told of every secret; `seed`, in
-   * [0, 1), is what `random` begins with.
-   */
-  constructor(
-    ctx: ControlContext,
-    fields: Fields,
-    how: {
-      readonly connection: string | undefined;
-      readonly learn: (secret: string) => void;
-      readonly seed: number;
-    },
-  ) {
+  constructor(ctx: ControlContext, fields: Fields, how: GuardOptions, seed: number) {
     this.#ctx = ctx;
-    this.#seed = how.seed;
-    this.#connection = how.connection === undefined ? undefined : fields[how.connection];
-    this.#learn = how.learn;
+    this.#fields = fields;
+    this.#how = how;
+    this.#random = seed;
   }
 
   get runId(): string {
@@ -87,7 +83,7 @@ export class GuardedContext implements ControlContext {
 
   random(): number {
     this.#ctx.now(); // refused once the attempt is over
-    this.#random ??= randomFrom(this.#seed);
+    if (typeof this.#random === "number") this.#random = randomFrom(this.#random);
     return this.#random();
   }
 
@@ -108,15 +104,16 @@ export class GuardedContext implements ControlContext {
     connection(slug: string): Promise<Connection>;
   } {
     const { credentials } = this.#ctx;
+    const { connection, learn } = this.#how;
+    const named = connection === undefined ? undefined : this.#fields[connection];
     return {
       secret: async (name) => {
         const secret = await credentials.secret(name);
-        this.#learn(secret.reveal());
+        learn(secret.reveal());
         return secret;
       },
       connection: async (slug) => {
-        if (typeof slug === "string" && slug === this.#connection)
-          return credentials.connection(slug);
+        if (typeof slug === "string" && slug === named) return credentials.connection(slug);
         const text = `the fields of ${this.node} do not name the connection "${String(slug).slice(0, 64)}"`;
         throw new NodeError("capability_denied", text, { reason: "denied", sent: false });
       },

@@ -1,5 +1,6 @@
 /** The code of an extension in this process: trusted, fast, and only watched. */
 import type { ControlContext } from "@millrace/contracts";
+import type { Fields } from "@millrace/engine";
 import { isPromise } from "@millrace/engine/pack";
 import {
   type HostCode,
@@ -68,9 +69,14 @@ export function createInProcessCode(options: HostCodeOptions): HostCode {
   };
 
   /** A body that answers at once costs no turn of the event loop. */
-  const watched = (work: () => unknown, ctx: ControlContext): unknown => {
+  const watched = (
+    code: ExtensionCode,
+    type: string,
+    fields: Fields,
+    ctx: ControlContext,
+  ): unknown => {
     watch.begin();
-    const result = work();
+    const result = code.run(type, fields, ctx);
     if (!isPromise(result)) return result;
     watch.follow(ctx);
     return Promise.resolve(result).finally(() => watch.end(ctx));
@@ -78,8 +84,8 @@ export function createInProcessCode(options: HostCodeOptions): HostCode {
 
   return {
     run({ type }, fields, ctx) {
-      const use = (code: ExtensionCode): unknown => watched(() => code.run(type, fields, ctx), ctx);
-      return ready === undefined ? load().then(use) : use(ready);
+      if (ready !== undefined) return watched(ready, type, fields, ctx);
+      return load().then((code) => watched(code, type, fields, ctx));
     },
     check: async (type, fields) => (await load()).check(type, fields),
     provider: (id) => lazyProvider(id, async () => (await load()).provider(id)),

@@ -289,6 +289,7 @@ function liveType(
   const type = nameOf({ entry });
   const family = entry.type.split(".")[0] as string;
   const { effect, idempotent, requires } = entry;
+  const guard = { connection: requires.connection, learn: how.learn };
   const isRepeatable = effect === "pure" || effect === "read" || idempotent === true;
   return {
     get entry() {
@@ -300,11 +301,9 @@ function liveType(
     ...(how.adapters.has(family) && { adapter: family }),
     run: (fields, ctx) => {
       refuseLarge(fields);
-      const { connection } = requires;
-      const { learn } = how;
       // One number of the host for each attempt: a body has the same chance in either mode.
       const seed = ctx.random();
-      const guarded = new GuardedContext(ctx, fields, { connection, learn, seed });
+      const guarded = new GuardedContext(ctx, fields, guard, seed);
       return code.run({ type, isRepeatable, seed }, fields, guarded);
     },
     ...(how.hasCheck && { check: (fields: Fields) => checked(code, type, fields) }),
