@@ -28,12 +28,14 @@ export function* itemOffers(context: CursorContext): Generator<Offer> {
   const { block, reading, to } = context;
   const { kind, body, node } = block;
   if (kind === undefined) return;
-  const rest = /[^\n#]*/.exec(reading.text.slice(to))?.[0].trim() ?? "";
+  const rest = REST.exec(reading.text.slice(to))?.[0].trim() ?? "";
   const takes = (pattern: RegExp): boolean => rest === "" || pattern.test(rest);
   for (const keyword of Object.keys(BLOCKS).filter(isBlockKeyword)) {
     const isOffered = rest === "" || fitsHead(keyword, context);
     if (BLOCKS[keyword].in.includes(kind) && isOffered && isFree(keyword, context)) {
-      yield { label: keyword, kind: "keyword", rank: RANK.plain };
+      // The header is offered as long as there is none.
+      const rank = keyword === "flow" ? RANK.needed : RANK.plain;
+      yield { label: keyword, kind: "keyword", rank };
     }
   }
   const isEdge = takes(/^(?:->|\.)/);
@@ -41,7 +43,6 @@ export function* itemOffers(context: CursorContext): Generator<Offer> {
     for (const each of body.nodes) yield nodeOffer(each, RANK.outside);
   }
   if (!takes(/^=/)) return;
-  if (kind === "body") yield { label: "output", kind: "property", rank: RANK.plain };
   if (kind === "node" && node !== undefined) yield* fieldOffers(node, context);
   else if (kind === "layout") {
     for (const each of reading.model.nodes) {
@@ -58,6 +59,9 @@ export function* itemOffers(context: CursorContext): Generator<Offer> {
     }
   }
 }
+
+/** The rest of an item on its line. */
+const REST = /^[^\n#;}]*/;
 
 /** Whether a block keyword may take the place of the one at the cursor: its head takes the same. */
 function fitsHead(keyword: keyof typeof BLOCKS, { reading, from, to }: CursorContext): boolean {
