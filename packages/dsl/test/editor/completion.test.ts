@@ -5,9 +5,12 @@ import { applyEdits } from "../../src/editor/apply-edits.ts";
 import { completionsAt } from "../../src/editor/completion/completions.ts";
 import { Reading } from "../../src/editor/reading.ts";
 import type { Completion, Project } from "../../src/editor/types.ts";
-import { parseFlow, printFlow } from "../../src/index.ts";
+import { parseFlow } from "../../src/index.ts";
+import type { Item } from "../../src/language/items.ts";
+import type { Span } from "../../src/syntax/ast.ts";
 import { catalog } from "../fixtures/catalog.ts";
-import { anyGraph } from "../laws/generate.ts";
+import { Random } from "../laws/random.ts";
+import { Sample } from "../laws/sample.ts";
 
 const project: Project = {
   ...catalog,
@@ -55,6 +58,21 @@ node pages: map {
 describe("a completion list has", () => {
   test.each<[where: string, text: string, labels: readonly string[], absent: readonly string[]]>([
     ["blocks at the start of a file", "¦", ["flow", "input", "node", "output"], ["body"]],
+    [
+      "fields in a block on one line",
+      `${HEAD}node a: http.request { url = "x"; ¦ }`,
+      ["method"],
+      ["url"],
+    ],
+    [
+      "no second output of a body",
+      TWO.replace("= ¦", "= 1").replace(
+        "    output = score.value",
+        "    ¦\n    output = score.value",
+      ),
+      ["node", "get"],
+      ["output"],
+    ],
     ["no second flow", `${HEAD}¦`, ["input", "layout"], ["flow", "body"]],
     [
       "nodes where an edge may start",
@@ -145,6 +163,34 @@ describe("a completion list has", () => {
     ],
     ["variables of a macro", TWO.replace("¦", "filter([{ a: 1 }], it, ¦)"), ["it", "page"], []],
     ["members of a variable", TWO.replace("¦", "filter([{ a: 1 }], it, it.¦)"), ["a"], ["page"]],
+    ["nodes behind `nodes.`", TWO.replace("¦", "nodes.¦"), ["get", "fetch"], ["score", "page"]],
+    ["nodes in an index", TWO.replace("¦", 'nodes["¦"].body'), ["get", "fetch"], ["score"]],
+    ["inputs in an index that is open", TWO.replace("¦", 'inputs["¦'), ["base"], ["page"]],
+    [
+      "variables of a macro that is open",
+      TWO.replace("¦", "filter([{ a: 1 }], it, it.¦"),
+      ["a"],
+      ["page"],
+    ],
+    ["no name of the flow for a new variable", TWO.replace("¦", "filter([1], ¦, x)"), [], ["get"]],
+    ["no name behind an operand", TWO.replace("¦", "fetch ¦"), [], ["page", "size"]],
+    ["no name behind one in a list that is open", TWO.replace("¦", "[1, fetch ¦"), [], ["page"]],
+    ["no name for a number", TWO.replace("¦", "1¦"), [], ["page", "size"]],
+    ["names that begin as an operator", TWO.replace("¦", "in¦"), ["index", "inputs"], []],
+    ["nothing for an operator", TWO.replace("¦", "page in¦ get"), [], ["index", "inputs"]],
+    ["functions where one is called", TWO.replace("¦", "si¦ze(page)"), ["size"], ["page"]],
+    [
+      "no choice in front of another",
+      `${HEAD}node a: http.request {\n  method = ¦"GET"\n}`,
+      [],
+      ["POST", "inputs"],
+    ],
+    [
+      "no choice in a text with holes",
+      `${HEAD}node a: http.request {\n  method = "\${run.id}¦"\n}`,
+      [],
+      ["POST"],
+    ],
     ["nothing in a comment", `${HEAD}# ¦`, [], ["node"]],
     [
       "nothing in text",
@@ -197,6 +243,22 @@ test("a completion replaces the identifier around the cursor and nothing else", 
   expect((first?.to ?? 0) - (first?.from ?? 0)).toBe("stat".length);
 });
 
+test("in a string it replaces all of its text, and closes it", () => {
+  const made = (marked: string, label: string): string | undefined => {
+    const found = at(marked).find((each) => each.label === label);
+    return found && applyEdits(marked.replace("¦", ""), [{ ...found, text: found.insert }]);
+  };
+  const flow = (value: string): string => `${HEAD}node a: subflow {\n  flow = ${value}\n}\n`;
+  expect(made(flow('"other-f¦low@2"'), "child")).toBe(flow('"child"'));
+  expect(made(flow('"other¦'), "child")).toBe(flow('"child"'));
+  const box = `${HEAD}node "box 7": log {}\n\noutput a = nodes["bo¦x 7"].error\n`;
+  expect(made(box, "box 7")).toBe(box.replace("¦", ""));
+});
+
+test("the header comes first in a file without one", () => {
+  expect(at("¦")[0]?.label).toBe("flow");
+});
+
 test("a name that is no identifier is written so that it can be read", () => {
   const text = `${HEAD}input "odd name": int\n\nnode "box 7": log {}\n\noutput a = ¦\n`;
   expect(at(text).find(({ label }) => label === "box 7")?.insert).toBe('nodes["box 7"]');
@@ -212,36 +274,83 @@ function slips(text: string): number {
   return parseFlow(text).diagnostics.filter(({ code }) => /^FLOW[01]/.test(code)).length;
 }
 
-/** A completion in an identifier of a text that parses leaves a text that parses. */
-function check(text: string, step: number): number {
+/**
+ * Applies a completion of each place; what is written in the place of something, or into a value, adds no slip when the item had
+ * none.
+ */
+function check(text: string, offsets: Iterable<number>, r: Random): number {
   let applied = 0;
-  if (slips(text) > 0) return 0;
+  const before = slips(text);
   const reading = new Reading(text, project);
-  const marks = [...text.matchAll(/[A-Za-z_][\w-]*/g)];
-  for (const [index, { index: start, 0: word }] of marks.entries()) {
-    if (index % step !== 0) continue;
-    for (const { from, to, insert, label } of completionsAt(reading, start + 1).slice(0, 8)) {
-      if (from !== start || to !== start + word.length) continue;
-      const next = applyEdits(text, [{ from, to, text: insert }]);
-      expect(slips(next), `${label} for ${word} at ${start} in ${next}`).toBe(0);
-      applied += 1;
-    }
+  for (const offset of offsets) {
+    const found = completionsAt(reading, offset);
+    if (found.length === 0) continue;
+    const { from, to, insert, label, kind } = r.pick(found);
+    expect(from).toBeLessThanOrEqual(offset);
+    expect(to).toBeGreaterThanOrEqual(offset);
+    // The first word of a new item or member is not all of it.
+    const [line = ""] = text.slice(text.lastIndexOf("\n", from - 1) + 1).split("\n");
+    const isAlone = line.trim() === text.slice(from, to);
+    const isBegun = from < to ? !isAlone : isInValue(reading.items, offset) && kind !== "property";
+    const item = reading.items.find(({ start, end }) => start <= offset && offset <= end);
+    if (!isBegun || item === undefined || isSlipped(text, item)) continue;
+    const next = applyEdits(text, [{ from, to, text: insert }]);
+    const what = `${label} for ${text.slice(from, to)} at ${offset}, ¦ in ${text.slice(0, offset)}¦${text.slice(offset)}`;
+    expect(slips(next), what).toBeLessThanOrEqual(before);
+    applied += 1;
   }
   return applied;
 }
 
-describe("a completion adds no syntax error", () => {
-  test("in the fixtures", () => {
-    expect(texts.map((text) => check(text, 7)).reduce((a, b) => a + b)).toBeGreaterThan(100);
+function isSlipped(text: string, { start, end }: Span): boolean {
+  return parseFlow(text).diagnostics.some(
+    ({ code, range }) =>
+      /^FLOW[01]/.test(code) &&
+      range !== undefined &&
+      range.start.offset <= end &&
+      start <= range.end.offset,
+  );
+}
+
+function isInValue(items: readonly Item[], offset: number): boolean {
+  const holds = (span: Span | undefined): boolean =>
+    span !== undefined && span.start <= offset && offset <= span.end;
+  return items.some(
+    (item) =>
+      (item.kind !== "edge" && holds(item.value)) ||
+      (item.kind === "block" && isInValue(item.items ?? [], offset)),
+  );
+}
+
+function someOffsets(text: string, count: number, r: Random): number[] {
+  return Array.from({ length: count }, () => r.below(text.length + 1));
+}
+
+describe("E3: a completion adds no syntax error", () => {
+  test("in the fixtures, at every place", () => {
+    let applied = 0;
+    const step = 1_000 / casesOf(1_000);
+    for (const [seed, text] of texts.entries()) {
+      const r = new Random(seed);
+      const offsets = Array.from({ length: text.length + 1 }, (_, at) => at);
+      applied += check(text, r.shuffle(offsets).slice(0, text.length / step), r);
+    }
+    expect(applied).toBeGreaterThan(casesOf(5_000));
   });
 
-  test("in random flows", () => {
+  test("in random flows, also with one cut", () => {
     let applied = 0;
-    for (let seed = 0; seed < casesOf(1_000); seed += 1) {
-      applied += check(printFlow(anyGraph(seed)), 40);
+    for (let seed = 0; seed < casesOf(10_000); seed += 1) {
+      const sample = new Sample(seed);
+      if (sample.isLarge) continue;
+      const r = sample.random(24);
+      const whole = r.chance(0.5) ? sample.text : sample.decorated;
+      const cut = r.below(whole.length);
+      const text = r.chance(0.5) ? whole : whole.slice(0, cut) + whole.slice(cut + 1 + r.below(9));
+      applied += check(text, [cut, ...someOffsets(text, 3, r)], r);
     }
-    expect(applied).toBeGreaterThan(casesOf(1_000) / 10);
-  });
+    expect(applied).toBeGreaterThan(casesOf(10_000) / 4);
+  }, 600_000);
 });
 
 test("no text and no offset makes it throw", () => {

@@ -2,7 +2,9 @@
 
 import type { BodyModel, NodeModel } from "../../check/model/bodies.ts";
 import { type BlockKind, isBlockKeyword } from "../../language/blocks.ts";
+import type { Span } from "../../syntax/ast.ts";
 import { isNamePart } from "../../syntax/chars.ts";
+import { quoteText } from "../../syntax/print-expression.ts";
 import { type CursorPlace, type Level, placeAt } from "../cursor-place.ts";
 import type { Reading } from "../reading.ts";
 
@@ -27,7 +29,7 @@ export interface CursorContext {
   readonly offset: number;
   readonly place: CursorPlace;
   readonly block: BlockContext;
-  /** The identifier around the cursor. */
+  /** The identifier around the cursor; in a string all of its text. */
   readonly from: number;
   readonly to: number;
   /** Text of the item from its start to the identifier, without what stands in front of it. */
@@ -38,13 +40,37 @@ export interface CursorContext {
 export function contextAt(reading: Reading, offset: number): CursorContext {
   const { text } = reading;
   const place = placeAt(text, offset);
+  const { start: from, end: to } = stretchAt(text, offset, place);
+  const block = blockOf(reading, place.levels);
+  const before = text.slice(block.level.itemStart, from).trimStart();
+  return { reading, offset, place, block, from, to, before };
+}
+
+/** What a completion replaces. */
+function stretchAt(text: string, offset: number, { inside, start }: CursorPlace): Span {
   let from = offset;
   while (from > 0 && isWordPart(text, from - 1)) from -= 1;
   let to = offset;
   while (to < text.length && isWordPart(text, to)) to += 1;
-  const block = blockOf(reading, place.levels);
-  const before = text.slice(block.level.itemStart, from).trimStart();
-  return { reading, offset, place, block, from, to, before };
+  if (inside !== "string") return { start: from, end: to };
+  const close = closeOf(text, start);
+  return { start: start + 1, end: close === undefined || close < offset ? to : close };
+}
+
+/** A text as a string; inside of one without the quotes that are there. */
+export function stringAt({ reading, place, to }: CursorContext, text: string): string {
+  const quoted = quoteText(text);
+  if (place.inside !== "string") return quoted;
+  return quoted.slice(1, closeOf(reading.text, place.start) === to ? -1 : undefined);
+}
+
+/** Where the quote stands that closes a string on its line; undefined: there is none. */
+function closeOf(text: string, start: number): number | undefined {
+  for (let at = start + 1; at < text.length && text[at] !== "\n"; at += 1) {
+    if (text[at] === text[start]) return at;
+    if (text[at] === "\\") at += 1;
+  }
+  return undefined;
 }
 
 /** Letters, digits, `_`, and `-` between two of them. */

@@ -7,10 +7,10 @@ import { deferredRoots, fieldHints, schemasAt } from "../../check/model/deferred
 import { operationsOf, slugOf } from "../../check/rules/calls.ts";
 import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
 import { BLOCKS, type Member, memberByText } from "../../language/blocks.ts";
-import { nameText, quoteText } from "../../syntax/print-expression.ts";
+import { nameText } from "../../syntax/print-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
-import { type CursorContext, labelText } from "./context.ts";
+import { type CursorContext, labelText, stringAt } from "./context.ts";
 import { descriptionOf, type Offer, RANK } from "./offer.ts";
 import { policiesOf } from "./structure.ts";
 
@@ -98,9 +98,13 @@ export function* valueOffers(context: CursorContext, value: ValuePlace): Generat
   for (const schema of schemas) {
     for (const choice of choicesOf(schema)) yield choiceOffer(context, choice);
   }
-  if (kind === "connection" && name === "service") {
-    for (const slug of catalog.services ?? []) yield choiceOffer(context, slug);
-  }
+  const listed =
+    kind === "connection" && name === "service"
+      ? catalog.services
+      : kind === "schedule" && name === "timezone"
+        ? catalog.timeZones
+        : undefined;
+  for (const choice of listed ?? []) yield choiceOffer(context, choice);
   if (kind !== "node" || node === undefined || keys.length > 0 || value.isPolicy) return;
   const hints = schemas.map((schema) => own(schema, "x-millrace"));
   if (
@@ -147,15 +151,10 @@ function choicesOf(schema: unknown): readonly Json[] {
 }
 
 /** A value; a text without its quotes where the cursor is in a string. */
-function choiceOffer({ place, reading, to }: CursorContext, choice: Json): Offer {
+function choiceOffer(context: CursorContext, choice: Json): Offer {
   const isText = typeof choice === "string";
   const label = isText ? choice : JSON.stringify(choice);
-  if (!isText) return { label, kind: "value", rank: RANK.value };
-  const quoted = quoteText(choice);
-  const isIn = place.inside === "string";
-  // A string that is not closed yet is closed by its value.
-  const closes = isIn && !/^[^"\n]*"/.test(reading.text.slice(to)) ? '"' : "";
-  const insert = isIn ? quoted.slice(1, -1) + closes : quoted;
+  const insert = isText ? stringAt(context, choice) : label;
   return { label, insert, kind: "value", rank: RANK.value };
 }
 
