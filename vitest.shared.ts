@@ -38,7 +38,7 @@ export function project(config: string, { workers = 1 } = {}): ViteUserConfig {
 
 /** The package's public names with the source file of each. */
 function sourcesOf(manifest: URL) {
-  const { name, exports } = JSON.parse(readFileSync(manifest, "utf8"));
+  const { name, exports = {} } = JSON.parse(readFileSync(manifest, "utf8"));
   return Object.entries<Record<string, string> | string>(exports).flatMap(([entry, target]) => {
     const source = typeof target === "string" ? target : target["@millrace/source"];
     if (source === undefined) return [];

@@ -60,6 +60,11 @@ export const layers = {
       ...["hono", "@hono/node-server", "pino", "prom-client"],
     ],
   },
+  // Private: it is packed for VS Code.
+  vscode: {
+    needs: ["cli", "language-server"],
+    foreign: ["vscode", "vscode-languageclient"],
+  },
   testkit: { needs: [...spine, ...packs], foreign: ["vitest"] },
   "create-extension": { needs: [], foreign: [] },
   // Helpers of tests, in front of every package; never published.

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createStandardRegistry } from "@millrace/server/registry";
 import { rolldown } from "rolldown";
+import { knownValues } from "./known-values.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const DIST = here("dist");
@@ -31,21 +31,6 @@ const PACKS = {
   server: ["api/data-folder"], // this installation as the API, zod
 };
 
-/** Modules whose value is known now: the catalog of core without the engine behind it, a folder beside the code, a version. */
-const KNOWN = {
-  "src/run/core-catalog.ts": () => {
-    const entries = JSON.stringify(createStandardRegistry().entries());
-    return `const text = ${JSON.stringify(entries)};\nexport const coreEntries = () => JSON.parse(text);`;
-  },
-  "src/scaffold/folder.ts": () =>
-    'export const EXAMPLES = new URL("./templates/", import.meta.url);',
-  "../extensions/src/contracts-version.ts": () => {
-    const { version } = JSON.parse(readFileSync(here("../contracts/package.json"), "utf8"));
-    return `export const contractsVersion = () => ${JSON.stringify(version)};`;
-  },
-};
-const known = new Map(Object.entries(KNOWN).map(([path, code]) => [here(path), code]));
-
 /** Packages that are part of the program; an operator may update the others alone. */
 const INSIDE =
   /^(?:@millrace\/(?!local-models)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
@@ -67,12 +52,7 @@ const bundle = await rolldown({
   transform: { target: "node20" },
   preserveEntrySignatures: "allow-extension",
   checks: { ineffectiveDynamicImport: false },
-  plugins: [
-    {
-      name: "known-values",
-      load: (path) => (known.has(path) ? { code: known.get(path)(), moduleType: "js" } : undefined),
-    },
-  ],
+  plugins: [knownValues],
 });
 
 /** The files that a file loads before it runs, itself among them. */

@@ -21,6 +21,7 @@ import { fileURLToPath } from "node:url";
 export const OUTSIDE = {
   bash: ["bash"],
   chromium: ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"],
+  "code-server": ["code-server"],
   curl: ["curl"],
   "dbus-daemon": ["dbus-daemon"],
   fish: ["fish"],

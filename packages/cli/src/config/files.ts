@@ -6,7 +6,7 @@ import { isObject } from "@millrace/contracts/kit";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { CliError, reason, usage } from "../errors.ts";
 import { replaceFile } from "../files.ts";
-import type { CliIo } from "../output/io.ts";
+import type { Surroundings } from "../output/io.ts";
 import { withValue } from "./values.ts";
 
 /** Where a search for configuration starts, and what was named on the command line instead. */
@@ -29,7 +29,7 @@ export const PROJECT_FILE = "millrace.json";
 /** The file that was named, else the nearest project file upward; the walk ends at a repository, the home directory or the root. */
 export async function projectFile(
   { folder, file }: ConfigOptions,
-  io: CliIo,
+  io: Surroundings,
 ): Promise<ConfigFile | undefined> {
   if (file !== undefined) return readConfig(resolve(io.cwd, file), true);
   for await (const at of foldersUpward(folder, io)) {
@@ -40,7 +40,7 @@ export async function projectFile(
 }
 
 /** Folders where a project may be, the nearest first. */
-export async function* foldersUpward(folder: string, io: CliIo): AsyncGenerator<string> {
+export async function* foldersUpward(folder: string, io: Surroundings): AsyncGenerator<string> {
   const home = io.env.HOME ?? homedir();
   for (let at = folder; ; at = dirname(at)) {
     yield at;
@@ -55,7 +55,7 @@ export async function* foldersUpward(folder: string, io: CliIo): AsyncGenerator<
 /** Folder of the project file, trusted or not. */
 export async function projectFolder(
   options: ConfigOptions,
-  io: CliIo,
+  io: Surroundings,
 ): Promise<string | undefined> {
   const project = await projectFile(options, io);
   return project === undefined ? undefined : dirname(project.path);
@@ -89,7 +89,7 @@ async function malformed(path: string, bytes: Uint8Array): Promise<CliError> {
 }
 
 /** The user's configuration file, whether or not it is there. `home` is the flag. */
-export function userFile(home: string | undefined, { cwd, env }: CliIo): string {
+export function userFile(home: string | undefined, { cwd, env }: Surroundings): string {
   const named = home ?? env.MILLRACE_HOME;
   if (named) return join(resolve(cwd, named), "config.json");
   const own = env.HOME ?? homedir();
@@ -104,7 +104,7 @@ export function userFile(home: string | undefined, { cwd, env }: CliIo): string 
  * The data folder: the store, locks, the encrypted credentials, what was trusted.
  * @see XDG Base Directory Specification; on Windows the local application data
  */
-export function dataFolder(home: string | undefined, { cwd, env }: CliIo): string {
+export function dataFolder(home: string | undefined, { cwd, env }: Surroundings): string {
   const named = home ?? env.MILLRACE_HOME;
   if (named) return resolve(cwd, named);
   const own = env.HOME ?? homedir();
@@ -121,7 +121,7 @@ export function configFlags(input: Input): Omit<ConfigOptions, "folder"> {
 }
 
 /** The same, with a search that begins in the working directory. */
-export function configOptions(input: Input, io: CliIo): ConfigOptions {
+export function configOptions(input: Input, io: Surroundings): ConfigOptions {
   return { folder: io.cwd, ...configFlags(input) };
 }
 

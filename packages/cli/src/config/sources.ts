@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
-import type { CliIo } from "../output/io.ts";
+import type { Surroundings } from "../output/io.ts";
 import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile } from "./files.ts";
 import { readExtensionList } from "./sections.ts";
 import { type DescriptorFile, readDescriptors, toServices } from "./services.ts";
@@ -20,7 +20,10 @@ export interface ConfigSources {
 }
 
 /** Reads all files. Throws a usage error for one that cannot be read or is no JSON. */
-export async function readSources(options: ConfigOptions, io: CliIo): Promise<ConfigSources> {
+export async function readSources(
+  options: ConfigOptions,
+  io: Surroundings,
+): Promise<ConfigSources> {
   const userPath = userFile(options.home, io);
   const user = await readConfig(userPath);
   const project = await projectFile(options, io);

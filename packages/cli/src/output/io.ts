@@ -15,14 +15,18 @@ export type Environment = { readonly [name: string]: string | undefined } & {
   readonly [name in Variable]?: string | undefined;
 };
 
-/** Streams, environment and clock of one invocation. */
-export interface CliIo {
-  readonly stdin: Readable;
-  readonly stdout: Writable;
-  readonly stderr: Writable;
+/** Where a process stands, for whatever reads files. */
+export interface Surroundings {
   readonly env: Environment;
   /** Absolute working directory. */
   readonly cwd: string;
+}
+
+/** Streams, environment and clock of one invocation. */
+export interface CliIo extends Surroundings {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
   /** Whether each stream is a terminal. */
   readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   /** Size of the terminal behind a stream, by default stderr; 0 or undefined (as under `script`) counts as 80 by 24. */

@@ -12,7 +12,7 @@ import {
   describedServices,
   readSources,
 } from "../config/sources.ts";
-import type { CliIo } from "../output/io.ts";
+import type { Surroundings } from "../output/io.ts";
 import { catalogWith } from "./load-flow.ts";
 
 /**
@@ -21,7 +21,7 @@ import { catalogWith } from "./load-flow.ts";
  */
 export async function projectOf(
   address: string,
-  io: CliIo,
+  io: Surroundings,
   log: (line: string) => void,
 ): Promise<Project> {
   const folder = folderAt(address) ?? io.cwd;
