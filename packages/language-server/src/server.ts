@@ -38,6 +38,9 @@ export interface LanguageServer {
 /** How often it is looked whether the process that started the server is still there. */
 const PARENT_CHECK_MS = 3000;
 
+/** Diagnostics are found for this long before requests take their turn: nobody feels it in an answer. */
+const SLICE_MS = 10;
+
 const HOST_TIMERS: Timers = {
   now: () => Date.now(),
   after(ms, call) {
@@ -104,9 +107,17 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
   const publish = async (document: OpenDocument): Promise<void> => {
     const { text } = document;
     const { uri, version: analysed } = text;
-    const found = (await document.analysis()).diagnostics();
     // Closed or changed meanwhile: a later pass says it.
-    if (documents.get(uri) !== document || text.version !== analysed) return;
+    const isLate = (): boolean => documents.get(uri) !== document || text.version !== analysed;
+    const steps = (await document.analysis()).diagnosticsInSteps();
+    let step = steps.next();
+    for (let since = timers.now(); !step.done && !isLate(); step = steps.next()) {
+      if (timers.now() - since < SLICE_MS) continue;
+      await new Promise(setImmediate);
+      since = timers.now();
+    }
+    if (!step.done || isLate()) return;
+    const found = step.value;
     const diagnostics = found.map((finding) => toDiagnostic(finding, text));
     await connection.sendDiagnostics({ uri, version: analysed, diagnostics });
   };

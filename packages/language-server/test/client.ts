@@ -9,10 +9,13 @@ import { catalog } from "../../dsl/test/fixtures/catalog.ts";
 
 /** Timers that wait until the test says so. */
 export class TestTimers implements Timers {
+  /** How much a look at the clock moves it. */
+  step = 0;
   #now = 0;
   #waiting: { at: number; call: () => void }[] = [];
 
   now(): number {
+    this.#now += this.step;
     return this.#now;
   }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { checkFlow, formatFlow } from "@millrace/dsl";
 import type { Project } from "@millrace/dsl/editor";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { ProtocolConnection } from "vscode-languageserver-protocol/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import { catalog } from "../../dsl/test/fixtures/catalog.ts";
@@ -96,6 +96,28 @@ describe("diagnostics", () => {
     await settle();
     await settle();
     expect(published).toHaveLength(2);
+  });
+
+  test("give way to requests, and to a newer text", async () => {
+    const long = PAGES.replace(/^flow.*\n(?:.*\n)*?\}\n/, "").replaceAll(
+      /\b(pages|best|get|score|urls)\b/g,
+      "$1N",
+    );
+    const text = `flow 1 long\n${Array.from({ length: 40 }, (_, at) => long.replaceAll("N", String(at))).join("")}`;
+    const order: string[] = [];
+    client.onNotification("textDocument/publishDiagnostics", ({ version }) => {
+      order.push(`published ${version}`);
+    });
+    served.timers.step = 1; // each look at the clock takes a millisecond
+    await open(text);
+    await settle();
+    served.timers.advance(0);
+    await settle();
+    order.push("answered");
+    await change(2, `${text}# more\n`);
+    await settle();
+    served.timers.advance(120);
+    await vi.waitFor(() => expect(order).toEqual(["answered", "published 2"]));
   });
 
   test("of a text that is closed are cleared", async () => {
