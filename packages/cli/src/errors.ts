@@ -48,6 +48,13 @@ export function fileStoreHint(message: string): string | undefined {
   return "millrace config set credentials.store file --user, with its key in MILLRACE_CREDENTIAL_KEY (openssl rand -base64 32 makes one)";
 }
 
+/** The file that an error is about, and the place in it where that is known; both count from 1. */
+export interface WrongFile {
+  readonly path: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
 /** Ends a command. `hint` says what to do next, `diagnostics` go into the summary of an invalid flow. */
 export class CliError extends Error {
   override readonly name = "CliError";
@@ -60,6 +67,8 @@ export class CliError extends Error {
   readonly problem: ErrorCode;
   /** Lines around the place of a mistake, for people. */
   readonly frame: string | undefined;
+  /** The file that cannot be used. */
+  readonly file: WrongFile | undefined;
 
   constructor(
     code: CliErrorCode,
@@ -70,6 +79,7 @@ export class CliError extends Error {
       reported?: boolean;
       problem?: ErrorCode;
       frame?: string;
+      file?: WrongFile;
     } = {},
   ) {
     super(message);
@@ -79,6 +89,7 @@ export class CliError extends Error {
     this.reported = options.reported ?? false;
     this.problem = options.problem ?? PROBLEM[code];
     this.frame = options.frame;
+    this.file = options.file;
   }
 
   /** Status of the summary that this error becomes. */
@@ -90,6 +101,11 @@ export class CliError extends Error {
 /** A wrong word on the command line: exit code 2. */
 export function usage(message: string, hint?: string): CliError {
   return new CliError("usage", message, hint === undefined ? {} : { hint });
+}
+
+/** A file that cannot be used, which the message names: exit code 2. */
+export function unusable(path: string, message: string): CliError {
+  return new CliError("usage", message, { file: { path } });
 }
 
 /** The promise, or a `cancelled` error as soon as the signal aborts. */

@@ -3,12 +3,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { checkLog, type ExecutionEvent, type FlowNode } from "@millrace/contracts";
-import { parseFlow } from "@millrace/dsl";
+import { formatFlow, parseFlow } from "@millrace/dsl";
+import { applyEdits, createAnalyser } from "@millrace/dsl/editor";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
 import { codeIn, readPage, tablesOf } from "@millrace/test-support/pages";
 import { expect, onTestFinished, test } from "vitest";
+import { projectOf } from "../src/run/project-of.ts";
 import { events, example, FOLDERS, lastSummary, ROOT, scratch, start } from "./cli.ts";
 import { millrace } from "./inside.ts";
 
@@ -241,6 +244,23 @@ test("validate finds in the flows of the repository what is known, and nothing e
   expect([ended.code, lastSummary(ended.stdout).status]).toEqual([3, "invalid"]);
 });
 
+test("an editor finds in the flows of the repository what `validate` finds, and formats as `fmt` does", async () => {
+  const { stdout } = await millrace(["validate", "--json", ...PLACES], { cwd: ROOT });
+  const surroundings = { cwd: ROOT, env: { HOME: scratch() } };
+  for (const { file, found } of stdout.trimEnd().split("\n").slice(0, -1).map(readResult)) {
+    const path = join(ROOT, file);
+    const project = await projectOf(pathToFileURL(join(path, "..", "/")).href, surroundings);
+    const text = readFileSync(path, "utf8");
+    const messy = text.replaceAll("  ", "     ");
+    const analyser = createAnalyser(project);
+    const ofEditor = analyser.analyse(text).diagnostics().map(said);
+    expect({ file, found: ofEditor }).toEqual({ file, found });
+    expect(applyEdits(messy, analyser.analyse(messy).format())).toBe(formatFlow(messy).text);
+  }
+});
+
+const said = ({ code, message }: { code: string; message: string }): string => `${code} ${message}`;
+
 /** One line of `validate --json`. */
 function readResult(line: string): { file: string; valid: boolean; found: string[] } {
   const { file, valid, diagnostics } = JSON.parse(line) as {
@@ -248,5 +268,5 @@ function readResult(line: string): { file: string; valid: boolean; found: string
     valid: boolean;
     diagnostics: { code: string; message: string }[];
   };
-  return { file, valid, found: diagnostics.map(({ code, message }) => `${code} ${message}`) };
+  return { file, valid, found: diagnostics.map(said) };
 }

@@ -1,8 +1,8 @@
 /** `millrace lsp` as an editor starts it: a real process, frames on stdin and stdout, the project of the file's folder. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { BIN, scratch } from "./cli.ts";
 
@@ -10,15 +10,21 @@ interface Message {
   readonly id?: number;
   readonly method?: string;
   readonly params?: {
-    readonly diagnostics: readonly { readonly code: string; readonly message: string }[];
+    readonly uri: string;
+    readonly diagnostics: readonly {
+      readonly code: string;
+      readonly message: string;
+      readonly range: { readonly start: { readonly line: number } };
+    }[];
   };
   readonly result?: unknown;
 }
 
-/** Sends messages, and ends the server once it has answered all requests and published diagnostics. */
+/** Sends messages, and ends the server once it has answered all requests and published the diagnostics of so many files. */
 async function converse(
   cwd: string,
   messages: readonly object[],
+  files = 1,
 ): Promise<{ answers: readonly Message[]; code: number | null; rest: string }> {
   const child = spawn(process.execPath, [BIN, "lsp"], { cwd, stdio: "pipe" });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
@@ -48,7 +54,7 @@ async function converse(
       return id === undefined || answers.some((answer) => answer.id === id);
     });
     if (answers.some(({ id }) => id === 99)) send({ method: "exit" });
-    else if (isDone && answers.some(({ method }) => method?.endsWith("publishDiagnostics"))) {
+    else if (isDone && answers.filter(({ method }) => method !== undefined).length >= files) {
       send({ id: 99, method: "shutdown" });
     }
   }
@@ -153,4 +159,43 @@ test("it knows the flows beside a file, and runs no code of the project", async 
     uri: pathToFileURL(join(cwd, "child.flow")).href,
   });
   expect(existsSync(marker)).toBe(false);
+});
+
+test("a file of the project that cannot be used is a finding of that file, and the rest of the project counts", async () => {
+  const cwd = await scratch();
+  mkdirSync(join(cwd, "services"));
+  writeFileSync(join(cwd, "millrace.json"), '{\n  "files" {}\n}\n');
+  writeFileSync(join(cwd, "services", "one.json"), "[");
+  writeFileSync(join(cwd, "services", "two.json"), '{"serviceIntegration": 5}');
+  writeFileSync(join(cwd, "child.flow"), "flow 1 child\n");
+  const file = join(cwd, "a.flow");
+  const text =
+    'flow 1 a\n\nnode call: subflow {\n  flow = "chil"\n}\n\nnode b: subflow {\n  flow = "child"\n}\n';
+  const { answers, code, rest } = await converse(cwd, [...START, opened(file, text)], 4);
+  expect([code, rest]).toEqual([0, ""]);
+  const found = answers.flatMap(({ params }) =>
+    (params?.diagnostics ?? []).map(({ message, range }) => ({
+      file: relative(cwd, fileURLToPath(params?.uri ?? "")),
+      line: range.start.line,
+      message: message.replaceAll(cwd, ""),
+    })),
+  );
+  expect(found.filter((each) => each.file !== "a.flow")).toEqual([
+    {
+      file: "millrace.json",
+      line: 1,
+      message: '/millrace.json is not JSON: line 2, column 11: ":" is needed here',
+    },
+    { file: join("services", "one.json"), line: 0, message: "/services/one.json is not JSON" },
+    {
+      file: join("services", "two.json"),
+      line: 0,
+      message: expect.stringContaining("/services/two.json is no service: "),
+    },
+  ]);
+  expect(found.filter((each) => each.file === "a.flow")).toContainEqual({
+    file: "a.flow",
+    line: 3,
+    message: "flow chil does not exist",
+  });
 });

@@ -28,6 +28,7 @@ import {
   type TextEdit,
 } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
+import type { FileProblem } from "./documents.ts";
 
 /** Names of semantic tokens, in the order of their numbers. */
 export const LEGEND: SemanticTokensLegend = {
@@ -76,6 +77,13 @@ export function toDiagnostic(finding: FlowDiagnostic, text: TextDocument): Diagn
       })),
     }),
   };
+}
+
+/** What is wrong in a file of a project. */
+export function problemDiagnostic({ line, character, message }: FileProblem): Diagnostic {
+  const at = { line, character };
+  const range = { start: at, end: at };
+  return { range, severity: DiagnosticSeverity.Error, source: "millrace", message };
 }
 
 const COMPLETION_KINDS: { readonly [kind in CompletionKind]: CompletionItemKind } = {

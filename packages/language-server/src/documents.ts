@@ -24,8 +24,21 @@ export interface Timers {
   after(ms: number, call: () => void): () => void;
 }
 
+/** Something wrong in a file of a project, which is not a flow. Line and character count from 0. */
+export interface FileProblem {
+  readonly uri: string;
+  readonly line: number;
+  readonly character: number;
+  readonly message: string;
+}
+
+/** A project as far as it can be used, and what cannot. */
+export interface FoundProject extends Project {
+  readonly problems?: readonly FileProblem[];
+}
+
 /** Finds the project of a folder. */
-export type ProjectFor = (folder: string) => Project | Promise<Project>;
+export type ProjectFor = (folder: string) => FoundProject | Promise<FoundProject>;
 
 /** A text that a client has open. */
 export class OpenDocument {
@@ -52,14 +65,24 @@ export class Documents {
   readonly #open = new Map<string, OpenDocument>();
   readonly #analysers = new Map<string, Promise<Analyser>>();
   readonly #waiting = new Map<string, { readonly since: number; readonly cancel: () => void }>();
+  /** By the folder whose project has them. */
+  readonly #problems = new Map<string, readonly FileProblem[]>();
   readonly #projectFor: ProjectFor;
   readonly #timers: Timers;
   readonly #publish: (document: OpenDocument) => void;
+  readonly #report: (problems: readonly FileProblem[]) => void;
 
-  constructor(projectFor: ProjectFor, timers: Timers, publish: (document: OpenDocument) => void) {
+  /** `publish` finds and sends the diagnostics of a text; `report` is given the problems of all projects, whenever one is read. */
+  constructor(
+    projectFor: ProjectFor,
+    timers: Timers,
+    publish: (document: OpenDocument) => void,
+    report: (problems: readonly FileProblem[]) => void,
+  ) {
     this.#projectFor = projectFor;
     this.#timers = timers;
     this.#publish = publish;
+    this.#report = report;
   }
 
   get(uri: string): OpenDocument | undefined {
@@ -92,6 +115,7 @@ export class Documents {
   /** Projects changed on disk: every open text is analysed anew. */
   reload(): void {
     this.#analysers.clear();
+    this.#problems.clear();
     for (const [uri, { text }] of this.#open) {
       this.#open.set(uri, new OpenDocument(text, () => this.#analyserOf(uri)));
       this.#plan(uri, PAUSE_MS);
@@ -108,13 +132,20 @@ export class Documents {
     const folder = folderOf(uri);
     let analyser = this.#analysers.get(folder);
     if (analyser === undefined) {
-      const made = (async () => createAnalyser(await this.#projectFor(folder)))();
+      const made = this.#read(folder);
       analyser = made;
       this.#analysers.set(folder, made);
       // A project that could not be had is asked for again by the next request.
       made.catch(() => this.#analysers.get(folder) === made && this.#analysers.delete(folder));
     }
     return analyser;
+  }
+
+  async #read(folder: string): Promise<Analyser> {
+    const project = await this.#projectFor(folder);
+    this.#problems.set(folder, project.problems ?? []);
+    this.#report([...this.#problems.values()].flat());
+    return createAnalyser(project);
   }
 
   #plan(uri: string, pauseMs: number): void {

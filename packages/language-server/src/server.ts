@@ -4,12 +4,19 @@ import { createConnection } from "vscode-languageserver";
 import {
   CodeActionKind,
   createProtocolConnection,
+  type Diagnostic,
   DidChangeWatchedFilesNotification,
   type InitializeResult,
   TextDocumentSyncKind,
 } from "vscode-languageserver/node";
-import { LEGEND, toDiagnostic } from "./answers.ts";
-import { Documents, type OpenDocument, type ProjectFor, type Timers } from "./documents.ts";
+import { LEGEND, problemDiagnostic, toDiagnostic } from "./answers.ts";
+import {
+  Documents,
+  type FileProblem,
+  type OpenDocument,
+  type ProjectFor,
+  type Timers,
+} from "./documents.ts";
 import { type ByteSink, type ByteSource, FrameReader, FrameWriter } from "./frames.ts";
 import { answerRequests, EXPLAIN, FIX_ALL } from "./requests.ts";
 
@@ -121,9 +128,29 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
     const diagnostics = found.map((finding) => toDiagnostic(finding, text));
     await connection.sendDiagnostics({ uri, version: analysed, diagnostics });
   };
-  const documents = new Documents(projectFor, timers, (document) => {
-    publish(document).catch((error: unknown) => log(`diagnostics failed: ${String(error)}`));
-  });
+  const failed = (error: unknown): void => log(`diagnostics failed: ${String(error)}`);
+  /** Files of projects with a problem that the client was told of. */
+  const told = new Set<string>();
+  const report = (problems: readonly FileProblem[]): void => {
+    const byFile = new Map<string, Map<string, Diagnostic>>();
+    for (const uri of told) byFile.set(uri, new Map());
+    for (const problem of problems) {
+      const { uri, message } = problem;
+      const ofFile = byFile.get(uri) ?? new Map();
+      byFile.set(uri, ofFile.set(message, problemDiagnostic(problem)));
+    }
+    told.clear();
+    for (const [uri, found] of byFile) {
+      if (found.size > 0) told.add(uri);
+      connection.sendDiagnostics({ uri, diagnostics: [...found.values()] }).catch(failed);
+    }
+  };
+  const documents = new Documents(
+    projectFor,
+    timers,
+    (document) => void publish(document).catch(failed),
+    report,
+  );
   let watchesFiles = false;
 
   connection.onInitialize(({ capabilities }) => {

@@ -12,6 +12,6 @@ const { ended } = createLanguageServer({
   reader: process.stdin,
   writer: process.stdout,
   version: manifest.version,
-  projectFor: (folder) => projectOf(folder, surroundings, () => {}),
+  projectFor: (folder) => projectOf(folder, surroundings),
 });
 process.exit(await ended);

@@ -32,7 +32,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     reader: io.stdin,
     writer: io.stdout,
     version: ownVersion(),
-    projectFor: (folder) => projectOf(folder, io, log),
+    projectFor: (folder) => projectOf(folder, io),
     log,
   });
   return ended;

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
-import { CliError, reason, usage } from "../errors.ts";
+import { CliError, reason, unusable } from "../errors.ts";
 import { replaceFile } from "../files.ts";
 import type { Surroundings } from "../output/io.ts";
 import { withValue } from "./values.ts";
@@ -69,7 +69,7 @@ export async function readConfig(path: string, mustExist = false): Promise<Confi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!mustExist && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
-    throw usage(`cannot read ${path}: ${reason(error)}`);
+    throw unusable(path, `cannot read ${path}: ${reason(error)}`);
   }
   let values: unknown;
   try {
@@ -77,15 +77,15 @@ export async function readConfig(path: string, mustExist = false): Promise<Confi
   } catch {
     throw await malformed(path, bytes);
   }
-  if (!isObject(values)) throw usage(`${path} must be a JSON object`);
+  if (!isObject(values)) throw unusable(path, `${path} must be a JSON object`);
   return { path, bytes, values };
 }
 
 /** Loaded for the one person whose file is broken. */
 async function malformed(path: string, bytes: Uint8Array): Promise<CliError> {
   const { describeMistake } = await import("./json-text.ts");
-  const { message, frame } = describeMistake(path, bytes);
-  return new CliError("usage", message, { frame });
+  const { message, frame, place } = describeMistake(path, bytes);
+  return new CliError("usage", message, { frame, file: { path, ...place } });
 }
 
 /** The user's configuration file, whether or not it is there. `home` is the flag. */

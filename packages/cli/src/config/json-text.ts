@@ -97,7 +97,7 @@ const MAX_COLUMNS = 100;
 export function describeMistake(
   path: string,
   bytes: Uint8Array,
-): { readonly message: string; readonly frame: string } {
+): { readonly message: string; readonly frame: string; readonly place?: Place } {
   const text = decode(bytes);
   if (text === undefined) return { message: `${path} is not JSON: it is no UTF-8 text`, frame: "" };
   const mistake = findMistake(text);
@@ -122,6 +122,7 @@ export function describeMistake(
   return {
     message: `${path} is not JSON: line ${line}, column ${column}: ${mistake.message}`,
     frame,
+    place: { line, column },
   };
 }
 

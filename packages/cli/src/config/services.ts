@@ -6,7 +6,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
-import { reason, usage } from "../errors.ts";
+import { reason, unusable } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "./files.ts";
@@ -25,7 +25,7 @@ export async function readDescriptors(folder: string): Promise<readonly Descript
   const at = join(folder, SERVICES_FOLDER);
   const names = await readdir(at).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
-    throw usage(`cannot read ${at}: ${reason(error)}`);
+    throw unusable(at, `cannot read ${at}: ${reason(error)}`);
   });
   return Promise.all(
     names
@@ -71,12 +71,13 @@ export async function toServices(
       const value = parse(path, bytes);
       const finding = checkService(value)[0];
       if (finding !== undefined) {
-        throw usage(clean(`${path} is no service: ${finding.pointer} ${finding.message}`));
+        throw unusable(path, clean(`${path} is no service: ${finding.pointer} ${finding.message}`));
       }
       const service = defineService(value as Parameters<typeof defineService>[0]);
       const other = seen.get(service.slug);
       if (other !== undefined) {
-        throw usage(`${other} and ${path} both describe "${service.slug}"; remove one of the two`);
+        const message = `${other} and ${path} both describe "${service.slug}"; remove one of the two`;
+        throw unusable(path, message);
       }
       seen.set(service.slug, path);
       all.set(service.slug, service);
@@ -87,7 +88,7 @@ export async function toServices(
 
 function readDescriptor(path: string): Promise<Uint8Array> {
   return readFile(path).catch((error: unknown) => {
-    throw usage(`cannot read ${path}: ${reason(error)}`);
+    throw unusable(path, `cannot read ${path}: ${reason(error)}`);
   });
 }
 
@@ -95,6 +96,6 @@ function parse(path: string, bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw usage(`${path} is not JSON`);
+    throw unusable(path, `${path} is not JSON`);
   }
 }

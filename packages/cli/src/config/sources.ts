@@ -2,8 +2,10 @@
  * What lies on the disk for a folder: the user's configuration file, the nearest project file, and the descriptors of services
  * beside each. Read once for a command; what counts of it is decided by `loadConfig`, what is only described needs no trust.
  */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
+import type { ListedExtension } from "@millrace/extensions";
+import { unusable } from "../errors.ts";
 import type { Surroundings } from "../output/io.ts";
 import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile } from "./files.ts";
 import { readExtensionList } from "./sections.ts";
@@ -61,15 +63,36 @@ export function describedProviders(sources: ConfigSources): readonly string[] | 
   return isOpen ? undefined : [...new Set([...BUILT_IN, ...namedProviders(sources)])].sort();
 }
 
-/** Entries of the project's extensions, from their catalogs: none of their code runs. `watch`: changed folders count as they are. */
+/** Entries of the project's extensions, failed ones too. `watch`: changed folders count as they are. */
 export async function describedExtensions(
-  { project }: ConfigSources,
+  sources: ConfigSources,
   watch = false,
 ): Promise<readonly CatalogEntry[]> {
+  return (await listedExtensions(sources, watch)).flatMap(({ entries }) => entries);
+}
+
+/**
+ * The project's extensions as their catalogs say, which are data, so they need no trust: none of their code runs. Throws a usage
+ * error for a lock that cannot be read.
+ */
+export async function listedExtensions(
+  { project }: ConfigSources,
+  watch = false,
+): Promise<readonly ListedExtension[]> {
   const { list } = readExtensionList(project?.values["extensions"]);
   if (project === undefined || list.length === 0) return [];
-  const { extensionEntries } = await import("./extension-entries.ts");
-  return extensionEntries(dirname(project.path), list, watch);
+  const folder = dirname(project.path);
+  const [{ LOCK_FILE, readExtensions }, { coreEntries }] = await Promise.all([
+    import("@millrace/extensions"),
+    import("../run/core-catalog.ts"),
+  ]);
+  const types = coreEntries().map(({ type }) => type);
+  try {
+    return await readExtensions({ project: folder, list, watch, taken: { types } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw unusable(join(folder, LOCK_FILE), error.message);
+  }
 }
 
 function namedProviders({ user, project }: ConfigSources): string[] {

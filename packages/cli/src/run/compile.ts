@@ -3,7 +3,7 @@
  * extensions runs, so that it needs no trust.
  */
 import { readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
 import { digest, mergeDiagnostics, parseFlow } from "@millrace/dsl";
 import {
@@ -16,11 +16,11 @@ import {
 } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { dataFolder } from "../config/files.ts";
-import type { ConfigSources } from "../config/sources.ts";
 import { CliError, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import type { FlowSource } from "./load-flow.ts";
+import { flowsFolder } from "./project-catalog.ts";
 
 /** What a flow that was checked is compiled with. */
 interface CompileParts {
@@ -72,13 +72,6 @@ function toType(entry: CatalogEntry): TypeSource {
   const { serviceIntegration } = entry;
   if (serviceIntegration !== undefined) return { ...entry, serviceIntegration };
   return { entry, foreign: true, run: () => ({}) };
-}
-
-/** The folder of a project's flows, as a run finds it. */
-function flowsFolder({ project, user }: ConfigSources): string | undefined {
-  if (project === undefined) return undefined;
-  const flows = project.values["flows"] ?? user?.values["flows"];
-  return resolve(dirname(project.path), typeof flows === "string" ? flows : "flows");
 }
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;

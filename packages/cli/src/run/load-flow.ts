@@ -8,11 +8,10 @@ import {
   validateFlow,
 } from "@millrace/dsl";
 import type { CommandIo, Input } from "../argv/spec.ts";
-import { configFlags } from "../config/files.ts";
+import { configFlags, dataFolder } from "../config/files.ts";
 import {
   type ConfigSources,
   describedExtensions,
-  describedProviders,
   describedServices,
   readSources,
 } from "../config/sources.ts";
@@ -20,7 +19,7 @@ import { CliError } from "../errors.ts";
 import { folderOf, readInput } from "../files.ts";
 import { errorsOf, invalidFlow, showFindings } from "../output/findings.ts";
 import type { CliIo } from "../output/io.ts";
-import { coreEntries } from "./core-catalog.ts";
+import { projectCatalog, withStoredFlows } from "./project-catalog.ts";
 
 /** What was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
 export interface FlowSource {
@@ -63,8 +62,14 @@ export async function loadFlow(
   const sources = config.sources ?? (await readSources(options, io));
   const services = await describedServices(sources);
   const extensions = await describedExtensions(sources, config.watch);
-  const catalog = await catalogWith(services, extensions, describedProviders(sources));
-  const flow = { ...readFlow(name, bytes, catalog, io), sources, services, extensions };
+  const catalog = await projectCatalog(sources, services, extensions);
+  let read = readFlow(name, bytes, catalog, io);
+  // A flow that no folder has may be kept in the data folder, which is opened for it alone.
+  if (read.diagnostics.some(({ code }) => code === "FLOW4010")) {
+    const known = await withStoredFlows(catalog, dataFolder(home, io));
+    read = readFlow(name, bytes, known, io);
+  }
+  const flow = { ...read, sources, services, extensions };
   if (!flow.diagnostics.some(isUnknownService)) return flow;
   const { strayServices } = await import("../config/services.ts");
   const hint =
@@ -79,30 +84,6 @@ export async function loadFlow(
 /** Whether a connection names a service that is not described. */
 function isUnknownService({ code, pointer = "" }: Diagnostic): boolean {
   return code === "FLOW3006" && /^\/connections\/\d+\/(?:service|slug|name)$/.test(pointer);
-}
-
-/** Core's entries, and those of services and extensions, as validation reads them. */
-export async function catalogWith(
-  services: readonly ServiceDefinition[],
-  extensions: readonly CatalogEntry[],
-  providers: readonly string[] | undefined,
-): Promise<FlowCatalog> {
-  const core = {
-    ...catalogOf([...coreEntries(), ...extensions]),
-    services: [
-      ...services.map(({ slug }) => slug),
-      ...extensions.flatMap(({ type, serviceIntegration }) =>
-        serviceIntegration === undefined ? [] : [type.replace(/^service\./, "")],
-      ),
-    ],
-    ...(providers !== undefined && { providers }),
-  };
-  if (services.length === 0) return core;
-  const { catalogEntryOf } = await import("@millrace/contracts");
-  const entries = new Map(
-    services.map((service) => [`service.${service.slug}`, catalogEntryOf(service)]),
-  );
-  return { ...core, entry: (type, version) => core.entry(type, version) ?? entries.get(type) };
 }
 
 /** Parses and validates the bytes of a flow. */
@@ -129,18 +110,6 @@ function readFlow(
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   const { graph, document, diagnostics } = checkFlow(bytes, catalog);
   return { name: shown, folder, text, graph, document, diagnostics };
-}
-
-/** Entries as validation reads them; the newest version of a type is its last. */
-function catalogOf(all: readonly CatalogEntry[]): FlowCatalog {
-  const entries = [...all].sort((a, b) => a.version - b.version);
-  return {
-    types: () => new Set(entries.map(({ type }) => type)),
-    entry: (type, version) =>
-      entries.findLast(
-        (each) => each.type === type && (version === undefined || each.version === version),
-      ),
-  };
 }
 
 function isJson(bytes: Uint8Array): boolean {

@@ -1,42 +1,78 @@
-/** What an editor knows of the project around a folder: its catalog, and its flows. Files are read, nothing in them is run. */
+/** The project of a folder as an editor has it: what cannot be used is said, and all the rest counts. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { type CatalogFlow, parseFlow } from "@millrace/dsl";
-import type { Project } from "@millrace/dsl/editor";
-import {
-  type ConfigSources,
-  describedExtensions,
-  describedProviders,
-  describedServices,
-  readSources,
-} from "../config/sources.ts";
+import type { FileProblem, FoundProject } from "@millrace/language-server";
+import { type ConfigFile, dataFolder, projectFile, readConfig, userFile } from "../config/files.ts";
+import { type DescriptorFile, readDescriptors, toServices } from "../config/services.ts";
+import { listedExtensions } from "../config/sources.ts";
+import { CliError, type WrongFile } from "../errors.ts";
 import type { Surroundings } from "../output/io.ts";
-import { catalogWith } from "./load-flow.ts";
+import { projectCatalog, withStoredFlows } from "./project-catalog.ts";
 
 /**
  * The project of a folder, an address that begins with `file:`; for any other, and one that names no folder here, the working
- * directory counts. Where the project's files cannot be read, `log` is told why and the core catalog answers.
+ * directory counts. Configuration, services and extensions that cannot be used are its problems.
  */
-export async function projectOf(
-  address: string,
-  io: Surroundings,
-  log: (line: string) => void,
-): Promise<Project> {
-  const folder = folderAt(address) ?? io.cwd;
-  try {
-    const sources = await readSources({ folder, file: undefined, home: undefined }, io);
-    const [services, extensions] = await Promise.all([
-      describedServices(sources),
-      describedExtensions(sources),
-    ]);
-    const catalog = await catalogWith(services, extensions, describedProviders(sources));
-    return { ...catalog, ...flowsIn(foldersOf(folder, sources)) };
-  } catch (error) {
-    log(`${folder}: ${error instanceof Error ? error.message : String(error)}`);
-    return { ...(await catalogWith([], [], undefined)), ...flowsIn([folder]) };
+export async function projectOf(address: string, io: Surroundings): Promise<FoundProject> {
+  const options = { folder: folderAt(address) ?? io.cwd, file: undefined, home: undefined };
+  const userPath = userFile(undefined, io);
+  const problems: FileProblem[] = [];
+  let project: ConfigFile | undefined;
+  /** What the work gives; what cannot be used is a problem of its file, and something else counts. */
+  const kept = async <T>(
+    work: () => Promise<T>,
+    instead: (file: WrongFile) => T | Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      const file = error.file ?? { path: project?.path ?? userPath };
+      problems.push(toProblem(file, error.message));
+      return instead(file);
+    }
+  };
+  const usable = async (folder: string): Promise<readonly DescriptorFile[]> => {
+    const files = await kept(
+      () => readDescriptors(folder),
+      () => [],
+    );
+    const checked = files.map((file) =>
+      kept(
+        async () => {
+          await toServices([file]);
+          return [file];
+        },
+        () => [],
+      ),
+    );
+    return (await Promise.all(checked)).flat();
+  };
+
+  const user = await kept(() => readConfig(userPath), emptyFile);
+  project = await kept(() => projectFile(options, io), emptyFile);
+  const sources = { options, userPath, user, project, descriptors: [] };
+  const ofUser = await usable(dirname(userPath));
+  const ofProject = project === undefined ? [] : await usable(dirname(project.path));
+  const services = await kept(
+    () => toServices(ofUser, ofProject),
+    () => [],
+  );
+  const extensions = await kept(
+    () => listedExtensions(sources),
+    () => [],
+  );
+  for (const { name, problem } of extensions) {
+    if (problem === undefined || project === undefined) continue;
+    problems.push(toProblem(project, `extension ${name}: ${problem.message}`));
   }
+  const entries = extensions.flatMap((each) => each.entries);
+  const catalog = await kept(
+    () => projectCatalog(sources, services, entries),
+    () => projectCatalog({ ...sources, user: undefined, project: undefined }, services, entries),
+  );
+  return { ...(await withStoredFlows(catalog, dataFolder(undefined, io))), problems };
 }
 
 /** The path of an address; undefined for one that is no path of this machine. */
@@ -48,48 +84,11 @@ function folderAt(address: string): string | undefined {
   }
 }
 
-/** Folders in which a flow is looked for: beside the file, then the project's `flows`. */
-function foldersOf(folder: string, { project }: ConfigSources): readonly string[] {
-  return project === undefined ? [folder] : [folder, join(dirname(project.path), "flows")];
+/** A file that says nothing; it still marks its folder. */
+function emptyFile({ path }: WrongFile): ConfigFile | undefined {
+  return { path, bytes: new Uint8Array(), values: {} };
 }
 
-const ENDING = ".flow";
-
-/** The flows in some folders, each looked at when it is asked for. */
-function flowsIn(
-  folders: readonly string[],
-): Required<Pick<Project, "flow" | "flows" | "flowUri">> {
-  const slugsIn = (folder: string): readonly string[] => {
-    try {
-      return readdirSync(folder)
-        .filter((name) => name.endsWith(ENDING))
-        .map((name) => name.slice(0, -ENDING.length));
-    } catch {
-      return []; // there is no such folder
-    }
-  };
-  const fileOf = (slug: string): string | undefined => {
-    const folder = folders.find((each) => slugsIn(each).includes(slug));
-    return folder === undefined ? undefined : join(folder, slug + ENDING);
-  };
-  return {
-    flows: () => [...new Set(folders.flatMap(slugsIn))].sort(),
-    flowUri(slug) {
-      const file = fileOf(slug);
-      return file === undefined ? undefined : pathToFileURL(file).href;
-    },
-    flow(slug): CatalogFlow | undefined {
-      const file = fileOf(slug);
-      if (file === undefined) return undefined;
-      const { graph } = parseFlow(readFileSync(file));
-      const called = graph.nodes.map(({ type, fields }) =>
-        type === "subflow" ? fields["flow"] : undefined,
-      );
-      return {
-        inputs: graph.inputs,
-        outputs: graph.outputs,
-        flows: called.filter((name) => typeof name === "string"),
-      };
-    },
-  };
+function toProblem({ path, line = 1, column = 1 }: WrongFile, message: string): FileProblem {
+  return { uri: pathToFileURL(path).href, line: line - 1, character: column - 1, message };
 }

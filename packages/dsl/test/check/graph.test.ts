@@ -107,7 +107,7 @@ node a: subflow {
 `;
 
   expect(report(text, "FLOW4010", catalogOf([], { flow: () => undefined }))).toMatchInlineSnapshot(`
-    "error: flow load-rows does not exist
+    "error: flow load-rows@3 does not exist
     at 5:10 to 5:23 "\\"load-rows@3\\""
     place /nodes/0/fields/flow"
   `);

@@ -99,7 +99,7 @@ export function checkFlowField(ctx: Validation, site: Site): void {
   if (!isFlowField(site)) return;
   const text = ctx.catalog.hasFlows ? literalText(value) : undefined;
   if (text === undefined || node === undefined) return;
-  const flow = checkCall(ctx, slugOf(text), site.pointer);
+  const flow = checkCall(ctx, text, site.pointer);
   if (flow !== undefined && node.node.type === "subflow") {
     checkInputs(ctx, node, slugOf(text), flow);
   }
@@ -112,7 +112,7 @@ export function checkFlowTools(ctx: Validation, node: NodeModel): void {
     const ref = typeof tool === "string" ? tool : own(tool, "ref");
     if (typeof ref !== "string" || !ref.startsWith("flow:")) return;
     const pointer = `${node.pointer}/fields/tools/${at}`;
-    checkCall(ctx, slugOf(ref.slice("flow:".length)), pointer);
+    checkCall(ctx, ref.slice("flow:".length), pointer);
   });
 }
 
@@ -121,8 +121,9 @@ export function slugOf(text: string): string {
   return text.replace(/(?:@\d+|#sha256:[0-9a-f]*)$/, "");
 }
 
-function checkCall(ctx: Validation, slug: string, pointer: string): CatalogFlow | undefined {
+function checkCall(ctx: Validation, ref: string, pointer: string): CatalogFlow | undefined {
   const { id } = ctx.graph;
+  const slug = slugOf(ref);
   const path = slug === id ? [slug] : ctx.callsOf(slug, () => callsTo(ctx, slug, id));
   if (path !== undefined) {
     const calls = [id, ...path].map(shown).join(" -> ");
@@ -130,7 +131,7 @@ function checkCall(ctx: Validation, slug: string, pointer: string): CatalogFlow 
   }
   const flow = ctx.catalog.flow(slug);
   if (flow === undefined && slug !== id) {
-    ctx.report("FLOW4010", pointer, { parts: { slug: shown(slug) } });
+    ctx.report("FLOW4010", pointer, { parts: { slug: shown(ref) } });
   }
   return flow;
 }

@@ -1,0 +1,149 @@
+/**
+ * What is known of the project around a flow: node types of core, of its services and extensions, and the flows that it may call.
+ * `validate`, `run` and the language server read the same. Files are read, nothing in them is run.
+ */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
+import { type CatalogFlow, type FlowCatalog, parseFlow } from "@millrace/dsl";
+import type { Project } from "@millrace/dsl/editor";
+import { type ConfigSources, describedProviders } from "../config/sources.ts";
+import { coreEntries } from "./core-catalog.ts";
+
+/**
+ * The catalog for a flow in the folder of these sources, with the services and entries of extensions that were read for it. Throws
+ * a usage error for a configuration that cannot be used.
+ */
+export async function projectCatalog(
+  sources: ConfigSources,
+  services: readonly ServiceDefinition[],
+  extensions: readonly CatalogEntry[],
+): Promise<Project> {
+  return {
+    ...(await catalogOf(services, extensions, describedProviders(sources))),
+    ...flowsIn([sources.options.folder, flowsFolder(sources)]),
+  };
+}
+
+/** The folder of a project's flows. */
+export function flowsFolder({ project, user }: ConfigSources): string | undefined {
+  if (project === undefined) return undefined;
+  const flows = project.values["flows"] ?? user?.values["flows"];
+  return resolve(dirname(project.path), typeof flows === "string" ? flows : "flows");
+}
+
+/** Core's entries and those of extensions, the newest version of a type last, and the operations of services. */
+async function catalogOf(
+  services: readonly ServiceDefinition[],
+  extensions: readonly CatalogEntry[],
+  providers: readonly string[] | undefined,
+): Promise<FlowCatalog> {
+  const entries = [...coreEntries(), ...extensions].sort((a, b) => a.version - b.version);
+  const ofServices = await entriesOf(services);
+  const ofExtensions = extensions.filter((each) => each.serviceIntegration !== undefined);
+  return {
+    types: () => new Set(entries.map(({ type }) => type)),
+    entry: (type, version) =>
+      entries.findLast(
+        (each) => each.type === type && (version === undefined || each.version === version),
+      ) ?? ofServices.get(type),
+    services: [
+      ...services.map(({ slug }) => slug),
+      ...ofExtensions.map(({ type }) => type.replace(/^service\./, "")),
+    ],
+    ...(providers !== undefined && { providers }),
+  };
+}
+
+async function entriesOf(
+  services: readonly ServiceDefinition[],
+): Promise<ReadonlyMap<string, CatalogEntry>> {
+  if (services.length === 0) return new Map();
+  const { catalogEntryOf } = await import("@millrace/contracts");
+  return new Map(services.map((service) => [`service.${service.slug}`, catalogEntryOf(service)]));
+}
+
+const ENDING = ".flow";
+
+/** The flows in some folders, each looked at when it is asked for. */
+function flowsIn(
+  folders: readonly (string | undefined)[],
+): Required<Pick<Project, "flow" | "flows" | "flowUri">> {
+  const slugsIn = (folder: string): readonly string[] => {
+    try {
+      return readdirSync(folder)
+        .filter((name) => name.endsWith(ENDING))
+        .map((name) => name.slice(0, -ENDING.length));
+    } catch {
+      return []; // there is no such folder
+    }
+  };
+  const known = folders.filter((folder) => folder !== undefined);
+  const fileOf = (slug: string): string | undefined => {
+    const folder = known.find((each) => slugsIn(each).includes(slug));
+    return folder === undefined ? undefined : join(folder, slug + ENDING);
+  };
+  return {
+    flows: () => [...new Set(known.flatMap(slugsIn))].sort(),
+    flowUri(slug) {
+      const file = fileOf(slug);
+      return file === undefined ? undefined : pathToFileURL(file).href;
+    },
+    flow(slug) {
+      const file = fileOf(slug);
+      return file === undefined ? undefined : callable(readFileSync(file));
+    },
+  };
+}
+
+/** A flow as others call it. */
+function callable(text: string | Uint8Array): CatalogFlow {
+  const { graph } = parseFlow(text);
+  const called = graph.nodes.map(({ type, fields }) =>
+    type === "subflow" ? fields["flow"] : undefined,
+  );
+  const flows = called.filter((name) => typeof name === "string");
+  return { inputs: graph.inputs, outputs: graph.outputs, flows };
+}
+
+/**
+ * The catalog with the flows that the data folder keeps, too. Where there is a store that cannot be read here, nothing is known of
+ * flows.
+ */
+export async function withStoredFlows(catalog: Project, dir: string): Promise<Project> {
+  const { flow, ...rest } = catalog;
+  let stored: ReadonlyMap<string, string>;
+  try {
+    stored = await storedFlows(dir);
+  } catch {
+    return rest;
+  }
+  return {
+    ...rest,
+    flows: () => [...new Set([...(catalog.flows?.() ?? []), ...stored.keys()])].sort(),
+    flow(slug) {
+      const text = stored.get(slug);
+      return flow?.(slug) ?? (text === undefined ? undefined : callable(text));
+    },
+  };
+}
+
+/** Texts of the templates in a data folder, by slug; none where nothing was ever kept. */
+async function storedFlows(dir: string): Promise<ReadonlyMap<string, string>> {
+  if (!existsSync(dir)) return new Map();
+  const { openStore, StoreError } = await import("@millrace/store");
+  try {
+    const store = await openStore({ dir, readonly: true });
+    try {
+      const slugs = store.templates.list().map(({ slug }) => slug);
+      return new Map(slugs.map((slug) => [slug, store.templates.get(slug)?.dsl ?? ""]));
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (StoreError.isInstance(error) && error.code === "store_unavailable") return new Map();
+    throw error;
+  }
+}
