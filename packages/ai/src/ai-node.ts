@@ -121,10 +121,16 @@ const properties: { readonly [name: string]: JsonSchema } = {
     default: [],
     description: "flow:<slug>, action:<adapter>.<action> or mcp:<server>/<tool>, or { ref, … }.",
   },
-  toolChoice: fixed(oneOf("auto required none", "auto")),
+  toolChoice: fixed(
+    oneOf("auto required none", "auto"),
+    "Whether the first call may, must or must not use a tool.",
+  ),
   maxSteps: fixed(count(1, 50, 8), "Calls of the model while it asks for tools."),
-  onMaxSteps: fixed(oneOf("fail return", "fail")),
-  parallelTools: fixed(count(1, 16, 4)),
+  onMaxSteps: fixed(
+    oneOf("fail return", "fail"),
+    "After maxSteps calls the node fails, or returns what it has.",
+  ),
+  parallelTools: fixed(count(1, 16, 4), "Tools that run at the same time."),
   maxToolBytes: fixed(
     count(1_024, 1_048_576, 65_536),
     "Bytes of a tool's result that the model gets.",
@@ -146,7 +152,10 @@ const properties: { readonly [name: string]: JsonSchema } = {
     },
     description: "Conditions and checks of the answer.",
   },
-  expectRetries: fixed(count(0, 3, 1)),
+  expectRetries: fixed(
+    count(0, 3, 1),
+    "More tries for an answer that does not meet what is expected.",
+  ),
   auditContent: fixed(
     oneOf("none hash redacted full", "hash"),
     "What the history keeps of prompts, tool arguments and results.",
@@ -158,18 +167,30 @@ const properties: { readonly [name: string]: JsonSchema } = {
     default: [],
     description: "Models to fall back to, in order.",
   },
-  failoverOn: fixed({ ...reasons, default: REASONS.slice(0, 7) }),
+  failoverOn: fixed(
+    { ...reasons, default: REASONS.slice(0, 7) },
+    "Failures after which the next model is asked.",
+  ),
   failoverRetries: fixed(count(0, 5, 1), "More tries of one model before the next."),
-  failoverDelayMs: fixed(count(0, 60_000, 250)),
-  failoverMaxWaitMs: fixed(count(0, 600_000, 10_000)),
-  firstTokenMs: fixed(count(100, MAX_MS, 60_000)),
-  idleMs: fixed(count(100, MAX_MS, 30_000)),
+  failoverDelayMs: fixed(
+    count(0, 60_000, 250),
+    "Milliseconds before the second try of a model, at most; twice that before each later one.",
+  ),
+  failoverMaxWaitMs: fixed(
+    count(0, 600_000, 10_000),
+    "Longest wait before a try, in milliseconds; a provider that asks for more is left.",
+  ),
+  firstTokenMs: fixed(
+    count(100, MAX_MS, 60_000),
+    "Milliseconds until the first part of an answer.",
+  ),
+  idleMs: fixed(count(100, MAX_MS, 30_000), "Milliseconds between two parts of an answer."),
   totalMs: fixed(
     count(100, MAX_MS, 300_000),
     "For all calls, tools and pauses; it stands still while a person is asked.",
   ),
   circuit: fixed(flag(true), "Leave models alone that keep failing."),
-  maxOutputBytes: fixed(count(1_024, 16_777_216, 1_048_576)),
+  maxOutputBytes: fixed(count(1_024, 16_777_216, 1_048_576), "Largest answer in bytes."),
   maxCostUsd: fixed({ type: "number", exclusiveMinimum: 0 }, "Looked at before each call."),
 };
 

@@ -115,20 +115,59 @@ export const credential: JsonSchema = { type: "string", pattern: CREDENTIAL };
 
 /** How a model chooses its words; a target to fall back to may replace them. */
 export const sampling: { readonly [name: string]: JsonSchema } = {
-  temperature: { type: "number", minimum: 0, maximum: 2 },
-  topP: { type: "number", exclusiveMinimum: 0, maximum: 1 },
-  topK: { type: "integer", minimum: 1, maximum: 1_000 },
-  maxTokens: { type: "integer", minimum: 1, maximum: 1_000_000 },
-  seed: { type: "integer", minimum: 0, maximum: 2_147_483_647 },
+  temperature: {
+    type: "number",
+    minimum: 0,
+    maximum: 2,
+    description: "How much chance is in the choice of words: 0 takes the likeliest.",
+  },
+  topP: {
+    type: "number",
+    exclusiveMinimum: 0,
+    maximum: 1,
+    description: "Words are chosen among the likeliest that together have this probability.",
+  },
+  topK: {
+    type: "integer",
+    minimum: 1,
+    maximum: 1_000,
+    description: "Words are chosen among this many of the likeliest.",
+  },
+  maxTokens: {
+    type: "integer",
+    minimum: 1,
+    maximum: 1_000_000,
+    description: "Most tokens of an answer; default what the model allows, at most 4,096.",
+  },
+  seed: {
+    type: "integer",
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: "Start of the chance, so that a model that takes it answers alike again.",
+  },
   stop: {
     type: "array",
     items: { type: "string", minLength: 1, maxLength: 64 },
     minItems: 1,
     maxItems: 4,
+    description: "Texts before which the answer ends.",
   },
-  frequencyPenalty: { type: "number", minimum: -2, maximum: 2 },
-  presencePenalty: { type: "number", minimum: -2, maximum: 2 },
-  reasoning: { enum: ["none", "low", "medium", "high"] },
+  frequencyPenalty: {
+    type: "number",
+    minimum: -2,
+    maximum: 2,
+    description: "Makes a word less likely each time that it was used; below 0 likelier.",
+  },
+  presencePenalty: {
+    type: "number",
+    minimum: -2,
+    maximum: 2,
+    description: "Makes a word less likely once it was used; below 0 likelier.",
+  },
+  reasoning: {
+    enum: ["none", "low", "medium", "high"],
+    description: "How much a model thinks before it answers.",
+  },
 };
 
 /** Names of the sampling fields, as fields, targets and capabilities have them. */

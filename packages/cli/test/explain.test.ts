@@ -52,7 +52,7 @@ test("a member of a node type is explained with its kind, its default and its va
   const { code, stdout } = await inside(["explain", "file.read.encoding"]);
   expect(code).toBe(0);
   expect(stdout).toBe(
-    'file.read.encoding (field of file.read, string) One of `"utf8"`, `"json"`, `"base64"`. Default `"utf8"`.\n',
+    'file.read.encoding (field of file.read, string) How the bytes are given: as text, as data, or as base64. One of `"utf8"`, `"json"`, `"base64"`. Default `"utf8"`.\n',
   );
   const entries = coreEntries().filter(({ type }) => type !== "service.call");
   for (const { type, fields, output } of entries) {
@@ -173,7 +173,7 @@ test("a field says which values it takes and which one it has", async () => {
     'mode      string. create fails where a file is; replace is all or nothing. One of `"create"`, `"replace"`, `"append"`. Default `"create"`.',
   );
   expect((await inside(["explain", "file.read"])).stdout).toContain(
-    'encoding  string. One of `"utf8"`, `"json"`, `"base64"`. Default `"utf8"`.',
+    'encoding  string. How the bytes are given: as text, as data, or as base64. One of `"utf8"`, `"json"`, `"base64"`. Default `"utf8"`.',
   );
 });
 

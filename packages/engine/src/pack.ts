@@ -7,7 +7,7 @@ export { type ServiceEntry, typesOf } from "./definitions.ts";
 export { FailureError, toFailure } from "./failures.ts";
 export { checkInputs } from "./inputs.ts";
 export { EXTENSION_BYTES } from "./limits.ts";
-export { coreEntry } from "./nodes/entry.ts";
+export { coreEntry, OUT_PORT } from "./nodes/entry.ts";
 export {
   COUNT,
   checkOptions,

@@ -31,6 +31,12 @@ export interface CoreEntry {
   };
 }
 
+/** The port of a node that has one way on. */
+export const OUT_PORT: PortSpec = {
+  name: "out",
+  description: "What comes next once the node has succeeded.",
+};
+
 /** The catalog entry of a core type. */
 export function coreEntry(core: CoreEntry): CatalogEntry {
   const { type, title, summary, category, output, example } = core;
@@ -49,7 +55,7 @@ export function coreEntry(core: CoreEntry): CatalogEntry {
       additionalProperties: false,
     },
     output,
-    ports: core.ports ?? [{ name: "out" }],
+    ports: core.ports ?? [OUT_PORT],
     ...(core.portsFrom !== undefined && { portsFrom: core.portsFrom }),
     body: core.body ?? false,
     effect: core.effect ?? "pure",

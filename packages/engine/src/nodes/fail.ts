@@ -34,8 +34,13 @@ export const fail: NodeType = {
     summary: "Fails with a message and a code of its own.",
     category: "control",
     properties: {
-      message: { type: "string" },
-      code: { type: "string", pattern: CODE, default: "failed" },
+      message: { type: "string", description: "What went wrong, for people." },
+      code: {
+        type: "string",
+        pattern: CODE,
+        default: "failed",
+        description: "What went wrong, for programs: lower-case letters, digits and _.",
+      },
     },
     required: ["message"],
     output: { not: {} },

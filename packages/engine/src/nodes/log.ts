@@ -12,8 +12,12 @@ export const log: NodeType = {
     summary: "Writes a line to the log of the run.",
     category: "data",
     properties: {
-      level: { enum: ["debug", "info", "warn", "error"], default: "info" },
-      message: { type: "string" },
+      level: {
+        enum: ["debug", "info", "warn", "error"],
+        default: "info",
+        description: "How much the line matters.",
+      },
+      message: { type: "string", description: "The line." },
       data: { type: ["object", "null"], default: null, description: "At most 2,048 bytes." },
     },
     required: ["message"],

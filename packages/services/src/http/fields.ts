@@ -49,6 +49,7 @@ export const httpFields: JsonSchemaOf<HttpFields> = jsonSchema<HttpFields>({
     method: {
       enum: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
       default: "GET",
+      description: "Method of the request.",
     },
     headers: {
       type: "object",
@@ -83,7 +84,13 @@ export const httpFields: JsonSchemaOf<HttpFields> = jsonSchema<HttpFields>({
       default: ["2xx"],
       description: "Statuses that succeed, such as 2xx, 404.",
     },
-    redirects: { type: "integer", minimum: 0, maximum: 20, default: 5 },
+    redirects: {
+      type: "integer",
+      minimum: 0,
+      maximum: 20,
+      default: 5,
+      description: "Most redirects that are followed.",
+    },
     maxBytes: {
       type: "integer",
       minimum: 0,

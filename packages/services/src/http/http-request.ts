@@ -10,6 +10,7 @@ import {
   type ResponseLike,
   type ServiceOperation,
 } from "@millrace/contracts";
+import { OUT_PORT } from "@millrace/engine/pack";
 import { readAnswer } from "./answer.ts";
 import { type HttpFields, type HttpRecord, httpFields, httpRecord } from "./fields.ts";
 import { buildRequest } from "./request.ts";
@@ -25,6 +26,7 @@ const request: ActionDefinition<HttpFields, HttpRecord> = defineAction<HttpField
   fields: httpFields,
   output: httpRecord,
   effect: "write", // by method where the fields are known, see `requestEffect`
+  ports: [OUT_PORT],
   needs: { connection: "connection" },
   category: "network",
   tags: ["http", "api", "fetch"],

@@ -8,6 +8,7 @@ import {
   NodeError,
   type SpawnEnd,
 } from "@millrace/contracts";
+import { OUT_PORT } from "../../nodes/entry.ts";
 
 const DEFAULT_MAX_BYTES = 1_048_576; // a page of output, not a file: those are read by `file.read`
 const MOST_BYTES = 16_777_216; // as much as one output may hold
@@ -107,6 +108,7 @@ const exec: ActionDefinition<ExecFields, ExecRecord> = defineAction<ExecFields, 
     },
   }),
   effect: "write",
+  ports: [OUT_PORT],
   defaults: { policy: { timeoutMs: TIMEOUT_MS, delivery: "atMostOnce" } },
   tags: ["command", "program", "process"],
   examples: [

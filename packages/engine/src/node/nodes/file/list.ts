@@ -5,6 +5,7 @@ import {
   type FileEntry,
   jsonSchema,
 } from "@millrace/contracts";
+import { OUT_PORT } from "../../../nodes/entry.ts";
 import { pathField } from "./path-field.ts";
 
 const DEFAULT_MAX = 1_000;
@@ -40,7 +41,13 @@ export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListF
         default: "*",
         description: "* and ? stay within a name, ** crosses folders; nothing else is special.",
       },
-      max: { type: "integer", minimum: 1, maximum: MOST, default: DEFAULT_MAX },
+      max: {
+        type: "integer",
+        minimum: 1,
+        maximum: MOST,
+        default: DEFAULT_MAX,
+        description: "Most files; more are left out, and truncated is true.",
+      },
     },
   }),
   output: jsonSchema<ListRecord>({
@@ -66,6 +73,7 @@ export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListF
     },
   }),
   effect: "read",
+  ports: [OUT_PORT],
   examples: [
     {
       title: "All Markdown files",

@@ -7,6 +7,7 @@ import {
   NodeError,
 } from "@millrace/contracts";
 import { toBase64 } from "../../../base64.ts";
+import { OUT_PORT } from "../../../nodes/entry.ts";
 import { pathField } from "./path-field.ts";
 
 /** Fields of `file.read`. */
@@ -35,7 +36,11 @@ export const read: ActionDefinition<ReadFields, ReadRecord> = defineAction<ReadF
     additionalProperties: false,
     properties: {
       path: pathField,
-      encoding: { enum: ["utf8", "json", "base64"], default: "utf8" },
+      encoding: {
+        enum: ["utf8", "json", "base64"],
+        default: "utf8",
+        description: "How the bytes are given: as text, as data, or as base64.",
+      },
       maxBytes: {
         type: "integer",
         minimum: 0,
@@ -57,6 +62,7 @@ export const read: ActionDefinition<ReadFields, ReadRecord> = defineAction<ReadF
     },
   }),
   effect: "read",
+  ports: [OUT_PORT],
   examples: [
     {
       title: "Read JSON",

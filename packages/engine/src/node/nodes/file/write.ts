@@ -1,6 +1,7 @@
 /** `file.write`: creates, replaces or extends a file. */
 import { type ActionDefinition, defineAction, jsonSchema, NodeError } from "@millrace/contracts";
 import { fromBase64 } from "../../../base64.ts";
+import { OUT_PORT } from "../../../nodes/entry.ts";
 import { pathField } from "./path-field.ts";
 
 /** Fields of `file.write`. */
@@ -32,8 +33,12 @@ export const write: ActionDefinition<WriteFields, WriteRecord> = defineAction<
     additionalProperties: false,
     properties: {
       path: pathField,
-      content: { type: "string" },
-      encoding: { enum: ["utf8", "base64"], default: "utf8" },
+      content: { type: "string", description: "What is written." },
+      encoding: {
+        enum: ["utf8", "base64"],
+        default: "utf8",
+        description: "How content stands for bytes.",
+      },
       mode: {
         enum: ["create", "replace", "append"],
         default: "create",
@@ -51,6 +56,7 @@ export const write: ActionDefinition<WriteFields, WriteRecord> = defineAction<
     },
   }),
   effect: "write",
+  ports: [OUT_PORT],
   examples: [
     {
       title: "Save text",
