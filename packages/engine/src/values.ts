@@ -27,7 +27,7 @@ export function sizeOf(value: Json): number {
 }
 
 /** An upper bound of the JSON bytes, cut off once it is beyond what fits on an event. */
-export function boundOf(value: Json | undefined, so: number): number {
+function boundOf(value: Json | undefined, so: number): number {
   if (typeof value === "string") return so + value.length * 6 + 2; // \u00XX is the longest escape
   if (typeof value !== "object" || value === null) return so + 25;
   let sum = so + 2;
@@ -87,6 +87,7 @@ const PLAIN_VALUES = 4_096; // and here, where each level holds itself twice
 export function plainCopy(value: unknown): JsonObject | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   valuesLeft = PLAIN_VALUES;
+  copiedBytes = 0;
   try {
     return copyOf(value, PLAIN_DEPTH) as JsonObject | undefined;
   } catch {
@@ -94,23 +95,33 @@ export function plainCopy(value: unknown): JsonObject | undefined {
   }
 }
 
+/** What `boundOf` says of the last copy that `plainCopy` has made: counted on the way, so that nothing is walked twice. */
+export let copiedBytes = 0;
+
 let valuesLeft = 0;
 
 function copyOf(value: unknown, depth: number): Json | undefined {
   switch (typeof value) {
     case "string":
+      copiedBytes += value.length * 6 + 2;
       return SURROGATE.test(value) ? undefined : value;
     case "boolean":
+      copiedBytes += 25;
       return value;
     case "number":
+      copiedBytes += 25;
       return Number.isFinite(value) && value !== 0 ? value : zeroOf(value);
     case "object":
       break;
     default:
       return undefined;
   }
-  if (value === null) return null;
+  if (value === null) {
+    copiedBytes += 25;
+    return null;
+  }
   if (depth === 0) return undefined;
+  copiedBytes += 2;
   if (Array.isArray(value)) return listCopy(value, depth);
   if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
   const copy: { [key: string]: Json } = {};
@@ -121,6 +132,7 @@ function copyOf(value: unknown, depth: number): Json | undefined {
     const key = keys[i] as string;
     const inner = copyOf((value as { [key: string]: unknown })[key], depth - 1);
     if (inner === undefined || key === "__proto__" || SURROGATE.test(key)) return undefined;
+    copiedBytes += key.length * 6 + 4;
     copy[key] = inner;
   }
   return copy;
@@ -133,6 +145,7 @@ function listCopy(list: readonly unknown[], depth: number): Json | undefined {
   for (let i = 0; i < list.length; i += 1) {
     const inner = copyOf(list[i], depth - 1);
     if (inner === undefined) return undefined;
+    copiedBytes += 1;
     copy.push(inner);
   }
   return copy;

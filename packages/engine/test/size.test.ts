@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 const CORE = 'export { compileFlow, createEngine, createRegistry } from "@millrace/engine";';
 const BESIDE = ["@millrace/contracts", "@millrace/dsl", "zod"];
 
-test("compiling and running cost at most 52 kB beside language and contracts, compressed", async () => {
-  // The goal is 45 kB.
-  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(52_000);
+test("compiling and running cost at most 52.3 kB beside language and contracts, compressed", async () => {
+  // The goal is 45 kB. 0.2 kB are the steps that the fast lane writes out: a chain takes three quarters of the time.
+  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(52_300);
 });
 
-test("a program that compiles and runs flows has at most 159 kB of us, and neither models nor zod", async () => {
-  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(159_000);
+test("a program that compiles and runs flows has at most 159.5 kB of us, and neither models nor zod", async () => {
+  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(159_500);
 });

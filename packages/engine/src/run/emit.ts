@@ -35,7 +35,8 @@ type SaidBy<E> = E extends unknown
   ? Omit<E, "v" | "kind" | "runId" | "seq" | "ts" | "node" | "attempt">
   : never;
 
-const started = (
+/** `node.started` without a digest of what it starts with. */
+export const started = (
   runId: string,
   seq: number,
   ts: number,
@@ -44,7 +45,8 @@ const started = (
   type: string,
 ): ExecutionEvent => ({ v: 1, kind: "node.started", runId, seq, ts, node, attempt, type });
 
-const succeeded = (
+/** `node.succeeded` of a record that leaves by `out` and fits on its event. */
+export const succeeded = (
   runId: string,
   seq: number,
   ts: number,
@@ -109,7 +111,7 @@ Object.assign(ofNode, { shape: ofNode("log", "", 1, NO_TIME, "", 1, {}) });
 Object.assign(ofRun, { shape: ofRun("log", "", 1, NO_TIME, {}) });
 
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
-function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
+export function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
   run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
 }
 
@@ -157,19 +159,9 @@ export function emitNodeStarted(
 }
 
 /** Milliseconds from `start` to `now`: as a small integer, which V8 keeps in place, where they are less than 24 days. */
-function since(start: number, now: number): number {
+export function since(start: number, now: number): number {
   const ms = now - start;
   return (ms | 0) === ms ? ms | 0 : ms;
-}
-
-/** A record that leaves by `out` and fits on its event. */
-export function emitOut(run: RunCore, attempt: Attempt, output: Json, bytes: number): void {
-  const { frame, node, startedAt } = attempt;
-  const tries = frame.attempt(node);
-  const path = frame.path(node);
-  const { id, now, log } = run;
-  const seq = log.seq + 1;
-  add(run, succeeded(id, seq, now, path, tries, output, since(startedAt, now)), bytes);
 }
 
 export function emitSucceeded(
@@ -181,15 +173,15 @@ export function emitSucceeded(
   const { port, output, ref } = result;
   const { frame, node } = attempt;
   const isPlain = port === "out" && !result.cached && further.length === 0;
-  if (isPlain && ref === null) {
-    emitOut(run, attempt, output, result.bytes);
-    return;
-  }
   const tries = frame.attempt(node);
   const path = frame.path(node);
   const { id, now, log } = run;
   const durationMs = since(attempt.startedAt, now);
   const seq = log.seq + 1;
+  if (isPlain && ref === null) {
+    add(run, succeeded(id, seq, now, path, tries, output, durationMs), result.bytes);
+    return;
+  }
   if (isPlain && ref !== null) {
     add(run, succeededLarge(id, seq, now, path, tries, ref, durationMs), weightOf(result));
     return;
@@ -326,6 +318,7 @@ export function emitReport(
     if (report[key] !== undefined)
       event[key] = isContent(key) ? maskKeys(report[key] as Json) : report[key];
   }
+  if (report.kind === "llm.delta") run.log.hasDeltas = true;
   add(run, event as unknown as ExecutionEvent);
 }
 

@@ -62,6 +62,8 @@ export class EventLog {
   readonly #mostCold: number;
   #waiting: (() => void)[] = NOBODY;
   #isWaking = false;
+  /** `seq` from which there is more to do when something is published than to say so; 0: now. */
+  #dueAt = 0;
   readonly #engine: Wakes;
   /** Readers that the run waits for. */
   #holding: Set<{ readonly seq: number }> | null = null;
@@ -91,9 +93,8 @@ export class EventLog {
   /** Adds an event whose `seq` is the next: only now is the number taken. `bytes` is the size of the value it carries. */
   append(event: ExecutionEvent, bytes: number): void {
     this.#events.push(event);
-    this.seq = event.seq;
+    this.seq += 1;
     if (bytes > LIGHT_BYTES) this.#weigh(bytes);
-    if (event.kind === "llm.delta") this.hasDeltas = true;
   }
 
   /** Events that are made and not published. */
@@ -111,9 +112,16 @@ export class EventLog {
     if (seq === this.published && ended === this.ended) return;
     this.published = seq;
     this.ended = ended;
+    if (ended || this.seq >= this.#dueAt) this.#attend(ended);
+  }
+
+  /** Wakes who waits, and lets go what the window has no room for. */
+  #attend(ended: boolean): void {
     if (this.#waiting.length > 0) this.#wake(ended);
     if (this.#events.length >= WINDOW_EVENTS + TRIM_STEP || this.#bytes > WINDOW_BYTES)
       this.#trim();
+    const isFull = this.#bytes > WINDOW_BYTES;
+    this.#dueAt = isFull ? 0 : this.#first + WINDOW_EVENTS + TRIM_STEP - 1;
   }
 
   /** The run stops here without a summary: readers get what was published, and then `error`. */
@@ -140,6 +148,11 @@ export class EventLog {
     if (this.#holding?.delete(reader) === true) this.caughtUp();
   }
 
+  /** A reader holds the run, late or not. */
+  get isHeld(): boolean {
+    return this.#holding !== null;
+  }
+
   /** A reader that holds the run is late: the run waits, and says so once to `onCaughtUp`. */
   isAwaited(): boolean {
     if (this.#holding === null || this.#holding.size === 0) return false;
@@ -163,6 +176,7 @@ export class EventLog {
 
   /** Calls `fn` once something was published. */
   onPublish(fn: () => void): void {
+    if (!this.#isWaking) this.#dueAt = 0;
     if (this.#waiting === NOBODY) this.#waiting = [fn];
     else this.#waiting.push(fn);
   }
@@ -199,6 +213,7 @@ export class EventLog {
     if (this.#sizes === null) this.#sizes = [];
     this.#sizes[this.#events.length - 1] = bytes;
     this.#bytes += bytes + EVENT_BYTES;
+    if (this.#bytes > WINDOW_BYTES) this.#dueAt = 0;
   }
 
   #trim(): void {

@@ -2,20 +2,24 @@
  * The way of an ordinary node in a run without a journal: from ready to its body, and from its result to its end, in one go each.
  *   Q1  It makes the events of `step.ts` and `end.ts`, byte for byte and in their order.
  *   Q2  What it does not know it leaves to them before it has changed anything.
+ * Its functions are long because they run once for every node: V8 takes small callees into a caller until that has reached a size, and
+ * steps that are written out here are not compiled as calls.
  */
 import { isNodeExit } from "@millrace/contracts";
 import type { FastType } from "../compile/fast.ts";
 import type { FieldSet } from "../compile/fields.ts";
 import { PORT_OUT } from "../compile/layout.ts";
-import type { Fields } from "../node-type.ts";
-import { boundOf, deepFreeze, INLINE_BYTES, plainCopy } from "../values.ts";
-import { emitNodeStarted, emitOut } from "./emit.ts";
+import type { Fields, NodeType } from "../node-type.ts";
+import { copiedBytes, deepFreeze, INLINE_BYTES, isPromise, plainCopy } from "../values.ts";
+import { armTimeout } from "./attempt.ts";
+import { CoreContextOf } from "./core-context.ts";
+import { add, since, started, succeeded } from "./emit.ts";
 import { checkLiveBytes } from "./end.ts";
 import { type Frame, READY, RUNNING, SUCCEEDED } from "./frame.ts";
 import { scopeOf } from "./scope.ts";
-import { acquire } from "./slots.ts";
+import { acquire, release } from "./slots.ts";
 import { Attempt, type RunCore } from "./state.ts";
-import { begin, bodyReturned, callBody, enter } from "./step.ts";
+import { begin, bodyReturned, bodyThrew, enter } from "./step.ts";
 
 /** `startNode` of such a node. */
 export function startFast(run: RunCore, frame: Frame, node: number): void {
@@ -27,27 +31,68 @@ export function startFast(run: RunCore, frame: Frame, node: number): void {
   beginFast(attempt);
 }
 
-/** `begin` of its first attempt. */
+/** `begin` of its first attempt, and its body. */
 export function beginFast(attempt: Attempt): void {
   const { run, frame, node } = attempt;
   if (attempt.over || frame.state(node) !== READY || run.executions >= run.limits.executions) {
     begin(attempt);
     return;
   }
+  const { layout } = frame;
   run.executions += 1;
   attempt.startedAt = run.now;
-  frame.setAttempt(node, 1);
-  frame.setState(node, RUNNING);
-  emitNodeStarted(run, frame, node, null);
-  const fields = readyFields(attempt);
-  if (fields === null) enter(attempt, null);
-  else callBody(attempt, fields, settle);
+  frame.begin(node);
+  const seq = run.log.seq + 1;
+  const typeName = layout.typeNames[node] as string;
+  add(run, started(run.id, seq, run.now, frame.path(node), 1, typeName), 0);
+  const set = layout.fields[node] as FieldSet;
+  const given = set.isSound ? set.constant : readyFields(attempt, set);
+  if (given === null) {
+    enter(attempt, null);
+    return;
+  }
+  const type = layout.types[node] as NodeType;
+  const context = new CoreContextOf(attempt);
+  attempt.context = context;
+  let result: unknown;
+  let waits: boolean;
+  try {
+    const fields = type.parseFields === undefined ? given : type.parseFields(given);
+    result = type.run(fields, context);
+    waits = isPromise(result);
+  } catch (error) {
+    bodyThrew(attempt, error);
+    return;
+  }
+  if (!waits) {
+    settle(attempt, result);
+    return;
+  }
+  if (attempt.prev === null && run.firstLive !== attempt) {
+    const last = run.lastLive; // `link`, of a node that is not parked already
+    attempt.prev = last;
+    if (last === null) run.firstLive = attempt;
+    else last.next = attempt;
+    run.lastLive = attempt;
+  }
+  if (layout.policies[node]?.timeoutMs !== null) armTimeout(attempt);
+  // A native promise answers itself here, without a second one; everything else becomes one that settles once.
+  Promise.resolve(result).then(
+    (value) => {
+      attempt.run.enter();
+      settle(attempt, value);
+      attempt.run.pump();
+    },
+    (error) => {
+      attempt.run.enter();
+      bodyThrew(attempt, error);
+      attempt.run.pump();
+    },
+  );
 }
 
 /** Null: something is wrong with them, which `enter` finds again and reports. */
-function readyFields({ run, frame, node, startedAt }: Attempt): Fields | null {
-  const set = frame.layout.fields[node] as FieldSet;
-  if (set.isSound) return set.constant;
+function readyFields({ run, frame, startedAt }: Attempt, set: FieldSet): Fields | null {
   try {
     const fields = set.constant ?? set.evaluate(scopeOf(run, frame), startedAt);
     return set.check(fields).length === 0 ? fields : null;
@@ -59,8 +104,17 @@ function readyFields({ run, frame, node, startedAt }: Attempt): Fields | null {
 /** Ends the node with the record of its body, if nothing has come between. */
 function settle(attempt: Attempt, raw: unknown): void {
   const { run, frame, node } = attempt;
-  const output = isUndisturbed(attempt) ? plainCopy(raw) : undefined;
-  const bytes = output === undefined ? 0 : boundOf(output, 0);
+  const isUndisturbed =
+    !attempt.over &&
+    attempt.extrasIfAny === null &&
+    attempt.stopping === null &&
+    run.stop === null &&
+    frame.stopping === null &&
+    frame.state(node) === RUNNING &&
+    run.confirmations.length === 0 &&
+    attempt.context?.heldProgress !== true;
+  const output = isUndisturbed ? plainCopy(raw) : undefined;
+  const bytes = copiedBytes;
   if (
     output === undefined ||
     (output["port"] !== undefined && isNodeExit(raw)) ||
@@ -72,30 +126,34 @@ function settle(attempt: Attempt, raw: unknown): void {
     return;
   }
   attempt.over = true;
-  run.unlink(attempt);
+  const { prev, next } = attempt;
+  if (prev !== null || run.firstLive === attempt) {
+    if (prev === null)
+      run.firstLive = next; // `unlink`
+    else prev.next = next;
+    if (next === null) run.lastLive = prev;
+    else next.prev = prev;
+    attempt.prev = null;
+    attempt.next = null;
+  }
   if (attempt.timer !== null) run.engine.timers.cancel(attempt.timer);
-  attempt.giveBack();
+  if (attempt.holds) {
+    attempt.holds = false;
+    release(attempt.limits);
+  }
   frame.setState(node, SUCCEEDED);
-  attempt.setIdle(true);
+  if (!attempt.idle) {
+    attempt.idle = true;
+    run.busy -= 1;
+  }
   if (run.engine.options.freeze === true) deepFreeze(output);
   if (frame.keep(node, output, bytes)) run.liveBytes += bytes;
-  emitOut(run, attempt, output, bytes);
-  run.count(frame, "succeeded");
+  const { id, now } = run;
+  const seq = run.log.seq + 1;
+  const ms = since(attempt.startedAt, now);
+  add(run, succeeded(id, seq, now, frame.path(node), frame.attempt(node), output, ms), bytes);
+  if (frame.owner === null) run.counts.succeeded += 1;
+  else run.countInBody("succeeded");
   run.nodeEnded(frame, node, PORT_OUT);
-  checkLiveBytes(run, frame, node);
-}
-
-/** Whether the attempt did nothing but work, and nobody wants it to stop. */
-function isUndisturbed(attempt: Attempt): boolean {
-  const { run, frame, node } = attempt;
-  return (
-    !attempt.over &&
-    attempt.extrasIfAny === null &&
-    attempt.stopping === null &&
-    run.stop === null &&
-    frame.stopping === null &&
-    frame.state(node) === RUNNING &&
-    run.confirmations.length === 0 &&
-    attempt.context?.heldProgress !== true
-  );
+  if (run.liveBytes > run.limits.liveBytes) checkLiveBytes(run, frame, node);
 }

@@ -109,6 +109,11 @@ export class Frame {
     this.counters[4 * this.targets + node] = (attempt << STATE_BITS) | this.state(node);
   }
 
+  /** The first attempt of a node that is ready begins. */
+  begin(node: number): void {
+    this.counters[4 * this.targets + node] = (1 << STATE_BITS) | RUNNING;
+  }
+
   /** Whether a node of it was stopped. */
   get wasStopped(): boolean {
     for (let node = 0; node < this.layout.size; node += 1) {

@@ -63,15 +63,15 @@ export class Scheduler implements RunLoop {
     if (run.pumping || run.state === "pending") return;
     run.pumping = true;
     try {
-      this.#drain(run);
+      if (!run.isFast || !this.#drainFast(run)) this.#drain(run);
     } finally {
       run.pumping = false;
       this.entered = null;
     }
     if (run.journal !== null) run.journal.flush();
     else run.log.publish(run.log.seq, run.summary !== null);
-    this.#announceEnd(run);
-    run.onDrained?.();
+    if (run.summary !== null) this.#announceEnd(run);
+    if (run.onDrained !== null) run.onDrained();
   }
 
   seed(run: RunCore, frame: Frame): void {
@@ -102,6 +102,21 @@ export class Scheduler implements RunLoop {
     this.forget(run);
     run.finish(run.summary);
     void run.journal?.release();
+  }
+
+  /** `#drain` while nothing but nodes that end and begin goes on in the run; false: something else does, or it is at its end. */
+  #drainFast(run: RunCore): boolean {
+    for (;;) {
+      if (isInterrupted(run)) return false;
+      if (run.endedSize > 0) propagate(run);
+      if (run.endedFrames !== null) {
+        closeFrames(run);
+        continue;
+      }
+      if (!this.#startNext(run)) {
+        return run.stop === null && !run.yielding && run.busy > 0 && run.frames[0]?.open !== 0;
+      }
+    }
   }
 
   #drain(run: RunCore): void {
@@ -187,6 +202,20 @@ export class Scheduler implements RunLoop {
       this.pump(run);
     });
   }
+}
+
+/** Whether a run wants more than its next nodes to start. */
+function isInterrupted(run: RunCore): boolean {
+  return (
+    run.isLate ||
+    run.stop !== null ||
+    run.state === "over" ||
+    run.deferred !== null ||
+    run.paused !== null ||
+    run.yielding ||
+    run.leaving ||
+    run.log.isHeld
+  );
 }
 
 function isFast(run: RunCore, frame: Frame, node: number): boolean {

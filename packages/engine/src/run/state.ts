@@ -361,23 +361,20 @@ export class RunCore extends RunBase {
 
   /** Puts an attempt at the end of the live ones. */
   link(attempt: Attempt): void {
-    if (this.#isLive(attempt)) return;
+    if (attempt.prev !== null || this.firstLive === attempt) return;
     attempt.prev = this.lastLive;
     if (this.lastLive === null) this.firstLive = attempt;
     else this.lastLive.next = attempt;
     this.lastLive = attempt;
   }
 
-  #isLive(attempt: Attempt): boolean {
-    return attempt.prev !== null || this.firstLive === attempt;
-  }
-
   unlink(attempt: Attempt): void {
-    if (!this.#isLive(attempt)) return;
-    if (attempt.prev === null) this.firstLive = attempt.next;
-    else attempt.prev.next = attempt.next;
-    if (attempt.next === null) this.lastLive = attempt.prev;
-    else attempt.next.prev = attempt.prev;
+    const { prev, next } = attempt;
+    if (prev === null && this.firstLive !== attempt) return;
+    if (prev === null) this.firstLive = next;
+    else prev.next = next;
+    if (next === null) this.lastLive = prev;
+    else next.prev = prev;
     attempt.prev = null;
     attempt.next = null;
   }

@@ -246,12 +246,8 @@ export function queueAgain(attempt: Attempt): void {
   if (attempt.extras.key?.held !== false && acquire(attempt)) attempt.granted();
 }
 
-/** Calls the body; `returned` takes what it answers, now or later. */
-export function callBody(
-  attempt: Attempt,
-  given: Fields,
-  returned: (attempt: Attempt, value: unknown) => void = bodyReturned,
-): void {
+/** Calls the body, whose answer may come now or later. */
+function callBody(attempt: Attempt, given: Fields): void {
   const { type } = attempt;
   const context = new CoreContextOf(attempt);
   attempt.context = context;
@@ -266,7 +262,7 @@ export function callBody(
     return;
   }
   if (!waits) {
-    returned(attempt, result);
+    bodyReturned(attempt, result);
     return;
   }
   attempt.run.link(attempt);
@@ -275,7 +271,7 @@ export function callBody(
   Promise.resolve(result).then(
     (value) => {
       attempt.run.enter();
-      returned(attempt, value);
+      bodyReturned(attempt, value);
       attempt.run.pump();
     },
     (error) => {
@@ -379,7 +375,7 @@ function retryCondition(attempt: Attempt, output: Json): Failure | null {
 }
 
 /** The body threw, or its promise was rejected. */
-function bodyThrew(attempt: Attempt, error: unknown): void {
+export function bodyThrew(attempt: Attempt, error: unknown): void {
   if (attempt.over) return;
   wakeToEnd(attempt);
   if (attempt.stopping === "timeout") failed(attempt, timeoutFailure(attempt.policy.timeoutMs));
