@@ -2,7 +2,8 @@
 
 import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
-import type { Diagnostic, Fix } from "@millrace/contracts";
+import type { Diagnostic } from "@millrace/contracts";
+import { applyEdits, certainFixes } from "@millrace/dsl/editor";
 import { createTwoFilesPatch } from "diff";
 import { type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { configFlags } from "../config/files.ts";
@@ -14,9 +15,6 @@ import { type FlowSource, loadFlow } from "./load-flow.ts";
 
 /** Most rounds over one text: a fix may let more be read, which may have fixes again. What is found later stays to be reported. */
 const MAX_ROUNDS = 10;
-
-/** Findings of reading and of single values: what was meant is certain. */
-const CERTAIN = /^FLOW[123]/;
 
 /** One fix that was made. `line`: where it was found, in the text that it was made in. */
 interface MadeFix {
@@ -75,15 +73,17 @@ async function fixFlow(
     const { text } = now.read;
     // Bytes that are no text cannot be written again as they were.
     if (text === undefined || now.diagnostics.some(({ code }) => code === "FLOW0001")) break;
-    const chosen = chosenFixes(now.diagnostics);
-    const changed = applied(
+    const chosen = certainFixes(now.diagnostics);
+    const changed = applyEdits(
       text,
-      chosen.map(({ fix }) => fix),
+      chosen.flatMap(({ edits }) => edits),
     );
     if (changed === text || !isUtf8(Buffer.from(changed))) break;
     const next = await judge(changed);
     if (errorsOf(next.diagnostics).length > errorsOf(now.diagnostics).length) break;
-    made.push(...chosen.map(({ line, code, fix: { title } }) => ({ line, code, title })));
+    for (const { title, diagnostic } of chosen) {
+      made.push({ line: diagnostic.range?.start.line ?? 1, code: diagnostic.code, title });
+    }
     now = next;
   }
   return { ...now, made };
@@ -93,33 +93,4 @@ async function fixFlow(
 function fixPatch(name: string, before: string, after: string): string {
   if (before === after) return "";
   return createTwoFilesPatch(name, name, before, after, "as it is", "fixed");
-}
-
-type Edit = Fix["edits"][number];
-
-/** First fixes in the order of the findings; one that overlaps or touches an earlier one is left out as a whole. */
-function chosenFixes(findings: readonly Diagnostic[]): { line: number; code: string; fix: Fix }[] {
-  const taken: Edit[] = [];
-  return findings.flatMap(({ code, range, fixes: [fix] = [] }) => {
-    if (fix === undefined || range === undefined || !CERTAIN.test(code)) return [];
-    if (fix.edits.some((edit) => taken.some((other) => touch(edit, other)))) return [];
-    taken.push(...fix.edits);
-    return [{ line: range.start.line, code, fix }];
-  });
-}
-
-function touch({ range: a }: Edit, { range: b }: Edit): boolean {
-  return a.start.offset <= b.end.offset && b.start.offset <= a.end.offset;
-}
-
-/** The text with the edits made, the last one first, so that the places of the others hold. */
-function applied(text: string, fixes: readonly Fix[]): string {
-  return fixes
-    .flatMap(({ edits }) => edits)
-    .sort((a, b) => b.range.start.offset - a.range.start.offset)
-    .reduce(
-      (all, { range: { start, end }, newText }) =>
-        all.slice(0, start.offset) + newText + all.slice(end.offset),
-      text,
-    );
 }

@@ -26,30 +26,38 @@ export function fixesAt(
 const CERTAIN = /^FLOW[123]/;
 
 /**
- * The first fix of every finding of families 1 to 3, in their order, as one list of edits. A fix that overlaps or touches an earlier
- * one is left out as a whole: made after that one it may no longer be right.
+ * The first fix of every finding of families 1 to 3, in their order. One that overlaps or touches an earlier one is left out as a
+ * whole: made after that one it may no longer be right.
  */
-export function fixAll(diagnostics: readonly Diagnostic[]): readonly TextEdit[] {
+export function certainFixes(diagnostics: readonly Diagnostic[]): readonly QuickFix[] {
   const taken: TextEdit[] = [];
-  for (const { code, fixes } of diagnostics) {
-    const fix = CERTAIN.test(code) ? fixes?.[0] : undefined;
-    if (!fix) continue;
+  return diagnostics.flatMap((diagnostic) => {
+    const fix = CERTAIN.test(diagnostic.code) ? diagnostic.fixes?.[0] : undefined;
+    if (!fix) return [];
     const edits = editsOf(fix);
-    if (edits.some((edit) => isTaken(taken, edit))) continue;
+    if (edits.some((edit) => isTaken(taken, edit))) return [];
     for (const edit of edits) taken.splice(placeIn(taken, edit), 0, edit);
-  }
-  return taken;
+    return [{ title: fix.title, diagnostic, edits }];
+  });
+}
+
+/** The edits of all certain fixes. */
+export function fixAll(diagnostics: readonly Diagnostic[]): readonly TextEdit[] {
+  return sortedEdits(certainFixes(diagnostics).flatMap(({ edits }) => edits));
 }
 
 /** The edits of a fix by offset. */
 function editsOf({ edits }: Fix): readonly TextEdit[] {
-  return edits
-    .map(({ range, newText }) => ({
-      from: range.start.offset,
-      to: range.end.offset,
-      text: newText,
-    }))
-    .sort((a, b) => a.from - b.from || a.to - b.to);
+  const all = edits.map(({ range, newText }) => ({
+    from: range.start.offset,
+    to: range.end.offset,
+    text: newText,
+  }));
+  return sortedEdits(all);
+}
+
+function sortedEdits(edits: readonly TextEdit[]): readonly TextEdit[] {
+  return [...edits].sort((a, b) => a.from - b.from || a.to - b.to);
 }
 
 /** Whether an edit overlaps or touches one of a sorted list. */

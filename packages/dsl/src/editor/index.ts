@@ -3,6 +3,7 @@
 export { createAnalyser, editFlow } from "./analysis.ts";
 export { applyEdits } from "./apply-edits.ts";
 export type { FlowChange } from "./change/flow-change.ts";
+export { certainFixes } from "./fixes.ts";
 export {
   type Analyser,
   type Analysis,
