@@ -48,8 +48,8 @@ export interface RecoveredQuestion {
   reply: Promise<ConfirmAnswer> | null;
 }
 
-/** What is known of a node beside its view. */
-interface NodeDetails {
+/** One node as its log leaves it. */
+export interface RecoveredNode {
   /** Digest of the fields with which it started last. */
   inputs: string | null;
   /** First attempt of the present try; an interruption continues it. */
@@ -60,13 +60,9 @@ interface NodeDetails {
   output: Json;
   /** Reference of an output that is not on the event. */
   ref: string | null;
-  questions: RecoveredQuestion[];
+  questions: readonly RecoveredQuestion[];
   /** Position of its end among all ends. */
   order: number;
-}
-
-/** One node as its log leaves it. */
-export interface RecoveredNode extends NodeDetails {
   state: number;
   attempt: number;
   readonly startedAt: number;
@@ -76,6 +72,42 @@ export interface RecoveredNode extends NodeDetails {
   readonly port: string;
   readonly error: ErrorInfo | null;
   readonly progress: number;
+}
+
+const NO_QUESTIONS: readonly RecoveredQuestion[] = [];
+
+/** A node while its log is read: at the end it takes over what the view says of it. */
+class ReadNode implements RecoveredNode {
+  live: LiveNode | undefined = undefined;
+  inputs: string | null = null;
+  tryFrom = 1;
+  firstStartedAt = 0;
+  interruptions = 0;
+  output: Json = null;
+  ref: string | null = null;
+  questions: readonly RecoveredQuestion[] = NO_QUESTIONS;
+  order = -1;
+  state = RUNNING;
+  attempt = 0;
+  startedAt = 0;
+  waitsFor: string | null = null;
+  due = 0;
+  port = "out";
+  error: ErrorInfo | null = null;
+  progress = 0;
+
+  finish(live: LiveNode): void {
+    const { state, routed = "none", attempt, startedAt } = live;
+    this.state = (state === "failed" ? STATES_BY_ROUTE[routed] : STATES[state]) ?? RUNNING;
+    this.attempt = startedAt === undefined ? 0 : attempt;
+    this.startedAt = startedAt ?? 0;
+    this.waitsFor = live.waitingOn ?? null;
+    this.due = dueOf(live);
+    this.port = live.ports?.[0] ?? "out";
+    this.error = live.error ?? null;
+    this.progress = live.progress?.done ?? 0;
+    this.live = undefined;
+  }
 }
 
 /** A call that was open when the process died. */
@@ -126,7 +158,7 @@ export function recoveredRun(state: ResumeState): RecoveredRun {
 class LogReader {
   readonly #view: RunView;
   /** Details of all nodes, with their view, which the view of the run may have forgotten. */
-  readonly #nodes: Map<string, NodeDetails & { live: LiveNode | undefined }> = new Map();
+  readonly #nodes: Map<string, ReadNode> = new Map();
   readonly #questions: Map<string, RecoveredQuestion> = new Map();
   readonly #calls: Set<string> = new Set();
   readonly #reserved: Set<string> = new Set();
@@ -159,7 +191,7 @@ class LogReader {
     }
   }
 
-  #step(node: NodeDetails, e: ExecutionEvent): void {
+  #step(node: ReadNode, e: ExecutionEvent): void {
     switch (e.kind) {
       case "node.resumed":
         if (node.questions.every(({ answer }) => answer !== null)) {
@@ -184,7 +216,7 @@ class LogReader {
         const question: RecoveredQuestion = { asked: e, answer: null, given: false, reply: null };
         this.#questions.set(e.id, question);
         if (e.tool !== undefined) this.#reserved.add(e.tool.call);
-        node.questions.push(question);
+        node.questions = [...node.questions, question];
         return;
       }
       case "confirm.resolved":
@@ -201,14 +233,14 @@ class LogReader {
       node.interruptions += 1;
     } else {
       node.tryFrom = attempt;
-      node.questions = [];
+      node.questions = NO_QUESTIONS;
     }
     node.inputs = inputs ?? null;
     if (node.firstStartedAt === 0) node.firstStartedAt = ts;
     this.#executions += 1;
   }
 
-  #ended(node: NodeDetails): void {
+  #ended(node: ReadNode): void {
     node.order = this.#ends;
     node.output = null;
     node.ref = null;
@@ -216,7 +248,7 @@ class LogReader {
     this.#recoveries = 0;
   }
 
-  #resolved(node: NodeDetails, e: ConfirmResolved): void {
+  #resolved(node: ReadNode, e: ConfirmResolved): void {
     const question = this.#questions.get(e.id);
     if (question === undefined) return;
     if (e.outcome === "cancelled") {
@@ -245,32 +277,22 @@ class LogReader {
     });
   }
 
-  #node(path: string): NodeDetails & { live: LiveNode | undefined } {
+  #node(path: string): ReadNode {
     let node = this.#nodes.get(path);
     if (node === undefined) {
-      node = {
-        live: undefined,
-        inputs: null,
-        tryFrom: 1,
-        firstStartedAt: 0,
-        interruptions: 0,
-        output: null,
-        ref: null,
-        questions: [],
-        order: -1,
-      };
+      node = new ReadNode();
       this.#nodes.set(path, node);
     }
     return node;
   }
 
   result(steps: RecoveredRun["steps"]): RecoveredRun {
-    const nodes = new Map<string, RecoveredNode>();
-    for (const [path, { live, ...details }] of this.#nodes) {
-      if (live !== undefined) nodes.set(path, { ...details, ...asRecovered(live) });
+    for (const [path, node] of this.#nodes) {
+      if (node.live === undefined) this.#nodes.delete(path);
+      else node.finish(node.live);
     }
     return {
-      nodes,
+      nodes: this.#nodes,
       view: this.#view,
       usedMs: this.#usedMs,
       recoveries: this.#recoveries,
@@ -303,20 +325,6 @@ const STATES_BY_ROUTE: { readonly [routed: string]: number } = {
   none: FAILED,
   parent: FAILED,
 };
-
-function asRecovered(live: LiveNode): Omit<RecoveredNode, keyof NodeDetails> {
-  const { state, routed = "none", attempt, startedAt } = live;
-  return {
-    state: (state === "failed" ? STATES_BY_ROUTE[routed] : STATES[state]) ?? RUNNING,
-    attempt: startedAt === undefined ? 0 : attempt,
-    startedAt: startedAt ?? 0,
-    waitsFor: live.waitingOn ?? null,
-    due: dueOf(live),
-    port: live.ports?.[0] ?? "out",
-    error: live.error ?? null,
-    progress: live.progress?.done ?? 0,
-  };
-}
 
 function dueOf({ state, nextAt, until }: LiveNode): number {
   return (state === "retrying" ? nextAt : until) ?? 0;
