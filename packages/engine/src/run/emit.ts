@@ -1,7 +1,4 @@
-/**
- * The one way into the log. Events that every node has are one literal each, keys in wire order, so all events of a kind share one
- * hidden class; rarer ones are put together from their place and what is said. Nothing is checked; the callers keep the state machines.
- */
+/** The one way into the log. Nothing is checked; the callers keep the state machines. */
 import {
   type CancelReason,
   type ConfirmRequested,
@@ -18,8 +15,19 @@ import {
   type ResumeReason,
   type Summary,
   type SummaryPayload,
-  type ValueRef,
 } from "@millrace/contracts";
+import {
+  ofNode,
+  ofRun,
+  requested,
+  runPaused,
+  runStarted,
+  type Said,
+  started,
+  succeeded,
+  succeededLarge,
+  waitingForAnswers,
+} from "./event-makers.ts";
 import type { Frame } from "./frame.ts";
 import { maskKeys } from "./redact.ts";
 import type { Attempt, Result, RunCore } from "./state.ts";
@@ -28,87 +36,6 @@ type Tool = NonNullable<ConfirmRequested["tool"]>;
 
 /** What of a frame says where a node is. */
 export type Placed = Pick<Frame, "path" | "attempt">;
-
-/** What an event of this kind says beside its place. */
-export type Said<K extends Kind> = SaidBy<Extract<ExecutionEvent, { kind: K }>>;
-type SaidBy<E> = E extends unknown
-  ? Omit<E, "v" | "kind" | "runId" | "seq" | "ts" | "node" | "attempt">
-  : never;
-
-/** `node.started` without a digest of what it starts with. */
-export const started = (
-  runId: string,
-  seq: number,
-  ts: number,
-  node: string,
-  attempt: number,
-  type: string,
-): ExecutionEvent => ({ v: 1, kind: "node.started", runId, seq, ts, node, attempt, type });
-
-/** `node.succeeded` of a record that leaves by `out` and fits on its event. */
-export const succeeded = (
-  runId: string,
-  seq: number,
-  ts: number,
-  node: string,
-  attempt: number,
-  output: Json,
-  durationMs: number,
-): ExecutionEvent => ({
-  v: 1,
-  kind: "node.succeeded",
-  runId,
-  seq,
-  ts,
-  node,
-  attempt,
-  output,
-  durationMs,
-});
-
-const succeededLarge = (
-  runId: string,
-  seq: number,
-  ts: number,
-  node: string,
-  attempt: number,
-  outputRef: ValueRef,
-  durationMs: number,
-): ExecutionEvent => ({
-  v: 1,
-  kind: "node.succeeded",
-  runId,
-  seq,
-  ts,
-  node,
-  attempt,
-  outputRef,
-  durationMs,
-});
-
-const ofNode = (
-  kind: Kind,
-  runId: string,
-  seq: number,
-  ts: number,
-  node: string,
-  attempt: number,
-  said: object,
-): ExecutionEvent =>
-  ({ v: 1, kind, runId, seq, ts, node, attempt, ...said }) as unknown as ExecutionEvent;
-
-const ofRun = (kind: Kind, runId: string, seq: number, ts: number, said: object): ExecutionEvent =>
-  ({ v: 1, kind, runId, seq, ts, ...said }) as unknown as ExecutionEvent;
-
-// V8 gives every event a copy of its `ts`, 16 bytes, while that has only ever been a number; otherwise events of one time share it.
-// A shape is forgotten when nothing has it, so each maker keeps one.
-const NO_TIME = undefined as unknown as number;
-const NO_REF = { ref: "", bytes: 0, mediaType: "" };
-Object.assign(started, { shape: started("", 1, NO_TIME, "", 1, "") });
-Object.assign(succeeded, { shape: succeeded("", 1, NO_TIME, "", 1, null, 0) });
-Object.assign(succeededLarge, { shape: succeededLarge("", 1, NO_TIME, "", 1, NO_REF, 0) });
-Object.assign(ofNode, { shape: ofNode("log", "", 1, NO_TIME, "", 1, {}) });
-Object.assign(ofRun, { shape: ofRun("log", "", 1, NO_TIME, {}) });
 
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
 export function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
@@ -137,6 +64,22 @@ export function emitNode<K extends Kind>(
   const path = frame.path(node);
   const attempt = Math.max(1, frame.attempt(node));
   add(run, ofNode(kind, runId, seq, ts, path, attempt, said));
+}
+
+/** `node.waiting`. */
+export function emitWaiting(
+  run: RunCore,
+  frame: Frame,
+  node: number,
+  said: Said<"node.waiting">,
+): void {
+  if (said.on !== "confirm" || said.ids === undefined) {
+    emitNode(run, frame, node, "node.waiting", said);
+    return;
+  }
+  const attempt = Math.max(1, frame.attempt(node));
+  const seq = run.log.seq + 1;
+  add(run, waitingForAnswers(run.id, seq, run.now, frame.path(node), attempt, said.ids));
 }
 
 export function emitNodeStarted(
@@ -262,9 +205,16 @@ export function emitConfirmRequested(
   node: number,
   { id, prompt, schema, deadline, tool }: Said<"confirm.requested">,
 ): void {
+  const { text } = cutText(prompt, EVENT_LIMITS.prompt);
+  if (schema === undefined && deadline === undefined && tool === undefined) {
+    const attempt = Math.max(1, frame.attempt(node));
+    const seq = run.log.seq + 1;
+    add(run, requested(run.id, seq, run.now, frame.path(node), attempt, id, text));
+    return;
+  }
   emitNode(run, frame, node, "confirm.requested", {
     id,
-    prompt: cutText(prompt, EVENT_LIMITS.prompt).text,
+    prompt: text,
     ...(schema !== undefined && { schema }),
     ...(deadline !== undefined && { deadline }),
     ...(tool !== undefined && { tool: maskKeys(tool as JsonObject) as Tool }),
@@ -325,12 +275,19 @@ export function emitReport(
 export function emitRunStarted(run: RunCore): void {
   const { flow, layout } = run.parts;
   const { template, tags, trigger = "embed" } = run.options;
-  emit(run, "run.started", {
+  const said = {
     flow,
     nodeCount: layout.size,
     onFailure: run.onFailure,
     inputs: run.inputsDigest,
     trigger,
+  };
+  if (template === undefined && tags === undefined && run.resumedFrom === null) {
+    add(run, runStarted(run.id, run.log.seq + 1, run.now, said));
+    return;
+  }
+  emit(run, "run.started", {
+    ...said,
     ...(template !== undefined && { template }),
     ...(run.resumedFrom !== null && { resumedFrom: run.resumedFrom }),
     ...(tags !== undefined && { tags }),
@@ -342,7 +299,8 @@ export function emitPaused(
   reason: PauseReason,
   open: readonly string[] = run.confirmations.map(({ open: { id } }) => id),
 ): void {
-  emit(run, "run.paused", { reason, confirmations: [...open].sort() });
+  const said = { reason, confirmations: [...open].sort() };
+  add(run, runPaused(run.id, run.log.seq + 1, run.now, said));
 }
 
 export function emitResumed(run: RunCore, reason: ResumeReason, by?: string): void {

@@ -16,7 +16,14 @@ import type { ConfirmRequest } from "../node-type.ts";
 import type { Answer, ConfirmReply, OpenConfirmation } from "../options.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { deepFreeze, INLINE_BYTES, isPromise, sizeOf, toOutput } from "../values.ts";
-import { emitConfirmRequested, emitConfirmResolved, emitLog, emitNode, type Said } from "./emit.ts";
+import {
+  emitConfirmRequested,
+  emitConfirmResolved,
+  emitLog,
+  emitNode,
+  emitWaiting,
+} from "./emit.ts";
+import type { Said } from "./event-makers.ts";
 import { RUNNING, WAITING } from "./frame.ts";
 import { confirmationAnswered, isParked, whenUnpaused } from "./pause.ts";
 import { acquire } from "./slots.ts";
@@ -328,7 +335,7 @@ export function park(attempt: Attempt, on: Said<"node.waiting">): void {
   const { run, frame, node } = attempt;
   run.link(attempt);
   frame.setState(node, WAITING);
-  emitNode(run, frame, node, "node.waiting", on);
+  emitWaiting(run, frame, node, on);
   if (on.on === "confirm") {
     attempt.setIdle(true);
     attempt.holdTimeout();
