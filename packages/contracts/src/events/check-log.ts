@@ -7,7 +7,7 @@
  */
 import { checkSaid } from "./check-call.ts";
 import { mustPause } from "./check-graph.ts";
-import { checkStep, isStep, type Remark } from "./check-node.ts";
+import { checkStep, isStep, type NodeStep, type Remark } from "./check-node.ts";
 import {
   checkOrder,
   checkRunStep,
@@ -46,21 +46,30 @@ export function checkLog(events: Iterable<AnyEvent>, options: CheckOptions = {})
   return new LogCheck(log, options).run();
 }
 
-const KINDS: ReadonlySet<string> = new Set(EVENT_KINDS);
-/** Kinds that always name a node. */
-const NODE_KINDS: ReadonlySet<string> = new Set(
-  EVENT_KINDS.filter((kind) => /^(node|llm|tool|confirm)\./.test(kind)),
-);
+/** What is asked of the kind of every event. */
+interface KindFacts {
+  /** It always names a node. */
+  readonly namesNode: boolean;
+  /** It comes by the thousand, and its fields are all bounded far below a line, but for `ports`. */
+  readonly isSmall: boolean;
+  readonly isStep: boolean;
+}
 
-/** Kinds that come by the thousand and whose fields are all bounded far below a line, but for `ports`. */
-const SMALL_KINDS: ReadonlySet<string> = new Set([
+const SMALL_KINDS: readonly string[] = [
   "llm.delta",
   "log",
   "node.progress",
   "node.skipped",
   "node.started",
   "node.succeeded",
-]);
+];
+
+const KINDS: ReadonlyMap<string, KindFacts> = new Map(
+  EVENT_KINDS.map((kind) => {
+    const namesNode = /^(node|llm|tool|confirm)\./.test(kind);
+    return [kind, { namesNode, isSmall: SMALL_KINDS.includes(kind), isStep: isStep(kind) }];
+  }),
+);
 
 class LogCheck {
   readonly #log: readonly AnyEvent[];
@@ -98,24 +107,35 @@ class LogCheck {
 
   #event(given: ExecutionEvent, index: number): void {
     const state = this.#state;
-    const problem = given?.v === 1 ? this.#envelopeProblem(given) : "v is not 1";
+    let facts = KINDS.get(given?.kind);
+    const problem = given?.v === 1 ? this.#envelopeProblem(given, facts) : "v is not 1";
     const e = problem === undefined ? given : this.#mended(given);
-    if (problem !== undefined) report(state, e, "I1", problem);
+    if (problem !== undefined) {
+      report(state, e, "I1", problem);
+      facts = KINDS.get(e.kind);
+    }
     if (e.kind === "snapshot") {
       this.#snapshot(e, index);
       return;
     }
     this.#place(e);
-    this.#bytes(e);
+    this.#bytes(e, facts?.isSmall === true);
     if (this.#summary !== undefined) {
       report(state, e, "I2", `${e.kind} after the summary`);
       return;
     }
     this.#first(e, index);
-    if (!KINDS.has(e.kind)) return;
+    if (facts === undefined) return;
     const fields = payloadProblem(e);
     if (fields !== undefined) report(state, e, "I1", `${e.kind}: ${fields}`);
-    this.#dispatch(e, index);
+    if (facts.isStep) this.#step(e as NodeStep);
+    else this.#dispatch(e, index);
+    if (state.scope !== undefined) state.mustPause = mustPause(state);
+  }
+
+  #step(e: NodeStep): void {
+    checkOrder(this.#state, e);
+    checkStep(this.#state, e);
   }
 
   /** An event with a bad envelope, as what it most likely is, so that what follows is judged for itself. */
@@ -136,11 +156,11 @@ class LogCheck {
   }
 
   /** Most events are of the one run, of a kind that names a node, and mostly of one that was looked at before. */
-  #envelopeProblem(e: ExecutionEvent): string | undefined {
+  #envelopeProblem(e: ExecutionEvent, facts: KindFacts | undefined): string | undefined {
     const { node, attempt } = e as UnknownEvent;
     const isSeen =
       e.runId === this.#runId &&
-      NODE_KINDS.has(e.kind) &&
+      facts?.namesNode === true &&
       isPositive(e.seq) &&
       isPositive(e.ts) &&
       isPositive(attempt) &&
@@ -166,9 +186,9 @@ class LogCheck {
   }
 
   /** What the event looks like as a line. */
-  #bytes(e: ExecutionEvent): void {
+  #bytes(e: ExecutionEvent, isSmallKind: boolean): void {
     const state = this.#state;
-    const isSmall = SMALL_KINDS.has(e.kind) && (e as NodeSucceeded).ports === undefined;
+    const isSmall = isSmallKind && (e as NodeSucceeded).ports === undefined;
     if (!isSmall && bytesBeyond(e, EVENT_LIMITS.lineBytes) > 0) {
       report(state, e, "I1", `the line is longer than ${EVENT_LIMITS.lineBytes} bytes`);
     }
@@ -209,10 +229,8 @@ class LogCheck {
       case "snapshot":
         break;
       default:
-        if (isStep(e)) checkStep(state, e);
-        else checkSaid(state, e);
+        checkSaid(state, e as Remark);
     }
-    if (state.scope !== undefined) state.mustPause = mustPause(state);
   }
 
   /** A snapshot belongs to a reader, never into a journal; one that stands in a capture must be the fold of what came before. */

@@ -4,7 +4,6 @@ import { appear, type CheckState, isInBody, type NodeRecord, report } from "./ch
 import { NODE_MACHINE, NODE_REMARKS } from "./machines.ts";
 import type {
   EventOf,
-  ExecutionEvent,
   Log,
   NodeChecked,
   NodeFailed,
@@ -195,6 +194,6 @@ function end(
 }
 
 /** Steps by kind, for those who must tell them from remarks. */
-export function isStep(e: ExecutionEvent): e is NodeStep {
-  return STEPS.has(e.kind);
+export function isStep(kind: string): boolean {
+  return STEPS.has(kind);
 }

@@ -1,5 +1,6 @@
 /** The closed list of kinds that a writer of version 1 may use, and what each of them must hold. */
 import { integer, type ObjectShape, object, oneOf, optional } from "../shape/index.ts";
+import { bytesBeyond, EVENT_LIMITS } from "./limits.ts";
 import { count, id, partProblem, path } from "./parts.ts";
 import { PAYLOADS } from "./payloads.ts";
 import type { AnyEvent, ExecutionEvent, Kind } from "./types.ts";
@@ -41,8 +42,24 @@ export const PAYLOAD_KEYS: { readonly [kind: string]: readonly string[] } = Obje
 
 /** The first thing that no reader could use, or `undefined`; unknown kinds and fields pass. The envelope is not looked at. */
 export function payloadProblem(event: AnyEvent): string | undefined {
+  if (isPlainStep(event as ExecutionEvent)) return undefined;
   const part = PARTS.get(event.kind);
   return part && partProblem(event, part, false)?.slice(1);
+}
+
+/** The two steps that most nodes have, where they have no rare member: what their shapes ask for, without a walk through them. */
+function isPlainStep(e: ExecutionEvent): boolean {
+  if (e.kind === "node.started") {
+    const { type, inputs } = e;
+    if (inputs !== undefined || typeof type !== "string") return false;
+    return type.length > 0 && type.length <= EVENT_LIMITS.message;
+  }
+  if (e.kind !== "node.succeeded") return false;
+  const { ports, outputRef, cached, truncated, durationMs, output } = e;
+  if (ports !== undefined || outputRef !== undefined) return false;
+  if (cached !== undefined || truncated !== undefined) return false;
+  if (!Number.isSafeInteger(durationMs) || durationMs < 0) return false;
+  return bytesBeyond(output, EVENT_LIMITS.inlineBytes) === 0;
 }
 
 /** The first thing that a writer of version 1 may not write, or `undefined`. */
