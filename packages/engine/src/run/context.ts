@@ -7,8 +7,6 @@ import {
   type ConfirmAnswer,
   type Connection,
   type ControlContext,
-  cutText,
-  EVENT_LIMITS,
   type FetchLike,
   type FilePort,
   type Json,
@@ -22,33 +20,23 @@ import type { ConfirmRequest, Report } from "../node-type.ts";
 import { Calls } from "./calls.ts";
 import { connectionOf, guardedFiles, guardedShell, secretOf, typeFetch } from "./capabilities.ts";
 import { emitLog, emitNode } from "./emit.ts";
-import type { Said } from "./event-makers.ts";
 import { RUNNING, WAITING } from "./frame.ts";
 import type { StepOptions } from "./journal.ts";
+import {
+  cutData,
+  isAmount,
+  isText,
+  LEVELS,
+  Notes,
+  PROGRESS_EVERY_MS,
+  takes,
+  UNITS,
+} from "./notes.ts";
 import { whenUnpaused } from "./pause.ts";
 import { giveTogether, openConfirmation, park, unpark } from "./people.ts";
 import type { RecoveredNode, RecoveredQuestion } from "./recover/recovered-run.ts";
-import { maskKeys } from "./redact.ts";
 import { scopeOf } from "./scope.ts";
 import type { Attempt } from "./state.ts";
-
-const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
-const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
-
-/** What few bodies need of their context, made at the first use. */
-class Notes {
-  questions = 0;
-  sleeps = 0;
-  /** Units of log text so far. */
-  logged = 0;
-  /** Lines in the second that began at `logSecond`. */
-  lines = 0;
-  logSecond = 0;
-  rateTold = false;
-  progressed = 0;
-  progressAt = 0;
-  progress: Said<"node.progress"> | null = null;
-}
 
 /** The attempt behind a context; a body cannot ask for it. */
 export let attemptOf: (context: NodeContextOf) => Attempt;
@@ -208,16 +196,9 @@ export class NodeContextOf implements ControlContext {
 
   /** Whether a body of an extension may log another line in this second; the first one too many is told. */
   #mayLog({ run }: Attempt): boolean {
-    const notes = this.#notes;
     run.tick();
-    if (run.now - notes.logSecond >= 1_000) {
-      notes.logSecond = run.now;
-      notes.lines = 0;
-    }
-    notes.lines += 1;
-    if (notes.lines <= LINES_A_SECOND || notes.rateTold) return notes.lines <= LINES_A_SECOND;
-    notes.rateTold = true;
-    const text = `more than ${LINES_A_SECOND} lines of log a second; what is beyond is dropped`;
+    const text = this.#notes.count(run.now);
+    if (typeof text !== "string") return text;
     emitLog(run, { level: "warn", channel: "engine", text, code: "log_rate" }, this.#attempt);
     return false;
   }
@@ -391,26 +372,4 @@ export function liveAttempt(attempt: Attempt): Attempt {
   throw new NodeError("attempt_over", "the attempt of this node has ended", {
     reason: "internal",
   });
-}
-
-const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
-const UNITS: ReadonlySet<unknown> = new Set(["items", "iterations", "bytes"]);
-
-const isText = (value: unknown): boolean => typeof value === "string";
-const isAmount = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
-
-/** Bodies of extensions may come from code without types; what no event can carry is theirs to hear of. */
-function takes(isSo: boolean, member: string, what: string): void {
-  if (isSo) return;
-  throw new NodeError("extension_threw", `ctx.${member} takes ${what}`, { reason: "internal" });
-}
-
-/** Data of a log line: names of secrets lose their value, and more than 2,048 bytes are dropped. */
-function cutData(data: JsonObject | undefined): { data?: JsonObject } {
-  if (data === undefined) return {};
-  const masked = maskKeys(data) as JsonObject;
-  const text = JSON.stringify(masked);
-  if (text.length <= EVENT_LIMITS.logDataBytes / 3) return { data: masked };
-  if (new TextEncoder().encode(text).length <= EVENT_LIMITS.logDataBytes) return { data: masked };
-  return { data: { cut: cutText(text, EVENT_LIMITS.logDataBytes / 4).text } };
 }

@@ -11,15 +11,16 @@ import type { Plan } from "../compile/plan.ts";
 import type { NodePolicy } from "../compile/policy.ts";
 import type { EngineCore } from "../engine-core.ts";
 import type { EngineError } from "../errors.ts";
-import type { NodeType, Report } from "../node-type.ts";
+import type { NodeType } from "../node-type.ts";
 import type { OpenConfirmation } from "../options.ts";
 import { refOf } from "../values.ts";
+import { type AttemptContext, type AttemptExtras, createExtras } from "./attempt-parts.ts";
 import type { Frame, FrameOwner, StopReason } from "./frame.ts";
 import type { JournalWriter } from "./journal.ts";
 import type { RecoveredRun } from "./recover/recovered-run.ts";
 import type { Reused } from "./recover/reuse.ts";
 import { RunBase, type RunStart } from "./run-base.ts";
-import { type Claimant, type KeyClaim, type Limit, ReadyRing, RunSlots, release } from "./slots.ts";
+import { type Claimant, type Limit, ReadyRing, RunSlots, release } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
 /** A result of a node. `cached`: it was not made by this attempt. `ref`: it is too large for its event. */
@@ -29,46 +30,6 @@ export interface Result {
   bytes: number;
   cached: boolean;
   ref: ValueRef | null;
-}
-
-/** Model and tool calls of one attempt: `calls.ts`. */
-export interface AttemptCalls {
-  report(report: Report): void;
-  /** Ends the calls that were open when the process died. */
-  closeRecovered(): void;
-  /** Ends every open call: the attempt is over. */
-  close(): void;
-}
-
-/** What a body sees of the engine: `context.ts`. */
-export interface AttemptContext {
-  /** Sends the latest progress if it was held back. */
-  flushProgress(): void;
-  /** It was. */
-  readonly heldProgress: boolean;
-}
-
-/** Rarely needed state of an attempt, allocated on first use. */
-export interface AttemptExtras {
-  /** Place among the holders of a key. */
-  key: KeyClaim | null;
-  cacheKey: string | null;
-  /** What is left of the timeout while the node waits for a person. */
-  timeLeftMs: number | null;
-  /** What a parked node waits for. */
-  wait: Timer | null;
-  /** What goes on when a parked node has its slots back. */
-  onResume: (() => void)[] | null;
-  /** Answers that are there while other questions of the node are open. */
-  readonly answers: (() => void)[];
-  /** Model and tool calls; null: none. */
-  calls: AttemptCalls | null;
-  /** Tools that are at work while the body may ask a person. */
-  working: number;
-  /** Flows among them, which work with slots of their own. */
-  flows: number;
-  /** The body was entered again and has not come to the place where it was parked: what it says was said before. */
-  replaying: boolean;
 }
 
 /**
@@ -126,18 +87,7 @@ export class Attempt implements Claimant, FrameOwner {
 
   /** Made at the first use. */
   get extras(): AttemptExtras {
-    this.#extras ??= {
-      key: null,
-      cacheKey: null,
-      timeLeftMs: null,
-      wait: null,
-      onResume: null,
-      answers: [],
-      calls: null,
-      working: 0,
-      flows: 0,
-      replaying: false,
-    };
+    this.#extras ??= createExtras();
     return this.#extras;
   }
 

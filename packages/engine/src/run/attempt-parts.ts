@@ -1,0 +1,59 @@
+/** What an attempt may have beside its place in the run: its context, its calls, and what few attempts need. */
+import type { Report } from "../node-type.ts";
+import type { KeyClaim } from "./slots.ts";
+import type { Timer } from "./timers.ts";
+
+/** Model and tool calls of one attempt: `calls.ts`. */
+export interface AttemptCalls {
+  report(report: Report): void;
+  /** Ends the calls that were open when the process died. */
+  closeRecovered(): void;
+  /** Ends every open call: the attempt is over. */
+  close(): void;
+}
+
+/** What a body sees of the engine: `context.ts`. */
+export interface AttemptContext {
+  /** Sends the latest progress if it was held back. */
+  flushProgress(): void;
+  /** It was. */
+  readonly heldProgress: boolean;
+}
+
+/** Rarely needed state of an attempt, allocated on first use. */
+export interface AttemptExtras {
+  /** Place among the holders of a key. */
+  key: KeyClaim | null;
+  cacheKey: string | null;
+  /** What is left of the timeout while the node waits for a person. */
+  timeLeftMs: number | null;
+  /** What a parked node waits for. */
+  wait: Timer | null;
+  /** What goes on when a parked node has its slots back. */
+  onResume: (() => void)[] | null;
+  /** Answers that are there while other questions of the node are open. */
+  readonly answers: (() => void)[];
+  /** Model and tool calls; null: none. */
+  calls: AttemptCalls | null;
+  /** Tools that are at work while the body may ask a person. */
+  working: number;
+  /** Flows among them, which work with slots of their own. */
+  flows: number;
+  /** The body was entered again and has not come to the place where it was parked: what it says was said before. */
+  replaying: boolean;
+}
+
+export function createExtras(): AttemptExtras {
+  return {
+    key: null,
+    cacheKey: null,
+    timeLeftMs: null,
+    wait: null,
+    onResume: null,
+    answers: [],
+    calls: null,
+    working: 0,
+    flows: 0,
+    replaying: false,
+  };
+}

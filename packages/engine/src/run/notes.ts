@@ -1,0 +1,58 @@
+/** What a body has said so far, and what it may say: lines of log and their rate, progress, arguments that no event can carry. */
+import { cutText, EVENT_LIMITS, type JsonObject, NodeError } from "@millrace/contracts";
+import type { Said } from "./event-makers.ts";
+import { maskKeys } from "./redact.ts";
+
+const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
+/** The least time between two events of progress. */
+export const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
+
+/** What few bodies need of their context, made at the first use. */
+export class Notes {
+  questions = 0;
+  sleeps = 0;
+  /** Units of log text so far. */
+  logged = 0;
+  /** Lines in the second that began at `logSecond`. */
+  lines = 0;
+  logSecond = 0;
+  rateTold = false;
+  progressed = 0;
+  progressAt = 0;
+  progress: Said<"node.progress"> | null = null;
+
+  /** Counts a line of log: whether the second has room for it; for the first line of all without room, what to say of it. */
+  count(now: number): boolean | string {
+    if (now - this.logSecond >= 1_000) {
+      this.logSecond = now;
+      this.lines = 0;
+    }
+    this.lines += 1;
+    if (this.lines <= LINES_A_SECOND || this.rateTold) return this.lines <= LINES_A_SECOND;
+    this.rateTold = true;
+    return `more than ${LINES_A_SECOND} lines of log a second; what is beyond is dropped`;
+  }
+}
+
+export const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
+export const UNITS: ReadonlySet<unknown> = new Set(["items", "iterations", "bytes"]);
+
+export const isText: (value: unknown) => boolean = (value) => typeof value === "string";
+export const isAmount: (value: unknown) => boolean = (value) =>
+  Number.isFinite(value) && (value as number) >= 0;
+
+/** Bodies of extensions may come from code without types; what no event can carry is theirs to hear of. */
+export function takes(isSo: boolean, member: string, what: string): void {
+  if (isSo) return;
+  throw new NodeError("extension_threw", `ctx.${member} takes ${what}`, { reason: "internal" });
+}
+
+/** Data of a log line: names of secrets lose their value, and more than 2,048 bytes are dropped. */
+export function cutData(data: JsonObject | undefined): { data?: JsonObject } {
+  if (data === undefined) return {};
+  const masked = maskKeys(data) as JsonObject;
+  const text = JSON.stringify(masked);
+  if (text.length <= EVENT_LIMITS.logDataBytes / 3) return { data: masked };
+  if (new TextEncoder().encode(text).length <= EVENT_LIMITS.logDataBytes) return { data: masked };
+  return { data: { cut: cutText(text, EVENT_LIMITS.logDataBytes / 4).text } };
+}
