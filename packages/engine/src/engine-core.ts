@@ -1,5 +1,5 @@
 /** What the runs of one engine share: host, timers, slots, cache, capabilities. It knows no run. */
-import type { FetchLike, FilePort, JsonObject } from "@millrace/contracts";
+import type { FetchLike, FilePort, Json, JsonObject } from "@millrace/contracts";
 import { Renewals } from "./connections/renewals.ts";
 import type { Host, ProgramsPort } from "./host.ts";
 import { engineLimits, type Limits } from "./limits.ts";
@@ -38,6 +38,7 @@ export class EngineCore {
   readonly #granted: WeakMap<Grants, FetchLike | null> = new WeakMap();
   readonly #keys: Keys = new Keys();
   #noInputs: string | null = null;
+  readonly #digests: WeakMap<object, string> = new WeakMap();
   readonly #toWake: Set<EventLog> = new Set();
   #isYielding = false;
 
@@ -93,6 +94,16 @@ export class EngineCore {
     if (Object.keys(inputs).length > 0) return digestOf(inputs, this.host);
     this.#noInputs ??= digestOf({}, this.host);
     return this.#noInputs;
+  }
+
+  /** Digest of `plain`, which is always the same for `shared`. */
+  sharedDigest(shared: object, plain: Json): string {
+    let digest = this.#digests.get(shared);
+    if (digest === undefined) {
+      digest = digestOf(plain, this.host);
+      this.#digests.set(shared, digest);
+    }
+    return digest;
   }
 
   /** Wakes the readers of a log with the next macrotask; all logs of one tick together. */

@@ -71,7 +71,10 @@ function beginWithDigest(attempt: Attempt): void {
     // evaluated again, and reported, after the start
   }
   const plain = fields === null ? null : plainFields(fields);
-  const digest = plain === null ? null : digestOf(plain, run.engine.host);
+  let digest: string | null = null;
+  if (plain !== null && set.constant !== null) {
+    digest = run.engine.sharedDigest(set.constant, plain);
+  } else if (plain !== null) digest = digestOf(plain, run.engine.host);
   emitNodeStarted(run, frame, node, digest);
   prepare(attempt, fields, digest);
 }
