@@ -2,25 +2,25 @@
 
 import { nextDiagnostic, openLintPanel } from "@codemirror/lint";
 import { type Command, EditorView, type KeyBinding, showDialog } from "@codemirror/view";
-import { analysisOf, applyEdits, hasChanged } from "./current.ts";
+import { analysisOf, applyEdits, hasChanged, settle } from "./current.ts";
 import { closeHelp, showHover, showSignature } from "./help.ts";
 
 /** Brings the text into canonical form, as one step of undo. A text with errors of families 0 and 1 stays. */
 export const formatText: Command = (view) => {
-  void (async () => {
+  settle(view, async () => {
     const { state } = view;
     const edits = await analysisOf(state).format();
     if (hasChanged(view, state)) return;
     const isChanged = applyEdits(view, edits, "input.format");
     if (!isChanged) announce(view, "nothing to format");
-  })();
+  });
   return true;
 };
 
 /** Selects the declaration of the name at the cursor; `open` is given the address of another flow. */
 export function goToDefinition(open?: (uri: string) => void): Command {
   return (view) => {
-    void (async () => {
+    settle(view, async () => {
       const { state } = view;
       const target = await analysisOf(state).definition(state.selection.main.head);
       if (hasChanged(view, state)) return;
@@ -31,21 +31,21 @@ export function goToDefinition(open?: (uri: string) => void): Command {
         const selection = { anchor: start, head: end };
         view.dispatch({ selection, scrollIntoView: true, userEvent: "select" });
       }
-    })();
+    });
     return true;
   };
 }
 
 /** Asks for another name of what the cursor is on, and gives it everywhere. */
 export const renameSymbol: Command = (view) => {
-  void (async () => {
+  settle(view, async () => {
     const { state } = view;
     const { head } = state.selection.main;
     const found = await analysisOf(state).renamable(head);
     if (hasChanged(view, state)) return;
     if (found === undefined) announce(view, "nothing here can be renamed");
     else await askName(view, head, found.name, `New name of ${found.name}`);
-  })();
+  });
   return true;
 };
 

@@ -1,7 +1,7 @@
 /** The analysis of the text that an editor shows now. */
 
 import { type EditorState, Facet, StateField, type Text } from "@codemirror/state";
-import type { EditorView } from "@codemirror/view";
+import { type EditorView, logException } from "@codemirror/view";
 import type { TextEdit } from "@millrace/dsl/editor";
 import type { AnalysisSource, LaterAnalysis } from "./source.ts";
 
@@ -48,6 +48,14 @@ export function analysisOf(state: EditorState): LaterAnalysis {
 /** Whether the text is another one than that of an earlier state. */
 export function hasChanged(view: EditorView, { doc }: EditorState): boolean {
   return view.state.doc !== doc;
+}
+
+/** Waits for what is done with an answer. An answer that fails is logged, but where it was about an earlier text. */
+export function settle(view: EditorView, task: () => Promise<void>): void {
+  const { state } = view;
+  task().catch((error: unknown) => {
+    if (!hasChanged(view, state)) logException(view.state, error, "analysis of a flow");
+  });
 }
 
 /** Makes edits as one step of undo. Nothing happens where there are none, or where the text cannot be changed. */

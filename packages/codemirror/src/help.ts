@@ -14,7 +14,7 @@ import {
   type ViewUpdate,
 } from "@codemirror/view";
 import type { Signature } from "@millrace/dsl/editor";
-import { analysisOf, hasChanged } from "./current.ts";
+import { analysisOf, hasChanged, settle } from "./current.ts";
 import { markdownNode } from "./markdown.ts";
 
 const hover = hoverTooltip(async ({ state }, pos) => {
@@ -51,7 +51,7 @@ const shownSignature: StateField<Tooltip | null> = StateField.define<Tooltip | n
 
 /** Shows the function around the cursor. */
 export const showSignature: Command = (view) => {
-  void updateSignature(view);
+  settle(view, () => updateSignature(view));
   return true;
 };
 
@@ -98,7 +98,7 @@ class SignatureFollower {
     const typed =
       transactions.some((each) => each.isUserEvent("input.type")) &&
       /[(,]/.test(state.sliceDoc(head - 1, head));
-    if (typed || state.field(shownSignature) !== null) void updateSignature(view);
+    if (typed || state.field(shownSignature) !== null) settle(view, () => updateSignature(view));
   }
 }
 

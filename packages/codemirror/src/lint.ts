@@ -4,7 +4,7 @@ import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import type { EditorState, Extension } from "@codemirror/state";
 import { EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { Analysis } from "@millrace/dsl/editor";
-import { analysisOf, applyEdits, hasChanged } from "./current.ts";
+import { analysisOf, applyEdits, hasChanged, settle } from "./current.ts";
 
 /** Pause of typing after which findings are asked for. */
 const PAUSE_MS = 120;
@@ -50,7 +50,10 @@ class Checker {
     this.#since ??= now;
     clearTimeout(this.#timer);
     const left = Math.max(0, this.#since + LONGEST_WAIT_MS - now);
-    this.#timer = setTimeout(() => void this.#check(), Math.min(pauseMs, left));
+    this.#timer = setTimeout(
+      () => settle(this.#view, () => this.#check()),
+      Math.min(pauseMs, left),
+    );
   }
 
   async #check(): Promise<void> {
@@ -87,7 +90,7 @@ function toDiagnostic({ code, severity, message, hint, range, fixes = [] }: Find
     actions: fixes.map(({ title }) => ({
       name: title,
       apply: (view: EditorView, from: number, to: number) =>
-        void applyFix(view, code, title, from, to),
+        settle(view, () => applyFix(view, code, title, from, to)),
     })),
   };
 }

@@ -76,7 +76,11 @@ describeWith("chromium")("an editor of flows", () => {
     const wrong = FLOW.replace("http.request", "htp.request");
     await fill(`¦${wrong}`);
     await page.locator(".cm-lintRange-error").waitFor();
-    await page.getByText(/problem.*unknown node type htp.request/).waitFor({ state: "attached" });
+    await page.waitForFunction(() =>
+      (globalThis as unknown as Guest).guest.announced.some((said) =>
+        /problem.*unknown node type htp.request/.test(said),
+      ),
+    );
     await page.keyboard.press("Control+Shift+M");
     const problems = page.getByRole("listbox");
     await problems.getByText("unknown node type htp.request; did you mean").waitFor();
@@ -147,6 +151,16 @@ describeWith("chromium")("an editor of flows", () => {
     expect(await page.evaluate(() => (globalThis as unknown as Guest).guest.opened)).toEqual([
       "file:///child.flow",
     ]);
+  });
+
+  test("drops an answer that fails because its text is an earlier one", async () => {
+    await page.evaluate(() => (globalThis as unknown as Guest).guest.hold(true));
+    await fill(`¦${FLOW}`);
+    await page.waitForFunction(() => (globalThis as unknown as Guest).guest.heldCount() > 0);
+    await page.evaluate(() => (globalThis as unknown as Guest).guest.hold(false));
+    await fill(`¦${FLOW.replace("http.request", "htp.request")}`);
+    await page.evaluate(() => (globalThis as unknown as Guest).guest.refuse());
+    await page.locator(".cm-lintRange-error").waitFor();
   });
 
   test("formats in one step", async () => {

@@ -3,11 +3,39 @@ import { completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
-import { analysisSource, flow, flowAnalysis } from "@millrace/codemirror";
+import { type AnalysisSource, analysisSource, flow, flowAnalysis } from "@millrace/codemirror";
 import { createAnalyser } from "@millrace/dsl/editor";
 import { catalog } from "../../dsl/test/fixtures/catalog.ts";
 
 const project = { ...catalog, flowUri: (slug: string) => `file:///${slug}.flow` };
+
+const analysed = analysisSource(createAnalyser(project));
+const held: ((error: Error) => void)[] = [];
+let isHeld = false;
+
+/** The analysis of the page, whose findings do not come while it is held. */
+const source: AnalysisSource = {
+  analyse(text, version) {
+    const answers = analysed.analyse(text, version);
+    const diagnostics = () => new Promise<never>((_, reject) => held.push(reject));
+    return isHeld ? { ...answers, diagnostics } : answers;
+  },
+};
+
+/** Holds the findings of the texts that follow, or no more of them. */
+export function hold(value: boolean): void {
+  isHeld = value;
+}
+
+/** How many answers are held. */
+export function heldCount(): number {
+  return held.length;
+}
+
+/** Answers what is held by an error, as a worker does that has been given a newer text. */
+export function refuse(): void {
+  for (const reject of held.splice(0)) reject(new Error("there is a newer text"));
+}
 
 /** Files that were opened by going to a definition. */
 export const opened: string[] = [];
@@ -23,10 +51,16 @@ const view = new EditorView({
       keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
       EditorView.contentAttributes.of({ "aria-label": "Flow" }),
       flow(),
-      flowAnalysis(analysisSource(createAnalyser(project)), { open: (uri) => opened.push(uri) }),
+      flowAnalysis(source, { open: (uri) => opened.push(uri) }),
     ],
   }),
 });
+
+/** What a screen reader was told; the editor takes it out of the page after a moment. */
+export const announced: string[] = [];
+
+const region = root.querySelector(".cm-announced") as HTMLElement;
+new MutationObserver(() => announced.push(region.textContent)).observe(region, { childList: true });
 
 /** The text of the editor. */
 export function text(): string {
