@@ -71,6 +71,12 @@ export class LiveRuns {
     this.fill();
   }
 
+  /** Removes the run with this id, if it is here. */
+  removeId(runId: string): void {
+    const live = this.#runs.get(runId);
+    if (live !== undefined) this.remove(live);
+  }
+
   enqueue(live: LiveRun): void {
     live.isQueued = true;
     this.#queue.push(live);

@@ -254,8 +254,7 @@ class EngineExecutor implements LocalExecutor {
       this.#live.enqueue(live);
       this.#live.fill();
     } catch (error) {
-      const live = this.#live.get(runId);
-      if (live !== undefined) this.#live.remove(live);
+      this.#live.removeId(runId);
       throw error;
     }
   }
@@ -353,8 +352,7 @@ class EngineExecutor implements LocalExecutor {
       return live.run?.paused === null ? "resumed" : "parked";
     } catch (error) {
       await this.#giveUp(run.runId, error);
-      const live = this.#live.get(run.runId);
-      if (live !== undefined) this.#live.remove(live);
+      this.#live.removeId(run.runId);
       return "failed";
     }
   }
