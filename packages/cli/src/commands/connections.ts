@@ -87,6 +87,7 @@ export async function servicesOf(api: Api): Promise<readonly ServiceInfo[]> {
   return all;
 }
 
+/** The connections of all services, in the order of the services. */
 export function connectionsOf(services: readonly ServiceInfo[]): readonly ConnectionStatus[] {
   return services.flatMap(({ connections }) => connections);
 }
@@ -109,6 +110,7 @@ async function undescribedOf(
   return records.flatMap(({ slug, service }) => (known.has(service) ? [] : [{ slug, service }]));
 }
 
+/** Whether a server or the embedded commands answered that there is no such thing. */
 export function isNotFound(error: unknown): boolean {
   return ClientError.isInstance(error) && error.code === "not_found";
 }

@@ -61,6 +61,7 @@ async function installModel(input: Input, io: CommandIo): Promise<number | Answe
   });
 }
 
+/** Writes a line to stderr, unless the command answers as JSON or is quiet. */
 export async function say(io: CommandIo, line: string): Promise<void> {
   if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${line}\n`);
 }
