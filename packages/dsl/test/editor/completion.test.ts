@@ -82,6 +82,12 @@ describe("a completion list has", () => {
     ],
     ["node types", `${HEAD}node a: ¦`, ["http.request", "map", "condition"], ["node"]],
     ["node types behind a dot", `${HEAD}node a: http.¦`, ["http.request"], ["map"]],
+    [
+      "node types behind a word that none begins with",
+      `${HEAD}node a: htp.¦`,
+      ["http.request"],
+      [],
+    ],
     ["type names", `${HEAD}input n: ¦`, ["string", "int", "datetime"], ["map"]],
     ["kinds of connections", `${HEAD}connection c: ¦`, ["oauth", "apiKey"], []],
     [
@@ -241,6 +247,15 @@ test("a completion replaces the identifier around the cursor and nothing else", 
   const first = found.find(({ label }) => label === "status");
   expect(first?.insert).toBe("status");
   expect((first?.to ?? 0) - (first?.from ?? 0)).toBe("stat".length);
+});
+
+test("the type of a node replaces the whole name with its dots", () => {
+  for (const typed of ["htp.¦", "ht¦p.request", "http.¦request", "http.req¦uest"]) {
+    const marked = `${HEAD}node a: ${typed} {\n}\n`;
+    const found = at(marked).find(({ label }) => label === "http.request");
+    const made = found && applyEdits(marked.replace("¦", ""), [{ ...found, text: found.insert }]);
+    expect(made).toBe(`${HEAD}node a: http.request {\n}\n`);
+  }
 });
 
 test("in a string it replaces all of its text, and closes it", () => {

@@ -1,6 +1,7 @@
 /** Completions as they are made: one for each name, with its rank. */
 
 import { isObject, own } from "../../data.ts";
+import type { Span } from "../../syntax/ast.ts";
 import type { Completion, CompletionKind } from "../types.ts";
 import type { CursorContext } from "./context.ts";
 
@@ -27,11 +28,14 @@ export interface Offer {
   readonly detail?: string | undefined;
   readonly documentation?: (() => string | undefined) | undefined;
   readonly deprecated?: boolean | undefined;
+  /** What it replaces; default the identifier around the cursor. */
+  readonly replaces?: Span;
 }
 
 /** The completion of an offer at the identifier around the cursor. */
-export function completion({ from, to }: CursorContext, offer: Offer): Completion {
+export function completion(context: CursorContext, offer: Offer): Completion {
   const { label, kind, rank, insert = label, detail, documentation, deprecated } = offer;
+  const { start: from, end: to } = offer.replaces ?? { start: context.from, end: context.to };
   return {
     ...{ label, kind, from, to, insert, rank },
     ...(detail !== undefined && detail !== "" && { detail }),

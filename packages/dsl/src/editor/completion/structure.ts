@@ -157,15 +157,19 @@ function* typeOffers(_: CursorContext): Generator<Offer> {
   for (const label of TYPE_NAMES) yield { label, kind: "type", rank: RANK.plain };
 }
 
-/** Node types; behind `http.` the rest of the name. */
-function* nodeTypeOffers({ reading }: CursorContext, prefix: string): Generator<Offer> {
-  const { catalog } = reading.validation;
-  for (const type of catalog.types) {
+/** Node types, in place of the whole name with its dots; behind `http.` those that begin so, if there are any. */
+function* nodeTypeOffers(context: CursorContext, prefix: string): Generator<Offer> {
+  const { text, validation } = context.reading;
+  const { catalog } = validation;
+  const rest = /^(?:\.[\w-]*)*/.exec(text.slice(context.to))?.[0] ?? "";
+  const replaces = { start: context.from - prefix.length, end: context.to + rest.length };
+  const begun = catalog.types.filter((type) => type.startsWith(prefix));
+  for (const type of begun.length === 0 ? catalog.types : begun) {
     const entry = catalog.exactly(type);
-    if (entry === undefined || !type.startsWith(prefix)) continue;
+    if (entry === undefined) continue;
     yield {
       label: type,
-      insert: type.slice(prefix.length),
+      replaces,
       kind: "type",
       rank: entry.deprecated === undefined ? RANK.plain : RANK.function,
       detail: `${entry.title}, ${entry.effect}`,
