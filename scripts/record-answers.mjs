@@ -15,7 +15,7 @@ import {
   readAiSettings,
   recordProvider,
 } from "../packages/providers/dist/index.js";
-import { createStandardRegistry } from "../packages/server/dist/registry.js";
+import { createStandardRegistry } from "../packages/server/dist/host/registry.js";
 
 /** When the files of fixtures were changed last: a tool may tell a model. */
 const BEGINNING = Date.UTC(2026, 0, 1);
