@@ -168,6 +168,7 @@ test("a file of the project that cannot be used is a finding of that file, and t
   writeFileSync(join(cwd, "services", "one.json"), "[");
   writeFileSync(join(cwd, "services", "two.json"), '{"serviceIntegration": 5}');
   writeFileSync(join(cwd, "child.flow"), "flow 1 child\n");
+  mkdirSync(join(cwd, "chil.flow")); // a folder is no flow
   const file = join(cwd, "a.flow");
   const text =
     'flow 1 a\n\nnode call: subflow {\n  flow = "chil"\n}\n\nnode b: subflow {\n  flow = "child"\n}\n';

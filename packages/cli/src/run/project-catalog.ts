@@ -93,7 +93,11 @@ function flowsIn(
     },
     flow(slug) {
       const file = fileOf(slug);
-      return file === undefined ? undefined : callable(readFileSync(file));
+      try {
+        return file === undefined ? undefined : callable(readFileSync(file));
+      } catch {
+        return undefined; // a folder of such a name, or a file that is gone or not ours to read
+      }
     },
   };
 }
