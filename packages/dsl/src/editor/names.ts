@@ -272,8 +272,11 @@ export class NameIndex {
     }
     const [link] = links;
     const step = link && literalStep(link);
-    if (found?.kind === "local") {
-      this.#add(this.#locals.get(found.body)?.get(base.name), base, "root", false);
+    // Deferred fields, such as the `until` of a loop, read the locals of the body of their node.
+    const inner = found?.kind === "root" ? leaf.site.reader?.inner : undefined;
+    const local = found?.kind === "local" ? found.body : inner;
+    if (local !== undefined) {
+      this.#add(this.#locals.get(local)?.get(base.name), base, "root", false);
     } else if (link === undefined || step === undefined) return;
     else if (found?.kind === "inputs") {
       this.#add(this.#inputs.get(step), { start: base.end, end: link.end }, "member", false);

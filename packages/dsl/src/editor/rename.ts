@@ -1,12 +1,13 @@
 /**
  * Giving a name another one everywhere.
  *   R1  after the edits every name of the text means what it meant: that is checked by reading the new text.
- *   R2  a name given back gives the same bytes back, but for `nodes["x"]` where `x` alone would do and a name between needs quotes.
+ *   R2  where text that cannot be read may name it, nothing is renamed.
+ *   R3  a name given back gives the same bytes back, but for `nodes["x"]` where `x` alone would do and a name between needs quotes.
  */
 
 import { shown } from "../diagnostics/quote.ts";
 import { codePointCount } from "../expression/data.ts";
-import { isIdent } from "../syntax/chars.ts";
+import { isIdent, isNamePart } from "../syntax/chars.ts";
 import { readsAsWord } from "../syntax/parse-operand.ts";
 import { applyEdits } from "./apply-edits.ts";
 import { type Named, NameIndex, type Place, spelled } from "./names.ts";
@@ -29,12 +30,16 @@ export function renameEdits(
   to: string,
 ): RenameResult {
   const place = names.at(offset);
-  const refusal = place === undefined ? nothingHere() : refusalOf(place, to, names);
+  const refusal =
+    place === undefined
+      ? nothingHere()
+      : (refusalOf(place, to, names) ?? unreadRefusal(place, reading));
   if (place === undefined || refusal !== undefined) return refusal as Refusal;
   if (to === place.named.name) return { edits: [] };
   const edits = editsOf(place.named, to, reading.text);
   const changed = new NameIndex(new Reading(applyEdits(reading.text, edits), reading.project));
-  const wrong = firstDifference(names, changed);
+  const nameOf = ({ named }: Place): string => (named === place.named ? to : named.name);
+  const wrong = firstDifference(names, changed, nameOf);
   return wrong === undefined ? { edits } : captured(to, wrong, reading, names);
 }
 
@@ -76,6 +81,36 @@ function refusalOf(place: Place, to: string, names: NameIndex): Refusal | undefi
   return { refused: "taken", message: `${shown(to)} is ${owner}; choose another name` };
 }
 
+/** A quoted name without its end. */
+const UNCLOSED = /^"(?!(?:[^"\\]|\\.)*"$)/;
+
+/** A rename is refused where text that could not be read holds the name, which may be meant there, or where its quotes are open. */
+function unreadRefusal({ named }: Place, reading: Reading): Refusal | undefined {
+  const { text, places } = reading;
+  const offsets = [
+    ...places.dropped.map(({ start, end }) => {
+      const at = indexOfName(text.slice(start, end), named.name);
+      return at === -1 ? -1 : start + at;
+    }),
+    ...named.places.map(({ start, end }) => (UNCLOSED.test(text.slice(start, end)) ? start : -1)),
+  ];
+  const offset = offsets.find((each) => each !== -1);
+  if (offset === undefined) return undefined;
+  const { line } = places.range(offset, offset).start;
+  const message = `line ${line} cannot be read and holds ${shown(named.name)}; mend it first`;
+  return { refused: "not_renamable", message };
+}
+
+/** Where a name stands in a text, not as a part of another; -1: nowhere. */
+function indexOfName(text: string, name: string): number {
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    const isPart =
+      isNamePart(text.charCodeAt(at - 1)) || isNamePart(text.charCodeAt(at + name.length));
+    if (!isPart) return at;
+  }
+  return -1;
+}
+
 /** Why a text cannot be the name of a thing of this kind. */
 function nameProblem({ kind }: Named, to: string): string | undefined {
   if (kind === "local" || kind === "variable") {
@@ -103,11 +138,19 @@ function isTaken({ kind, node, body, name }: Named, to: string, names: NameIndex
   );
 }
 
-/** The first place that means another thing than before; undefined: all mean the same. */
-function firstDifference(before: NameIndex, after: NameIndex): Place | undefined {
+/** The first place that means another thing than before, or has not the name that it should have; undefined: all are right. */
+function firstDifference(
+  before: NameIndex,
+  after: NameIndex,
+  nameOf: (place: Place) => string,
+): Place | undefined {
   const old = meanings(before);
   const now = meanings(after);
-  const at = old.findIndex((meaning, index) => meaning !== now[index]);
+  const at = old.findIndex(
+    (meaning, index) =>
+      meaning !== now[index] ||
+      nameOf(before.places[index] as Place) !== after.places[index]?.named.name,
+  );
   if (at !== -1) return before.places[at];
   return old.length === now.length ? undefined : after.places[old.length];
 }
