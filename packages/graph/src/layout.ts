@@ -6,6 +6,7 @@
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 import { nameWidth } from "./label.ts";
 import { layersOf } from "./layers.ts";
+import { extentOf, type Pins, type Point, pinCorners, pinOf, type Size } from "./pins.ts";
 
 /** A placed node; `x` and `y` are its upper left corner in the whole picture. `layer`: its row in its body, from 0. */
 export interface Box {
@@ -20,7 +21,7 @@ export interface Box {
 /** An edge with the points that it passes, from its node to its target. */
 export interface Line {
   readonly edge: DrawnEdge;
-  readonly points: readonly (readonly [x: number, y: number])[];
+  readonly points: readonly Point[];
 }
 
 /** A laid out drawing; boxes of bodies come after the box that contains them. */
@@ -29,6 +30,8 @@ export interface Picture {
   readonly height: number;
   readonly boxes: readonly Box[];
   readonly lines: readonly Line[];
+  /** Where the pins of a body count from, by the path of its node; those of the flow itself are at `""`. */
+  readonly origins: ReadonlyMap<string, Point>;
 }
 
 const LINE_H = 44; // two lines of text and room around them
@@ -44,15 +47,20 @@ const STRAIGHT = 8; // weight of a straight line across rows, against 1 for a ce
 const SLOPE = 0.07; // share of the widest arrow that a gap grows by, so that no arrow lies flat
 const MAX_GAP_Y = 110;
 
-/** Places every node and edge. The size grows with the text: widths are estimated, since the font of the reader is unknown. */
-export function layoutDrawing(drawing: Drawing): Picture {
-  const { width, height, boxes, lines } = place(drawing);
-  return { width: width + 2 * PAD, height: height + 2 * PAD, ...moved({ boxes, lines }, PAD, PAD) };
+/**
+ * Places every node and edge; nodes with a pin stand where it says, the others around them. The size grows with the text: widths
+ * are estimated, since the font of the reader is unknown.
+ */
+export function layoutDrawing(drawing: Drawing, pins: Pins = {}): Picture {
+  const { width, height, ...placed } = place(drawing, "", pins);
+  return { width: width + 2 * PAD, height: height + 2 * PAD, ...moved(placed, PAD, PAD) };
 }
 
-function place(drawing: Drawing): Picture {
+function place(drawing: Drawing, owner: string, pins: Pins): Picture {
   const { nodes, edges } = drawing;
-  const inner = nodes.map(({ body }) => (body === undefined ? undefined : place(body)));
+  const inner = nodes.map(({ body, path }) =>
+    body === undefined ? undefined : place(body, path, pins),
+  );
   const size = nodes.map(({ id, type }, at) => {
     const body = inner[at];
     const w = Math.max(MIN_W, nameWidth(id) + 2 * PAD, nameWidth(type) + 2 * PAD);
@@ -82,26 +90,43 @@ function place(drawing: Drawing): Picture {
     heights.push(tallest);
     height += tallest + (at + 1 < rows.length ? (gaps[at] as number) : 0);
   }
+  const corners = nodes.map((_, at): Point => {
+    return [(x[at] as number) - (size[at]?.w ?? 0) / 2, tops[rowOf[at] as number] as number];
+  });
+  const pinned = nodes.map(({ path }) => pinOf(pins, path));
+  const hasPins = pinned.some((pin) => pin !== undefined);
+  const origin: Point = hasPins ? pinCorners(corners, pinned, size) : [0, 0];
   const boxes: Box[] = [];
   const lines: Line[] = [];
+  const origins = new Map([[owner, origin]]);
   for (const [at, node] of nodes.entries()) {
-    const { w, h } = size[at] as { w: number; h: number };
+    const { w, h } = size[at] as Size;
     const layer = rowOf[at] as number;
-    const box: Box = { node, x: (x[at] as number) - w / 2, y: tops[layer] as number, w, h, layer };
+    const [left, top] = corners[at] as Point;
+    const box: Box = { node, x: left, y: top, w, h, layer };
     boxes.push(box);
     const body = inner[at];
     if (body === undefined) continue;
     const inside = moved(body, box.x + (w - body.width) / 2, box.y + HEAD_H);
     boxes.push(...inside.boxes);
     lines.push(...inside.lines);
+    for (const [path, point] of inside.origins) origins.set(path, point);
   }
   const exits = exitsOf(drawing, { x, links, size });
   for (const [at, edge] of edges.entries()) {
     const { from, to } = links[at] as { from: number; to: number };
+    if (hasPins) {
+      const [left, top] = corners[from] as Point;
+      const [toLeft, toTop] = corners[to] as Point;
+      const exit = left + (exits[at] as number) - (x[from] as number) + (size[from]?.w ?? 0) / 2;
+      const entry: Point = [toLeft + (size[to]?.w ?? 0) / 2, toTop];
+      lines.push({ edge, points: [[exit, top + (size[from]?.h ?? 0)], entry] });
+      continue;
+    }
     const chain = chains[at] as readonly number[];
     const topOf = (node: number): number => tops[rowOf[node] as number] as number;
     const isTurned = chain[0] !== from;
-    const points: (readonly [number, number])[] = [];
+    const points: Point[] = [];
     for (const bend of isTurned ? [...chain].reverse() : chain) {
       if (bend < nodes.length) continue;
       const sides = [topOf(bend), topOf(bend) + (heights[rowOf[bend] as number] as number)];
@@ -112,8 +137,9 @@ function place(drawing: Drawing): Picture {
     points.push([x[to] as number, topOf(to) + (isTurned ? (size[to]?.h ?? 0) : 0)]);
     lines.push({ edge, points });
   }
+  if (hasPins) return { ...extentOf(corners, size), boxes, lines, origins };
   const width = x.reduce((most, middle, at) => Math.max(most, middle + widthOf(at) / 2), 0);
-  return { width, height, boxes, lines };
+  return { width, height, boxes, lines, origins };
 }
 
 /** The ports that edges leave each node by, in the order of the edges; undefined stands for `out`. */
@@ -293,15 +319,14 @@ function joined(left: Block, right: Block): Block {
 }
 
 function moved(
-  { boxes, lines }: Pick<Picture, "boxes" | "lines">,
+  { boxes, lines, origins }: Pick<Picture, "boxes" | "lines" | "origins">,
   dx: number,
   dy: number,
-): Pick<Picture, "boxes" | "lines"> {
+): Pick<Picture, "boxes" | "lines" | "origins"> {
+  const shifted = ([x, y]: Point): Point => [x + dx, y + dy];
   return {
     boxes: boxes.map((box) => ({ ...box, x: box.x + dx, y: box.y + dy })),
-    lines: lines.map(({ edge, points }) => ({
-      edge,
-      points: points.map(([x, y]): readonly [number, number] => [x + dx, y + dy]),
-    })),
+    lines: lines.map(({ edge, points }) => ({ edge, points: points.map(shifted) })),
+    origins: new Map([...origins].map(([path, point]) => [path, shifted(point)])),
   };
 }

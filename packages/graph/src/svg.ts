@@ -6,6 +6,7 @@
 import type { Drawing } from "./drawing.ts";
 import { shownName } from "./label.ts";
 import { type Box, type Line, layoutDrawing } from "./layout.ts";
+import type { Pins } from "./pins.ts";
 import { strokeOf } from "./states.ts";
 
 /** Colour of the mark on a box, by what its type does. */
@@ -33,9 +34,11 @@ const HEAD_H = 44; // of a box that holds a body
 const RADIUS = 8;
 const MARK_W = 4;
 
-/** The drawing as an SVG document. `title`: its accessible name, mostly the title of the flow. */
-export function toSvg(drawing: Drawing, title: string): string {
-  const picture = layoutDrawing(drawing);
+/**
+ * The drawing as an SVG document. `title`: its accessible name, mostly the title of the flow; `pins`: the `layout` of the flow.
+ */
+export function toSvg(drawing: Drawing, title: string, pins?: Pins): string {
+  const picture = layoutDrawing(drawing, pins);
   const [width, height] = [round(picture.width), round(picture.height)];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,

@@ -236,3 +236,28 @@ describeWith("chromium")("svg", () => {
     expect(outside).toEqual([]);
   });
 });
+
+test("nodes stand at their pins, and the others make way", () => {
+  const drawing = drawFlow(parseFlow(ROUTES).graph);
+  const free = layoutDrawing(drawing);
+  const pins = { small: [-300, 40], size: [0, 0], "pages/one": [50, 10], gone: [1, 2], big: "x" };
+  const { boxes, origins, width, height } = layoutDrawing(drawing, pins);
+  const boxOf = new Map(boxes.map((box) => [box.node.path, box]));
+  expect([...boxOf.keys()].sort()).toEqual(free.boxes.map(({ node }) => node.path).sort());
+  for (const path of ["small", "size", "pages/one"] as const) {
+    const [x = 0, y = 0] = origins.get(path.split("/").slice(0, -1).join("/")) ?? [];
+    const box = boxOf.get(path);
+    expect([(box?.x ?? 0) - x, (box?.y ?? 0) - y], path).toEqual(pins[path]);
+  }
+  for (const { node, x, y, w, h } of boxes) {
+    expect([x >= 0, y >= 0, x + w <= width, y + h <= height], node.path).not.toContain(false);
+    for (const other of boxes) {
+      const isInside =
+        other.node.path.startsWith(`${node.path}/`) || node.path.startsWith(`${other.node.path}/`);
+      if (other.node === node || isInside) continue;
+      const isApart =
+        x + w <= other.x || other.x + other.w <= x || y + h <= other.y || other.y + other.h <= y;
+      expect(isApart, `${node.path} ${other.node.path}`).toBe(true);
+    }
+  }
+});

@@ -65,7 +65,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const title = graph.title ?? graph.id;
   const text =
     format === "svg"
-      ? toSvg(drawing, title)
+      ? toSvg(drawing, title, graph.layout)
       : format === "dot"
         ? toDot(drawing, title)
         : format === "json"
