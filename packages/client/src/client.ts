@@ -6,10 +6,12 @@ import {
   createRunId,
   type ExecutionEvent,
   type Kind,
+  type ModelsFrame,
   type RunRequest,
 } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { ClientError } from "./error.ts";
+import { dataOf, eventsOf, framesOf, toEvent } from "./event-stream.ts";
 import { follow, type Retrying } from "./follow.ts";
 import { createSend, type ServerAddress } from "./send.ts";
 
@@ -30,7 +32,14 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   retry: true,
 };
 const CALL_OPTIONS: OptionNames<CallOptions> = { signal: true, idempotencyKey: true };
-const EVENT_OPTIONS: OptionNames<EventOptions> = { signal: true, after: true, kinds: true };
+const EVENT_OPTIONS: OptionNames<EventOptions> = {
+  signal: true,
+  after: true,
+  kinds: true,
+  snapshot: true,
+  lag: true,
+};
+const FEED_OPTIONS: OptionNames<LogOptions> = { signal: true, after: true, kinds: true };
 
 /** Options of one call. */
 export interface CallOptions {
@@ -39,18 +48,45 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** Options of reading a log. `after`: `seq` of the last event that is known; `kinds`: those wanted besides the frame of a run. */
-export interface EventOptions {
+/** Where reading begins and what is wanted. `after`: `seq` of the last event that is known; `kinds`: besides the frame of a run. */
+export interface LogOptions {
   readonly signal?: AbortSignal;
   readonly after?: number;
   readonly kinds?: readonly Kind[];
 }
 
+/** Options of reading a log. */
+export interface EventOptions extends LogOptions {
+  /** Begins with a `snapshot` event: the run as it is, instead of its past. */
+  readonly snapshot?: boolean;
+  /** `snapshot`: a reader that falls behind gets one instead of the past. */
+  readonly lag?: "snapshot";
+}
+
+/** An event of any run. */
+export interface FeedEntry {
+  /** Where the feed goes on: `after` of the next reader. */
+  readonly position: number;
+  /** Events before this one are no longer kept: what is known of the runs has to be read again. */
+  readonly gap: boolean;
+  readonly event: ExecutionEvent;
+}
+
+/** What a command answered. */
+export interface CallResult<N extends CommandName> {
+  readonly value: CommandResult<N>;
+  /** The entity tag of what was shown, for `ifMatch` of a change. */
+  readonly etag?: string;
+  /** The work was done by an earlier call with the same key. */
+  readonly replayed: boolean;
+}
+
 /**
- * A server. Every function throws `ClientError`, or the reason of the signal. A server that is newer than this package may send
- * events of kinds that are not in `ExecutionEvent`: `isKnownEvent` tells them apart, and a `switch` passes them over.
+ * Commands, and the events of runs: what a server is over HTTP and in the same process. Every function throws `ClientError`, or the
+ * reason of the signal. A server that is newer than this package may send events of kinds that are not in `ExecutionEvent`:
+ * `isKnownEvent` tells them apart, and a `switch` passes them over.
  */
-export interface Client {
+export interface RunClient {
   /** Calls a command; the answer is its result. */
   invoke<N extends CommandName>(
     command: N,
@@ -66,7 +102,25 @@ export interface Client {
     options?: { readonly signal?: AbortSignal },
   ): AsyncGenerator<ExecutionEvent, void>;
   /** Yields the events of a run from a position on to its summary, over as many connections as that takes. */
+  runEvents(runId: string, options?: LogOptions): AsyncGenerator<ExecutionEvent, void>;
+}
+
+/** A server over HTTP. */
+export interface Client extends RunClient {
+  /** Calls a command; the answer is its result, with the entity tag of what was shown. */
+  call<N extends CommandName>(
+    command: N,
+    args: CommandArgs<N>,
+    options?: CallOptions,
+  ): Promise<CallResult<N>>;
   runEvents(runId: string, options?: EventOptions): AsyncGenerator<ExecutionEvent, void>;
+  /**
+   * Yields starts, pauses, confirmations and ends of all runs, for ever, over as many connections as that takes. `after`: the last
+   * position that is known; absent: from now on.
+   */
+  feed(options?: LogOptions): AsyncGenerator<FeedEntry, void>;
+  /** Yields what happens to models: progress of jobs, registrations, scans. What happens while the connection is cut is not told. */
+  modelEvents(options?: { readonly signal?: AbortSignal }): AsyncGenerator<ModelsFrame, void>;
 }
 
 /** Makes a client; nothing is sent before its first call. */
@@ -88,36 +142,104 @@ export function createClient(options: ClientOptions): Client {
     });
   }
 
-  async function attach(
-    runId: string,
-    after: number,
-    kinds: readonly Kind[] | undefined,
+  /** Opens a stream; null: nothing is left of it. */
+  async function openStream(
+    path: string,
+    query: { readonly [name: string]: string | readonly string[] | undefined },
+    after: number | undefined,
     signal: AbortSignal,
   ): Promise<Response | null> {
-    const query = new URLSearchParams(kinds?.map((kind): [string, string] => ["kinds", kind]));
-    const search = kinds?.length ? `?${query}` : "";
-    const response = await send(`/api/runs/${encodeURIComponent(runId)}/events${search}`, {
-      headers: { accept: "text/event-stream", "last-event-id": `${after}` },
+    const given = Object.entries(query).flatMap(([name, value = []]) =>
+      [value].flat().map((each): [string, string] => [name, each]),
+    );
+    const search = given.length > 0 ? `?${new URLSearchParams(given)}` : "";
+    const response = await send(path + search, {
+      headers: {
+        accept: "text/event-stream",
+        ...(after !== undefined && { "last-event-id": `${after}` }),
+      },
       signal,
     });
     return response.status === 204 ? null : response;
   }
 
+  async function call<N extends CommandName>(
+    command: N,
+    args: CommandArgs<N>,
+    options?: CallOptions,
+  ): Promise<CallResult<N>> {
+    checkOptions("invoke", options ?? {}, CALL_OPTIONS);
+    const { headers, value } = await answered(post("/api/invoke", { command, args }, options));
+    const etag = headers.get("etag");
+    return {
+      value: value as CommandResult<N>,
+      ...(etag !== null && { etag }),
+      replayed: headers.has("idempotent-replayed"),
+    };
+  }
+
+  const reading = { silenceMs };
+  /** How the log of a run is read. */
+  const ofRun = {
+    read: (response: Response) => eventsOf(response, reading) as AsyncIterable<ExecutionEvent>,
+    positionOf: ({ seq }: ExecutionEvent) => seq,
+    isLast: ({ kind }: ExecutionEvent) => kind === "summary",
+    silenceMs,
+    retry,
+  };
+  const logOf = (runId: string): string => `/api/runs/${encodeURIComponent(runId)}/events`;
+
   return {
-    async invoke(command, args, call) {
-      checkOptions("invoke", call ?? {}, CALL_OPTIONS);
-      const response = await post("/api/invoke", { command, args }, call);
-      try {
-        return (await response.json()) as CommandResult<typeof command>;
-      } catch (cause) {
-        throw new ClientError("bad_answer", "the answer is not JSON", { cause });
-      }
-    },
+    call,
+    invoke: async (command, args, options) => (await call(command, args, options)).value,
     runEvents(runId, options = {}) {
       checkOptions("runEvents", options, EVENT_OPTIONS);
-      const { after = 0, kinds, signal } = options;
-      const open = (position: number, once: AbortSignal) => attach(runId, position, kinds, once);
-      return follow({ open, after, silenceMs, retry, signal });
+      const { after = 0, kinds, snapshot, lag, signal } = options;
+      const query = { kinds, snapshot: snapshot ? "true" : undefined, lag };
+      return follow({
+        ...ofRun,
+        open: (position, once) => openStream(logOf(runId), query, position, once),
+        after,
+        signal,
+      });
+    },
+    feed(options = {}) {
+      checkOptions("feed", options, FEED_OPTIONS);
+      const { after, kinds, signal } = options;
+      let isFirst = true;
+      return follow({
+        open: (position, once) => openStream("/api/events", { kinds }, position, once),
+        async *read(response) {
+          // Who was cut off before the first position was known cannot say what was missed.
+          let gap = response.headers.has("millrace-feed-gap") || !isFirst;
+          for await (const { id, data } of framesOf(response, reading)) {
+            isFirst = false;
+            yield { position: Number(id), gap, event: toEvent(data) as ExecutionEvent };
+            gap = false;
+          }
+        },
+        positionOf: ({ position }: FeedEntry) => position,
+        isLast: () => false,
+        after,
+        silenceMs,
+        retry,
+        signal,
+      });
+    },
+    modelEvents(options = {}) {
+      checkOptions("modelEvents", options, { signal: true });
+      return follow({
+        open: (_, once) => openStream("/api/models/events", {}, undefined, once),
+        async *read(response) {
+          for await (const data of dataOf(response, reading)) yield JSON.parse(data) as ModelsFrame;
+        },
+        positionOf: () => undefined,
+        isLast: () => false,
+        after: undefined,
+        silenceMs,
+        retry,
+        signal: options.signal,
+      });
     },
     runFlow(request, options = {}) {
       checkOptions("runFlow", options, { signal: true });
@@ -130,10 +252,10 @@ export function createClient(options: ClientOptions): Client {
       };
       const kinds = request.options?.events as readonly Kind[] | undefined;
       let mayRun = false;
-      const open = async (after: number, once: AbortSignal): Promise<Response | null> => {
+      const open = async (after = 0, once: AbortSignal): Promise<Response | null> => {
         if (mayRun) {
           try {
-            return await attach(runId, after, kinds, once);
+            return await openStream(logOf(runId), { kinds }, after, once);
           } catch (error) {
             // The request that broke off had not arrived: then it is sent again.
             const arrived = after > 0 || codeOf(error) !== "not_found";
@@ -146,9 +268,21 @@ export function createClient(options: ClientOptions): Client {
           throw error;
         });
       };
-      return follow({ open, after: 0, silenceMs, retry, signal });
+      return follow({ ...ofRun, open, after: 0, signal });
     },
   };
+}
+
+/** The headers and the JSON of an answer. */
+async function answered(
+  request: Promise<Response>,
+): Promise<{ readonly headers: Headers; readonly value: unknown }> {
+  const response = await request;
+  try {
+    return { headers: response.headers, value: await response.json() };
+  } catch (cause) {
+    throw new ClientError("bad_answer", "the answer is not JSON", { cause });
+  }
 }
 
 function codeOf(error: unknown): string | undefined {

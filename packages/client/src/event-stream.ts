@@ -30,6 +30,20 @@ export async function* dataOf(
   response: Response,
   options: ReadingOptions = {},
 ): AsyncGenerator<string, void> {
+  for await (const { data } of framesOf(response, options)) yield data;
+}
+
+/** A frame of an answer. `id`: the last one that was sent, as text; "" for none. */
+export interface Frame {
+  readonly id: string;
+  readonly data: string;
+}
+
+/** The same with the ids of the frames. */
+export async function* framesOf(
+  response: Response,
+  options: ReadingOptions = {},
+): AsyncGenerator<Frame, void> {
   const type = response.headers.get("content-type") ?? "";
   const isLines = type.startsWith("application/x-ndjson");
   if (!isLines && !type.startsWith("text/event-stream")) {
@@ -38,19 +52,22 @@ export async function* dataOf(
   }
   const silenceMs = isLines ? Number.POSITIVE_INFINITY : (options.silenceMs ?? SILENCE_MS);
   let data: string[] = [];
+  let id = "";
   for await (const line of linesOf(response, silenceMs)) {
     if (isLines) {
-      if (line !== "") yield line;
-    } else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+      if (line !== "") yield { id, data: line };
+    } else if (line.startsWith("id:")) id = line.slice(3).trim();
+    else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
     else if (line === "" && data.length > 0) {
       const text = data.join("\n");
       data = [];
-      yield text;
+      yield { id, data: text };
     }
   }
 }
 
-function toEvent(text: string): AnyEvent {
+/** Reads an event. Throws `ClientError` `bad_answer` for what is none. */
+export function toEvent(text: string): AnyEvent {
   try {
     return parseEvent(text);
   } catch (cause) {

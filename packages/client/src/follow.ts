@@ -1,12 +1,11 @@
 /**
- * A log read to its summary over as many connections as that takes.
- *   F1  Events come in the order of `seq`, each once, however often the connection is cut.
+ * A stream over as many connections as that takes, such as a log to its summary.
+ *   F1  Items come in the order of their positions, each once, however often the connection is cut.
  *   F2  What a wait can mend is tried again after a pause that grows; anything else is thrown.
  */
-import type { ExecutionEvent } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
 import { ClientError } from "./error.ts";
-import { eventsOf, SILENCE_MS } from "./event-stream.ts";
+import { SILENCE_MS } from "./event-stream.ts";
 
 /** First pause after a cut; it doubles. */
 const FIRST_DELAY_MS = 250;
@@ -26,21 +25,27 @@ export interface Retrying {
   readonly maxDelayMs?: number;
 }
 
-/** How one log is read. */
-export interface Following {
-  /** Opens the log after a position; null: nothing is left. The signal ends the request and its answer. */
-  readonly open: (after: number, signal: AbortSignal) => Promise<Response | null>;
-  /** `seq` of the last event that the reader has. */
-  readonly after: number;
+/** How one stream is read. */
+export interface Following<T> {
+  /** Opens it after a position; null: nothing is left. The signal ends the request and its answer. */
+  readonly open: (after: number | undefined, signal: AbortSignal) => Promise<Response | null>;
+  /** The items of an answer. */
+  readonly read: (response: Response) => AsyncIterable<T>;
+  /** Where an item stands; undefined for streams without positions. */
+  readonly positionOf: (item: T) => number | undefined;
+  /** Whether nothing follows an item. */
+  readonly isLast: (item: T) => boolean;
+  /** Position of the last item that the reader has. */
+  readonly after: number | undefined;
   /** How long nothing may come: no answer, and nothing of it; default 45 s. */
   readonly silenceMs?: number | undefined;
   readonly retry?: Retrying | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Yields the events of a log. Throws `ClientError`, or the reason of the signal. */
-export async function* follow(following: Following): AsyncGenerator<ExecutionEvent, void> {
-  const { open, silenceMs = SILENCE_MS, signal, retry = {} } = following;
+/** Yields the items of a stream. Throws `ClientError`, or the reason of the signal. */
+export async function* follow<T>(following: Following<T>): AsyncGenerator<T, void> {
+  const { open, read, positionOf, isLast, silenceMs = SILENCE_MS, signal, retry = {} } = following;
   const { maxTries = MAX_TRIES, maxDelayMs = MAX_DELAY_MS } = retry;
   const answerMs = Math.max(silenceMs, MIN_ANSWER_MS);
   let after = following.after;
@@ -56,12 +61,13 @@ export async function* follow(following: Following): AsyncGenerator<ExecutionEve
       const response = await open(after, either);
       clearTimeout(timer);
       if (response === null) return;
-      for await (const event of eventsOf(response, { silenceMs })) {
+      for await (const item of read(response)) {
         tries = 0;
-        if (event.seq <= after) continue;
-        after = event.seq;
-        yield event as ExecutionEvent;
-        if (event.kind === "summary") return;
+        const position = positionOf(item) ?? Number.POSITIVE_INFINITY;
+        if (position <= (after ?? 0)) continue;
+        if (Number.isFinite(position)) after = position;
+        yield item;
+        if (isLast(item)) return;
       }
     } catch (error) {
       signal?.throwIfAborted();

@@ -2,11 +2,15 @@
 // The parts of a client, for transports over HTTP.
 export {
   type CallOptions,
+  type CallResult,
   CLIENT_OPTIONS,
   type Client,
   type ClientOptions,
   createClient,
   type EventOptions,
+  type FeedEntry,
+  type LogOptions,
+  type RunClient,
 } from "./client.ts";
 export {
   ClientError,
@@ -18,4 +22,4 @@ export {
 export { dataOf, eventsOf } from "./event-stream.ts";
 export type { Retrying } from "./follow.ts";
 export type { ServerAddress } from "./send.ts";
-export { callFetch, createSend } from "./send.ts";
+export { callFetch } from "./send.ts";

@@ -1,18 +1,16 @@
 /**
  * A transport to a server: commands by `POST /api/invoke`, events by streams of server-sent events. The token travels in a header.
- *   H1  A log that is cut is read on from where it was; a server that cannot be reached any more closes the transport.
+ *   H1  A stream that is cut is read on from where it was; a server that cannot be reached any more closes the transport.
  *   H2  All listeners of models share one stream.
  */
 
 import {
   CLIENT_OPTIONS,
+  type Client,
   ClientError,
   type ClientOptions,
   callFetch,
   createClient,
-  createSend,
-  dataOf,
-  eventsOf,
 } from "@millrace/client";
 import type {
   AbortSignalLike,
@@ -47,7 +45,6 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const call = createHandlerGuard(options);
   const state = createState("connecting", call);
   const closing = new AbortController();
-  const send = createSend(options);
   const { report: _, ...reaching } = options;
   const client = createClient(reaching);
   const modelHandlers = new Set<ModelHandler>();
@@ -86,9 +83,6 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     };
   }
 
-  const open = (path: string, signal: AbortSignal): Promise<Response> =>
-    send(path, { headers: { accept: "text/event-stream" }, signal });
-
   /** Pumps a log to its end. Resolves when its first answer is there; later faults end the transport. */
   function pump<T>(
     source: (opened: () => void) => AsyncIterable<T>,
@@ -119,9 +113,9 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     });
   }
 
-  /** The log of one run, over as many connections as that takes. */
-  function runLog(runId: string, after: number, stop: AbortController, opened: () => void) {
-    const telling = createClient({
+  /** A client that tells of its first answer. */
+  const telling = (opened: () => void): Client =>
+    createClient({
       ...reaching,
       async fetch(url, init) {
         const response = await callFetch(options.fetch, url, init);
@@ -129,24 +123,17 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         return response;
       },
     });
-    return telling.runEvents(runId, { after, signal: stop.signal });
+
+  /** The log of one run, over as many connections as that takes. */
+  const runLog = (runId: string, after: number, { signal }: AbortController, opened: () => void) =>
+    telling(opened).runEvents(runId, { after, signal });
+
+  async function* feed({ signal }: AbortController, opened: () => void) {
+    for await (const { event } of telling(opened).feed({ signal })) yield event;
   }
 
-  async function* feed(stop: AbortController, opened: () => void) {
-    const response = await open("/api/events", stop.signal);
-    opened();
-    yield* eventsOf(response, options);
-    throw new ClientError("unreachable", "the feed ended");
-  }
-
-  async function* modelFrames(stop: AbortController, opened: () => void) {
-    const response = await open("/api/models/events", stop.signal);
-    opened();
-    for await (const text of dataOf(response, options)) {
-      yield JSON.parse(text) as { readonly channel: string; readonly payload: unknown };
-    }
-    throw new ClientError("unreachable", "the stream of models ended");
-  }
+  const modelFrames = ({ signal }: AbortController, opened: () => void) =>
+    telling(opened).modelEvents({ signal });
 
   async function listenModels(handler: ModelHandler): Promise<() => void> {
     modelHandlers.add(handler);

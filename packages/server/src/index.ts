@@ -40,3 +40,4 @@ export {
   type MillraceServer,
 } from "./server/create-server.ts";
 export { type RunningServer, type StartOptions, start } from "./server/start.ts";
+export type { StudioAsset, StudioAssets } from "./studio/assets.ts";

@@ -190,6 +190,8 @@ export interface AppServices {
   readonly actor: "api" | "cli";
   /** Whether `POST /hooks/:token` is switched on. */
   readonly webhooks: boolean;
+  /** Whether the web page is served. */
+  readonly studio: boolean;
   /** True while the server stops and refuses new work. */
   draining(): boolean;
   /** Whether a command has a handler or a stream. */

@@ -1,5 +1,5 @@
 /** The API that commands use, and lists of it as a whole. */
-import type { Client } from "@millrace/client";
+import type { RunClient } from "@millrace/client";
 import type { CancelReason, Job, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
 import type { Config } from "../config/load.ts";
 
@@ -7,7 +7,7 @@ import type { Config } from "../config/load.ts";
  * All commands by name, and the events of runs; the server that was named and this installation behave alike. Calls fail with
  * `ClientError`, which `main` maps to the exit code; branch on its `code`.
  */
-export interface Api extends Client {
+export interface Api extends RunClient {
   readonly where: "embedded" | "remote";
   readonly config: Config;
   /** Opens the events of managed models, from now on. Throws `unavailable` where none are managed. */

@@ -7,10 +7,10 @@
 
 import {
   type CallOptions,
-  type Client,
   ClientError,
   createClient,
   dataOf,
+  type RunClient,
   refusal,
 } from "@millrace/client";
 import type { ModelsFrame } from "@millrace/contracts";
@@ -33,7 +33,7 @@ export async function createRemote(
   url: string,
   { tokenFile, config }: { readonly tokenFile: string | undefined; readonly config: Config },
   io: CommandIo,
-): Promise<Client & Pick<Api, "modelFrames">> {
+): Promise<RunClient & Pick<Api, "modelFrames">> {
   const base = serverBase(url);
   const { origin } = base;
   let token = await givenToken(tokenFile, io);

@@ -71,11 +71,19 @@ export const metaSchema = z.strictObject({
   node: z.string().describe("Version of the runtime."),
   limits: z.record(z.string(), z.number()).describe("Bytes, milliseconds and numbers by name."),
   features: z.strictObject({
+    studio: z.boolean().describe("The web page is served at `/studio`.").exactOptional(),
     webhooks: z.boolean(),
     models: z.boolean(),
     credentialStore: z.string().nullable().describe("The one in use; null: none."),
     executor: z.enum(["memory", "sqlite", "restate"]),
   }),
+  caller: z
+    .strictObject({
+      tokenId: z.string().nullable().describe("Null: no token is needed."),
+      role: z.enum(["read", "run", "admin"]),
+    })
+    .describe("Who asks, and what it may do.")
+    .exactOptional(),
   commands: z
     .strictObject({ wired: z.array(z.string()), unwired: z.array(z.string()) })
     .describe("Names of commands with and without a handler here."),

@@ -99,6 +99,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     limits,
     actor: "api",
     webhooks: options.webhooks,
+    studio: options.studio !== undefined,
     draining: () => drained !== undefined,
     isWired: (name) => host.commands.has(name) || streamHandlers.has(name),
   };
@@ -107,7 +108,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     app,
     streams: streamHandlers,
     hook: createHook(host, app),
-    pages: createPages(host, metrics, () => streams.count, options.basePath),
+    pages: createPages(host, metrics, () => streams.count, options),
     readiness() {
       if (drained !== undefined) return "draining";
       if (host.executor.recovering === true) return "starting";

@@ -36,7 +36,7 @@ export const metaHandlers: HandlerList = [
       return { name, wired: app.isWired(name), ...info };
     }),
   ),
-  wire("get_meta", (_args, { app, host }) => {
+  wire("get_meta", (_args, { app, host, caller }) => {
     const names = [...COMMANDS.keys()].sort();
     return {
       name: "millrace",
@@ -52,11 +52,13 @@ export const metaHandlers: HandlerList = [
         maxWebhookBytes: MAX_WEBHOOK_BYTES,
       },
       features: {
+        studio: app.studio,
         webhooks: app.webhooks,
         models: app.isWired("list_models"),
         credentialStore: host.services.storeName,
         executor: host.executor.kind,
       },
+      caller: { tokenId: caller.tokenId, role: caller.role },
       commands: {
         wired: names.filter((name) => app.isWired(name)),
         unwired: names.filter((name) => !app.isWired(name)),

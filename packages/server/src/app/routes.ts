@@ -34,8 +34,8 @@ export interface RouteOptions {
   readonly streams: ReadonlyMap<string, StreamHandler>;
   /** Answers `POST /hooks/:token`. */
   readonly hook: (exchange: Exchange, token: string) => Promise<Response>;
-  /** What GET of a path answers that is no command; it needs a token as every path does. */
-  readonly pages: ReadonlyMap<string, () => Reply | Promise<Reply>>;
+  /** What GET and HEAD of a path answer that is no command. */
+  readonly pages: ReadonlyMap<string, (exchange: Exchange) => Reply | Promise<Reply>>;
   /** State for `/api/ready`. */
   readiness(): "ok" | "starting" | "draining" | "store";
 }
@@ -57,6 +57,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 /** Media type of routes that answer bytes. */
 const BYTES = "application/octet-stream";
 const INVOKE = "/api/invoke";
+/** Headers of a command that its answer by name has, too. */
+const INVOKE_HEADERS = ["ETag", "Idempotent-Replayed"] as const;
 const HOOK = "/hooks/:token";
 const HEALTH = "/api/health";
 const READY = "/api/ready";
@@ -102,8 +104,10 @@ export function createRoutes(options: RouteOptions): Routes {
     exchange.pattern = INVOKE;
     const body = await readJsonBody(exchange, app.limits.maxBodyBytes);
     const { value, headers } = await invoke(body, callOf(exchange));
-    const { ETag } = headers;
-    const shown = new Answer(value, { headers: ETag === undefined ? {} : { ETag } });
+    const kept = INVOKE_HEADERS.filter((name) => headers[name] !== undefined);
+    const shown = new Answer(value, {
+      headers: Object.fromEntries(kept.map((name) => [name, headers[name] ?? ""])),
+    });
     return exchange.reply(jsonReply(exchange, shown, 200));
   }
 
@@ -125,10 +129,12 @@ export function createRoutes(options: RouteOptions): Routes {
   add("POST", INVOKE, serveInvoke);
   add("POST", HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
   for (const [path, page] of options.pages) {
-    add("GET", path, async (exchange) => {
-      exchange.pattern = path;
-      return exchange.reply(await page());
-    });
+    for (const method of ["GET", "HEAD"]) {
+      add(method, path, async (exchange) => {
+        exchange.pattern = path;
+        return exchange.reply(await page(exchange));
+      });
+    }
   }
   for (const method of ["GET", "HEAD"]) {
     add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, "ok"));

@@ -33,6 +33,7 @@ import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
 import { type HubFolder, hubsProblem } from "../hubs/stored-hubs.ts";
 import { type ModelsOption, modelsProblem } from "../models/index.ts";
 import type { Logger } from "../ports.ts";
+import type { StudioAssets } from "../studio/assets.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
 import {
   type AiOption,
@@ -88,6 +89,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
    * from the path of a request once, unless Express or Connect has done so. It cannot begin with `/api` or `/hooks`. Default: none.
    */
   readonly basePath?: string;
+  /** The web page, served at `/studio`: `await studioAssets()` of `@millrace/studio`. Default: none. */
+  readonly studio?: StudioAssets;
   /** What flows may reach over the network. Default: nothing private. */
   readonly egress?: EgressPolicy;
   /** Which files flows may touch. Default: none. */
@@ -138,6 +141,7 @@ type Absent =
   | "egress"
   | "files"
   | "shell"
+  | "studio"
   | "caller"
   | "extensions"
   | "log"
@@ -175,6 +179,8 @@ const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
 const isObjectOrNull = (value: unknown): boolean => value === null || isObject(value);
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "";
+
+const isAssets = (value: unknown): boolean => value === null || value instanceof Map;
 
 const flag = must((value) => typeof value === "boolean", "true or false");
 const policy = must(isObjectOrNull, "an object");
@@ -237,6 +243,7 @@ const OPTIONS = object(
       (value) => typeof value === "string" && BASE_PATH.test(value),
       "a path such as /flows, without a slash at its end, and not below /api or /hooks",
     ),
+    studio: must(isAssets, "the answer of studioAssets()"),
     egress: policy,
     files: policy,
     shell: policy,

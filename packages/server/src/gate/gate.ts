@@ -8,6 +8,7 @@
  */
 import type { ResolvedOptions } from "../config/options.ts";
 import { ProblemError } from "../errors.ts";
+import { isStudioPath, wantsPage } from "../studio/assets.ts";
 import { isLoopback, parseHost, parseTarget } from "./target.ts";
 import type { TokenBuckets } from "./token-buckets.ts";
 import { readIdentity, type TokenIdentity, TokenSet } from "./tokens.ts";
@@ -39,7 +40,7 @@ export interface Passage {
   readonly basePath: string;
   /** An `Origin` of `allowedOrigins`, to be echoed. */
   readonly corsOrigin: string | null;
-  /** The path needs no token: health, readiness, and hooks, which have their own. */
+  /** The path needs no token: health, readiness, the files of the studio, and hooks, which have their own. */
   readonly exempt: boolean;
 }
 
@@ -54,6 +55,7 @@ export interface GatePolicy
     | "publicUrl"
     | "basePath"
     | "caller"
+    | "studio"
     | "limits"
   > {
   /** Key of the tokens' digests; the same from gate to gate of one server. */
@@ -144,6 +146,13 @@ export function createGate(policy: GatePolicy): Gate {
     return null;
   }
 
+  /** Whether a path can be read without a token: health, and the files of the studio, which lead to no data. */
+  function isOpen(request: RawRequest, path: string): boolean {
+    if (UNGATED.has(path)) return true;
+    if (policy.studio === undefined) return false;
+    return isStudioPath(path) || (path === "/" && wantsPage(request.header("accept")));
+  }
+
   function refuse(request: RawRequest): never {
     const allowed = policy.failures.take(request.remote ?? "");
     throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
@@ -170,9 +179,8 @@ export function createGate(policy: GatePolicy): Gate {
       const corsOrigin = origin !== null && origins.has(origin) ? origin : null;
       // A preflight carries no token by its nature; without an allowed origin it is a method like any other.
       const preflight = request.method === "OPTIONS";
-      const readsHealth =
-        UNGATED.has(path) && (request.method === "GET" || request.method === "HEAD");
-      const exempt = preflight || readsHealth || path.startsWith("/hooks/");
+      const reads = request.method === "GET" || request.method === "HEAD";
+      const exempt = preflight || (reads && isOpen(request, path)) || path.startsWith("/hooks/");
       return { path, query: target.query, basePath, corsOrigin, exempt };
     },
     authenticate(request, { exempt }) {

@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Client, type EventOptions, problemError } from "@millrace/client";
+import { type LogOptions, problemError, type RunClient } from "@millrace/client";
 import type {
   CancelReason,
   CommandArgs,
@@ -51,7 +51,7 @@ export interface LocalOptions extends Omit<ServerOptions, "clock"> {
 }
 
 /** A data directory as a client sees a server. */
-export interface LocalClient extends Client {
+export interface LocalClient extends RunClient {
   /** Stops a run that this client works on, for a reason of its own: its summary has the exit code of that. */
   stop(
     runId: string,
@@ -148,6 +148,7 @@ function clientOf(
     limits,
     actor: "cli",
     webhooks: false,
+    studio: false,
     draining: () => closed !== undefined,
     isWired: (name) => host.commands.has(name) || STREAMS.has(name),
   };
@@ -213,7 +214,7 @@ function clientOf(
 
   async function* read(
     runId: string,
-    { after = 0, kinds }: EventOptions,
+    { after = 0, kinds }: LogOptions,
     signal: AbortSignal,
   ): AsyncGenerator<ExecutionEvent, void> {
     const accepts = acceptsKinds(kinds);
@@ -259,7 +260,7 @@ function clientOf(
     async invoke<N extends CommandName>(
       command: N,
       args: CommandArgs<N>,
-      { signal, idempotencyKey }: Parameters<Client["invoke"]>[2] = {},
+      { signal, idempotencyKey }: Parameters<RunClient["invoke"]>[2] = {},
     ): Promise<CommandResult<N>> {
       const one = callOf(signal, idempotencyKey);
       const value = await asClient(one, () => call(command, args, one));
@@ -269,7 +270,7 @@ function clientOf(
       const one = callOf(signal);
       return streamed(one, async function* () {
         const { value } = await invoke({ command: "run_flow", args: request }, one);
-        const kinds = request.options?.events as EventOptions["kinds"];
+        const kinds = request.options?.events as LogOptions["kinds"];
         const { runId } = value as RunRef;
         yield* read(runId, kinds === undefined ? {} : { kinds }, one.signal);
       });

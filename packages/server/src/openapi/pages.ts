@@ -1,8 +1,10 @@
 /** What the server tells about itself on routes that are no commands: its document, the page of it, its metrics. */
 import { COMMANDS } from "@millrace/contracts/commands";
-import type { HeaderRecord, Reply } from "../http/index.ts";
+import type { Exchange, HeaderRecord, Reply } from "../http/index.ts";
 import type { Metrics, ServerHost } from "../ports.ts";
 import { standingOf } from "../server/metrics.ts";
+import { type StudioAssets, wantsPage } from "../studio/assets.ts";
+import { studioPages, toStudio } from "../studio/pages.ts";
 import { packageVersion } from "../version.ts";
 import { PAGE_POLICY, renderDocs } from "./docs-page.ts";
 import { buildOpenApi } from "./document.ts";
@@ -39,8 +41,8 @@ export function createPages(
   host: ServerHost,
   metrics: Metrics,
   openStreams: () => number,
-  basePath: string,
-): ReadonlyMap<string, () => Reply | Promise<Reply>> {
+  { basePath, studio }: { readonly basePath: string; readonly studio?: StudioAssets | undefined },
+): ReadonlyMap<string, (exchange: Exchange) => Reply | Promise<Reply>> {
   const document = once(() => buildOpenApi(COMMANDS, packageVersion(), basePath));
   const json = once(() => JSON.stringify(document()));
   const page = once(() => renderDocs(document()));
@@ -49,8 +51,13 @@ export function createPages(
     headers: { "Content-Type": type, ...more },
     body,
   });
-  return new Map<string, () => Reply | Promise<Reply>>([
-    ["/", () => reply(HTML, homePage(basePath))],
+  const home = (exchange: Exchange): Reply =>
+    studio !== undefined && wantsPage(exchange.header("accept"))
+      ? toStudio()
+      : reply(HTML, homePage(basePath));
+  return new Map<string, (exchange: Exchange) => Reply | Promise<Reply>>([
+    ["/", home],
+    ...(studio === undefined ? [] : studioPages(studio)),
     ["/api/openapi.json", () => reply("application/json", json())],
     ["/api/docs", () => reply(HTML, page(), { "Content-Security-Policy": PAGE_POLICY })],
     [
