@@ -24,6 +24,7 @@ export { mergeDeltas } from "./events/deltas.ts";
 export { EventParseError, type EventParseErrorCode } from "./events/errors.ts";
 export { ExitCode, exitCodeFor } from "./events/exit-codes.ts";
 export { foldEvents } from "./events/fold.ts";
+export { foldTrace } from "./events/fold-trace.ts";
 export {
   type JsonLimits,
   type JsonWarning,
@@ -49,6 +50,17 @@ export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
 export { addCall, NO_USAGE } from "./events/sums.ts";
 export { ndjson, sse } from "./events/surfaces.ts";
+export {
+  createTrace,
+  type LiveSpan,
+  type SpanKind,
+  type SpanState,
+  type SpanView,
+  type Trace,
+  type TraceJson,
+  traceFromJson,
+  traceToJson,
+} from "./events/trace.ts";
 export type {
   AnyEvent,
   CancelReason,
