@@ -36,6 +36,8 @@ const EVENT_OPTIONS: OptionNames<EventOptions> = {
   signal: true,
   after: true,
   kinds: true,
+  node: true,
+  below: true,
   snapshot: true,
   lag: true,
 };
@@ -57,6 +59,10 @@ export interface LogOptions {
 
 /** Options of reading a log. */
 export interface EventOptions extends LogOptions {
+  /** Path: events of this node alone, besides the frame of the run. */
+  readonly node?: string;
+  /** With `node`: also events of the nodes in its body, at any depth. */
+  readonly below?: boolean;
   /** Begins with a `snapshot` event: the run as it is, instead of its past. */
   readonly snapshot?: boolean;
   /** `snapshot`: a reader that falls behind gets one instead of the past. */
@@ -194,8 +200,9 @@ export function createClient(options: ClientOptions): Client {
     invoke: async (command, args, options) => (await call(command, args, options)).value,
     runEvents(runId, options = {}) {
       checkOptions("runEvents", options, EVENT_OPTIONS);
-      const { after = 0, kinds, snapshot, lag, signal } = options;
-      const query = { kinds, snapshot: snapshot ? "true" : undefined, lag };
+      const { after = 0, kinds, node, below, snapshot, lag, signal } = options;
+      const flags = { below: below ? "true" : undefined, snapshot: snapshot ? "true" : undefined };
+      const query = { kinds, node, ...flags, lag };
       return follow({
         ...ofRun,
         open: (position, once) => openStream(logOf(runId), query, position, once),

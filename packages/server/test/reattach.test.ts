@@ -1,6 +1,7 @@
 /** `GET /api/runs/{id}/events`: every row of the table of re-attaching. */
 
-import type { AnyEvent, RunViewJson } from "@millrace/contracts";
+import { createClient } from "@millrace/client";
+import type { AnyEvent, Kind, RunViewJson } from "@millrace/contracts";
 import {
   createView,
   foldEvents,
@@ -183,6 +184,90 @@ test("kinds filter as the run's own stream does", async () => {
   const events = await readEvents(await fetch(`${url}?kinds=log&kinds=node.skipped`));
   expect(kinds(events)).toEqual(["run.started", "log", "summary"]);
   expect((await fetch(`${url}?kinds=none`)).status).toBe(422);
+});
+
+const NESTED = `flow 1 nested
+
+node many: map {
+  items = [1, 2]
+  body {
+    node inner: map {
+      items = [item]
+      as = "each"
+      body {
+        node leaf: transform {
+          value = each
+        }
+      }
+    }
+  }
+}
+
+node manyMore: transform {
+  value = many
+}
+`;
+
+describe("events of one node", () => {
+  /** The log of a run, and what is read of it by each way. */
+  async function nested() {
+    const server = await serve();
+    const log = await readEvents(await post(server, "/api/run", { dsl: NESTED }));
+    const runId = log[0]?.runId ?? "";
+    const client = createClient({ url: server.url });
+    const read = async (filter: { node: string; below?: boolean; kinds?: Kind[] }) => {
+      const { items } = await client.invoke("get_run_events", { runId, limit: 200, ...filter });
+      expect(await toArray(client.runEvents(runId, filter))).toEqual(items);
+      return items;
+    };
+    const framed = (test: (node: string) => boolean) =>
+      log.filter((event) => FRAME.has(event.kind) || ("node" in event && test(`${event.node}`)));
+    return { server, runId, read, framed };
+  }
+  const FRAME = new Set(["run.started", "summary"]);
+  async function toArray<T>(items: AsyncIterable<T>): Promise<T[]> {
+    const all: T[] = [];
+    for await (const item of items) all.push(item);
+    return all;
+  }
+
+  test("are its own, whatever the body of its neighbours does, with the frame of the run", async () => {
+    const { read, framed } = await nested();
+    const own = await read({ node: "many" });
+    expect(own).toEqual(framed((node) => node === "many"));
+    expect(own.length).toBeGreaterThan(3);
+    expect(await read({ node: "many[1]/inner" })).toEqual(framed((at) => at === "many[1]/inner"));
+    expect(await read({ node: "elsewhere" })).toEqual(framed(() => false));
+  });
+
+  test("with below are also those in its body, not those of a node whose name begins alike", async () => {
+    const { read, framed } = await nested();
+    const all = await read({ node: "many", below: true });
+    expect(all).toEqual(framed((node) => node === "many" || node.startsWith("many[")));
+    expect(all.some((event) => "node" in event && event.node === "many[1]/inner[0]/leaf")).toBe(
+      true,
+    );
+    const one = await read({ node: "many[0]/inner", below: true });
+    expect(one).toEqual(framed((node) => node.startsWith("many[0]/inner")));
+    expect(await read({ node: "many", below: false })).toEqual(await read({ node: "many" }));
+  });
+
+  test("may be asked for by kind, too", async () => {
+    const { read, framed } = await nested();
+    const started = await read({ node: "many", below: true, kinds: ["node.started"] });
+    const wanted = framed((node) => node === "many" || node.startsWith("many["));
+    const isWanted = ({ kind }: AnyEvent) => FRAME.has(kind) || kind === "node.started";
+    expect(started).toEqual(wanted.filter(isWanted));
+  });
+
+  test("of a text that is no path are refused", async () => {
+    const { server, runId } = await nested();
+    const url = `${server.url}/api/runs/${runId}/events`;
+    for (const node of ["many[1]", "a//b", ""]) {
+      const response = await fetch(`${url}?node=${encodeURIComponent(node)}`);
+      expect([node, response.status]).toEqual([node, 422]);
+    }
+  });
 });
 
 test("by name the events come as a page, and go on after the last one", async () => {

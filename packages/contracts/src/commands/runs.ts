@@ -15,6 +15,7 @@ import {
   confirmationStatusSchema,
   eventSchema,
   kindSchema,
+  nodePathSchema,
   runBlobSchema,
   runFilterShape,
   runRefSchema,
@@ -102,6 +103,13 @@ export const runCommands = commandTable({
       runId,
       after: z.int().min(0).describe("Last `seq` that the reader has; default 0.").exactOptional(),
       kinds,
+      node: nodePathSchema
+        .describe("Path: events of this node alone, besides the frame of the run.")
+        .exactOptional(),
+      below: z
+        .boolean()
+        .describe("With `node`: also events of the nodes in its body, at any depth.")
+        .exactOptional(),
       snapshot: z.boolean().describe("Begins with a `snapshot` event.").exactOptional(),
       lag: z
         .literal("snapshot")

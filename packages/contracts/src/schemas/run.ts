@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { EVENT_KINDS } from "../events/kinds.ts";
 import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
-import { errorInfo, trigger, valueRef } from "../events/parts.ts";
+import { errorInfo, path, trigger, valueRef } from "../events/parts.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { NodeState, RunState } from "../events/view-parts.ts";
 import { summaryPart } from "../events/view-parts.ts";
@@ -33,6 +33,9 @@ export const triggerSchema = schemaOf(trigger);
 
 /** A kind of this version; a filter with another one is refused. */
 export const kindSchema = z.enum(EVENT_KINDS);
+
+/** Path of a node, as events have it. */
+export const nodePathSchema = schemaOf(path);
 
 /** Any event, of this version or a newer one: the envelope is checked, members beyond it pass. */
 export const eventSchema = z.looseObject({

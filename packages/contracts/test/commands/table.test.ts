@@ -14,7 +14,7 @@ start_run                | POST   /api/runs | 202 | x | k | ${RUN}
 run_and_wait             | POST   /api/runs | 200 202 | x | k | ${RUN} waitMs
 list_runs                | GET    /api/runs | 200 | r | - | status template tags since until trigger ${PAGE}
 get_run                  | GET    /api/runs/:runId | 200 | r | - | runId
-get_run_events           | GET    /api/runs/:runId/events | 200 | r | - | runId after kinds snapshot lag limit
+get_run_events           | GET    /api/runs/:runId/events | 200 | r | - | runId after kinds node below snapshot lag limit
 get_run_graph            | GET    /api/runs/:runId/graph | 200 | r | - | runId
 get_run_blob             | GET    /api/runs/:runId/blobs/:digest | 200 | r | - | runId digest
 cancel_run               | POST   /api/runs/:runId/cancel | 202 | x | n | runId reason graceMs

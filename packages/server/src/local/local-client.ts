@@ -38,7 +38,7 @@ import { createRequestIds, documentOf } from "../http/index.ts";
 import { fromStore } from "../http/problem.ts";
 import type { ModelEvents } from "../models/index.ts";
 import type { AppServices, CommandCall } from "../ports.ts";
-import { acceptsKinds, callExecutor, checkPosition, knownSummary } from "../runs/index.ts";
+import { acceptsEvents, callExecutor, checkPosition, knownSummary } from "../runs/index.ts";
 
 export { subflowPort } from "../flows/stored-flows.ts";
 
@@ -217,7 +217,7 @@ function clientOf(
     { after = 0, kinds }: LogOptions,
     signal: AbortSignal,
   ): AsyncGenerator<ExecutionEvent, void> {
-    const accepts = acceptsKinds(kinds);
+    const accepts = acceptsEvents({ kinds });
     checkPosition(knownSummary(host, runId), after);
     let at = after;
     for (;;) {
@@ -227,8 +227,7 @@ function clientOf(
       for await (const page of executor.attach(runId, { after: at, signal })) {
         for (const stored of page) {
           at = stored.seq;
-          if (accepts === undefined || accepts(stored.kind))
-            yield decodeEvent(stored) as ExecutionEvent;
+          if (accepts === undefined || accepts(stored)) yield decodeEvent(stored) as ExecutionEvent;
         }
         if (page.at(-1)?.kind === "summary") return;
       }

@@ -19,7 +19,7 @@ import { decodeEvent } from "../executor/index.ts";
 import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import {
-  acceptsKinds,
+  acceptsEvents,
   callExecutor,
   checkPosition,
   isEnded,
@@ -91,14 +91,14 @@ export const runHandlers: HandlerList = [
   // The cursor is the store's, which signs its own.
   wire("list_runs", (args, { host }) => host.executor.list(args)),
   wire("get_run", ({ runId }, { host }) => knownRun(host, runId)),
-  wire("get_run_events", async ({ runId, after = 0, kinds, limit }, { host }) => {
+  wire("get_run_events", async ({ runId, after = 0, limit, ...filter }, { host }) => {
     checkPosition(knownSummary(host, runId), after);
-    const accepts = acceptsKinds(kinds);
+    const accepts = acceptsEvents(filter);
     const items: AnyEvent[] = [];
     // What is there now; `attach` would wait for what is still to come.
     for await (const page of host.journal.read(runId, after)) {
       for (const event of page) {
-        if (accepts !== undefined && !accepts(event.kind)) continue;
+        if (accepts !== undefined && !accepts(event)) continue;
         if (items.length === limit) {
           // A position, not a signed cursor: `after` takes any number.
           return { items, nextCursor: String(items.at(-1)?.seq ?? after) };

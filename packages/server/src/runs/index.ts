@@ -1,7 +1,8 @@
 /** What commands and streams of runs have in common. */
 export { startRun } from "./commands.ts";
 export {
-  acceptsKinds,
+  type AcceptsEvent,
+  acceptsEvents,
   callExecutor,
   checkPosition,
   isEnded,

@@ -1,8 +1,15 @@
 /** Runs that there are, and calls of the executor about them. */
-import type { Executor, Run, RunState, RunSummary } from "@millrace/contracts";
+import {
+  type Executor,
+  escapeLine,
+  type Run,
+  type RunState,
+  type RunSummary,
+  type StoredEvent,
+} from "@millrace/contracts";
 import type { FlowDocument } from "@millrace/dsl";
 import { known, notFound, ProblemError } from "../errors.ts";
-import { ExecutorError } from "../executor/index.ts";
+import { decodeEvent, ExecutorError } from "../executor/index.ts";
 import { flowInvalid, toProblems } from "../flows/read-flow.ts";
 import { fromStore } from "../http/problem.ts";
 import type { ServerHost } from "../ports.ts";
@@ -32,13 +39,40 @@ const ALWAYS: ReadonlySet<string> = new Set([
   "summary",
 ]);
 
-/** A test for a filtered stream; undefined when everything passes. */
-export function acceptsKinds(
-  kinds: readonly string[] | undefined,
-): ((kind: string) => boolean) | undefined {
-  if (kinds === undefined) return undefined;
-  const wanted = new Set(kinds);
-  return (kind) => wanted.has(kind) || ALWAYS.has(kind);
+/** A test of a filtered stream. */
+export type AcceptsEvent = (event: StoredEvent) => boolean;
+
+/** What a reader wants of a log: kinds of events, those of one node, `below` also those in its body. */
+interface EventFilter {
+  readonly kinds?: readonly string[] | undefined;
+  readonly node?: string | undefined;
+  readonly below?: boolean | undefined;
+}
+
+/** The test for a filter; undefined when everything passes. */
+export function acceptsEvents({ kinds, node, below }: EventFilter): AcceptsEvent | undefined {
+  if (kinds === undefined && node === undefined) return undefined;
+  const wanted = kinds && new Set(kinds);
+  const isOfNode = node === undefined ? () => true : acceptsNode(node, below === true);
+  return (event) =>
+    ALWAYS.has(event.kind) || (wanted?.has(event.kind) !== false && isOfNode(event));
+}
+
+/** A line has the path as JSON writes it: most events of other nodes are passed over without being read. */
+function acceptsNode(path: string, below: boolean): AcceptsEvent {
+  const quoted = escapeLine(JSON.stringify(path));
+  const sought = Buffer.from(`"node":${below ? quoted.slice(0, -1) : quoted}`);
+  return (stored) => {
+    const { buffer, byteOffset, byteLength } = stored.line;
+    if (!Buffer.from(buffer, byteOffset, byteLength).includes(sought)) return false;
+    const { node } = decodeEvent(stored) as { readonly node?: string };
+    return node === path || (below && node !== undefined && isBelow(node, path));
+  };
+}
+
+/** In a path the id of a node is followed by its attempt, its item, or the node in its body. */
+function isBelow(node: string, path: string): boolean {
+  return node.startsWith(path) && ["/", "~", "["].includes(node.charAt(path.length));
 }
 
 /** Throws `ahead_of_journal` when the run has no such event yet: what the reader knows is of another log. */

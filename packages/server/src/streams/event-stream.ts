@@ -17,6 +17,7 @@ import { ProblemError } from "../errors.ts";
 import type { TokenIdentity } from "../gate/tokens.ts";
 import type { Exchange, HeaderRecord } from "../http/index.ts";
 import type { Logger } from "../ports.ts";
+import type { AcceptsEvent } from "../runs/index.ts";
 import { createNodeSink, createWebSink, type Sink } from "./sink.ts";
 
 /** `sse`: `POST /api/run`. `sse-id`: re-attach, each frame with its position. `ndjson`: one event a line. */
@@ -33,8 +34,8 @@ export interface StreamOptions {
   readonly read: (signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>;
   /** Where the reader begins; sent before the first event, so that a stream that breaks earlier is resumed there. */
   readonly position?: number;
-  /** Kinds to send; absent: all. */
-  readonly accepts?: ((kind: string) => boolean) | undefined;
+  /** Events to send; absent: all. */
+  readonly accepts?: AcceptsEvent | undefined;
   readonly onEnd?: (why: StreamEnd) => void;
 }
 
@@ -161,7 +162,7 @@ async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Pr
   let isWhole = false;
   if (position !== undefined) await sink.write(positionFrame(position));
   for await (const page of options.read(signal)) {
-    const events = accepts === undefined ? page : page.filter((event) => accepts(event.kind));
+    const events = accepts === undefined ? page : page.filter(accepts);
     let hasWaited = false;
     for (const chunk of frameChunks(events, format)) {
       if (signal.aborted) return false;
@@ -170,7 +171,7 @@ async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Pr
       await taken;
       hasWaited = true;
     }
-    // A reader of few kinds may pass over a long log without ever waiting for its socket.
+    // A reader of few events may pass over a long log without ever waiting for its socket.
     if (accepts !== undefined && !hasWaited) await setImmediate();
     if (signal.aborted) return false;
     isWhole = page.at(-1)?.kind === "summary";

@@ -10,7 +10,7 @@ import { notWired } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall } from "../ports.ts";
-import { acceptsKinds } from "../runs/index.ts";
+import { acceptsEvents } from "../runs/index.ts";
 import type { EventStreams } from "./event-stream.ts";
 import { followPages } from "./follow-pages.ts";
 
@@ -61,7 +61,7 @@ export function createFeedStream(streams: EventStreams): StreamHandler {
     const { feed } = call.host.store;
     const { after, hasGap } = beginningOf(feed, args.after);
     streams.checkCapacity();
-    const accepts = acceptsKinds(args.kinds);
+    const accepts = acceptsEvents({ kinds: args.kinds });
     return streams.answer(exchange, {
       format: "sse-id",
       headers: hasGap ? { "Millrace-Feed-Gap": "true" } : {},

@@ -15,7 +15,7 @@ import type { StreamHandler } from "../app/routes.ts";
 import { decodeEvent } from "../executor/index.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
-import { acceptsKinds, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
+import { acceptsEvents, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
 import type { EventStreams, FrameFormat } from "./event-stream.ts";
 
 /** Makes the stream of `POST /api/run`. */
@@ -41,7 +41,7 @@ export function createRunFlowStream(streams: EventStreams): StreamHandler {
     const { runId } = value;
     const { Location = "", ...replayed } = headers;
     const { onDisconnect = "cancel", events } = args.options ?? {};
-    const accepts = acceptsKinds(events);
+    const accepts = acceptsEvents({ kinds: events });
     owners.set(runId, (owners.get(runId) ?? 0) + 1);
     return streams.answer(exchange, {
       format: "sse",
@@ -121,14 +121,14 @@ async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[]
 export function createRunEventsStream(streams: EventStreams): StreamHandler {
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;
-    const { runId, kinds, lag, after = 0, snapshot = false } = args;
+    const { runId, lag, after = 0, snapshot = false } = args;
     const run = knownSummary(host, runId);
     checkPosition(run, after);
     if (isEnded(run.status) && after === run.lastSeq && !snapshot) {
       return exchange.reply({ status: 204 });
     }
     streams.checkCapacity();
-    const accepts = acceptsKinds(kinds);
+    const accepts = acceptsEvents(args);
     const ndjson = /\bapplication\/x-ndjson\b/i.test(exchange.header("accept") ?? "");
     const format: FrameFormat = ndjson ? "ndjson" : "sse-id";
     return streams.answer(exchange, {
