@@ -91,6 +91,21 @@ export function readFields(fields: Fields): AiFields {
   return read as unknown as AiFields;
 }
 
+/** What a model is told. */
+const PROMPTS = ["input", "system", "rubric"] as const;
+
+/**
+ * Names of the fields of a node that a history is not to show, because its `auditContent` is not `full`. None for a node of
+ * another type.
+ */
+export function withheldFields(
+  type: string,
+  fields: { readonly [name: string]: unknown },
+): readonly string[] {
+  if (type !== "ai" || fields["auditContent"] === "full") return [];
+  return PROMPTS.filter((name) => fields[name] !== undefined);
+}
+
 /** The task of a node: what it says, else what its fields mean. */
 export function taskOf({ task, labels }: Pick<AiFields, "task" | "labels">): Task {
   return task ?? (labels === undefined ? "generate" : "classify");

@@ -291,9 +291,11 @@ export type {
 } from "./schemas/model.ts";
 export type {
   Confirmation,
+  NodeInputs,
   Run,
   RunBlob,
   RunFilter,
+  RunInputs,
   RunRef,
   RunRequest,
   RunRequestOptions,

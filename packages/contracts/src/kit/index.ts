@@ -3,5 +3,6 @@ export { canonicalJson, Written } from "./canonical-json.ts";
 export { nearestName } from "./nearest-name.ts";
 export { isObject, memberNames } from "./objects.ts";
 export { pointerKey, pointerKeys, pointerSegment } from "./pointer.ts";
+export { REDACTED, redactedPlaces } from "./redacted.ts";
 export { sha256Hex } from "./sha256.ts";
 export { sleep, type Timers, untilAborted } from "./wait.ts";

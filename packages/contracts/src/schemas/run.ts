@@ -137,6 +137,33 @@ export const runRefSchema = z.strictObject({ runId: runIdSchema, status: runStat
 /** A run that was accepted. */
 export type RunRef = Infer<typeof runRefSchema>;
 
+const redactedPlaces = z
+  .array(z.string())
+  .describe("JSON Pointers of the places in which something reads `[redacted]`.");
+
+/** Schema of `RunInputs`. */
+export const runInputsSchema = z.strictObject({
+  inputs: jsonRecordSchema.describe("By name, defaults included."),
+  redacted: redactedPlaces,
+});
+
+/** The inputs of a run, without what its flow calls secret. */
+export type RunInputs = Infer<typeof runInputsSchema>;
+
+/** Schema of `NodeInputs`. */
+export const nodeInputsSchema = z.strictObject({
+  type: z.string().describe("Type of the node."),
+  attempt: z.int().min(1),
+  fields: jsonRecordSchema.describe("By name, defaults included, as they were at the start."),
+  redacted: redactedPlaces,
+  absent: z
+    .array(z.string())
+    .describe("Fields whose value is no longer known, or could not be evaluated then."),
+});
+
+/** The fields that an attempt of a node was given. */
+export type NodeInputs = Infer<typeof nodeInputsSchema>;
+
 /** Schema of `ConfirmationStatus`. */
 export const confirmationStatusSchema = z.enum([
   "requested",

@@ -16,6 +16,8 @@ list_runs                | GET    /api/runs | 200 | r | - | status template tags
 get_run                  | GET    /api/runs/:runId | 200 | r | - | runId
 get_run_events           | GET    /api/runs/:runId/events | 200 | r | - | runId after kinds node below snapshot lag limit
 get_run_graph            | GET    /api/runs/:runId/graph | 200 | r | - | runId
+get_run_inputs           | GET    /api/runs/:runId/inputs | 200 | r | - | runId
+get_node_inputs          | GET    /api/runs/:runId/nodes/inputs | 200 | r | - | runId node attempt
 get_run_blob             | GET    /api/runs/:runId/blobs/:digest | 200 | r | - | runId digest
 cancel_run               | POST   /api/runs/:runId/cancel | 202 | x | n | runId reason graceMs
 pause_run                | POST   /api/runs/:runId/pause | 202 | x | n | runId

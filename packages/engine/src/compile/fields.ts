@@ -19,6 +19,10 @@ export interface FieldSet {
   /** Validation has found no fault in `constant`. */
   readonly isSound: boolean;
   readonly reads: readonly Read[];
+  /** Defaults and constants; the computed fields are not in it. */
+  readonly base: Fields;
+  /** The fields that need a run, without deferred ones. */
+  readonly computed: readonly (readonly [name: string, value: Value])[];
   /** Throws `ExpressionError`. */
   evaluate(scope: ReadingScope, nowEpoch: number): Fields;
   /** Problems of evaluated fields against the schema of the type. */
@@ -68,6 +72,8 @@ export function compileFields(node: FlowNode, type: NodeType, options: ValueOpti
   return {
     constant: whole ? base : null,
     isSound: whole && problems !== null,
+    base,
+    computed: values,
     reads: [
       ...values.map(([, value]) => value),
       ...deferred.flatMap(([, later]) => valuesOf(later)),

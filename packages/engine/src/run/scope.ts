@@ -4,8 +4,11 @@ import type { ReadingScope, Value } from "../compile/value.ts";
 import { DEFAULTED, type Frame, ROUTED, SUCCEEDED } from "./frame.ts";
 import type { RunCore } from "./state.ts";
 
+/** What expressions read of the run itself. */
+type NamedRun = Pick<RunCore, "info">;
+
 /** The scope of a frame; one for its life. */
-export function scopeOf(run: RunCore, frame: Frame): ReadingScope {
+export function scopeOf(run: NamedRun, frame: Frame): ReadingScope {
   frame.scope ??= new FrameScope(frame, run);
   return frame.scope;
 }
@@ -28,9 +31,9 @@ class FrameScope implements ReadingScope {
   /** Set before every evaluation. */
   reading!: Value;
   readonly #frame: Frame;
-  readonly #run: RunCore;
+  readonly #run: NamedRun;
 
-  constructor(frame: Frame, run: RunCore) {
+  constructor(frame: Frame, run: NamedRun) {
     this.#frame = frame;
     this.#run = run;
   }

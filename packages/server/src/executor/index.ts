@@ -5,4 +5,5 @@ export {
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./local-executor.ts";
+export { createPlans, type Plans } from "./plans.ts";
 export { decodeEvent } from "./run-log.ts";

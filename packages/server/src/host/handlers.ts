@@ -7,6 +7,7 @@ import { flowHandlers } from "../flows/commands.ts";
 import { hubHandlers } from "../hubs/commands.ts";
 import type { CommandHandlers } from "../ports.ts";
 import { runHandlers } from "../runs/commands.ts";
+import { inputHandlers } from "../runs/inputs.ts";
 import { scheduleHandlers } from "../schedules/commands.ts";
 import { templateHandlers } from "../templates/commands.ts";
 import { webhookHandlers } from "../webhooks/commands.ts";
@@ -14,6 +15,7 @@ import { webhookHandlers } from "../webhooks/commands.ts";
 /** Every command that a server without managed models can do, to be extended or narrowed by who builds a `ServerHost`. */
 export const coreHandlers: CommandHandlers = new Map([
   ...runHandlers,
+  ...inputHandlers,
   ...flowHandlers,
   ...serviceHandlers,
   ...templateHandlers,

@@ -1,0 +1,180 @@
+/**
+ * What a log says of a moment: which nodes had ended by then, and with what. Expressions read it as they read a run at work.
+ *   P1  only what had happened before the moment is read.
+ *   P2  what is no longer known is `unknown`, never another value: a text that was redacted may be handed on as it is shown, but
+ *       nothing is computed from it.
+ */
+import type { FieldValue, Journal, Json, JsonObject } from "@millrace/contracts";
+import { isObject, redactedPlaces } from "@millrace/contracts/kit";
+import { compileValue } from "@millrace/dsl";
+import type { Layout } from "../../compile/layout.ts";
+import type { ReadingScope, Value } from "../../compile/value.ts";
+import { Frame, PENDING } from "../frame.ts";
+import { scopeOf } from "../scope.ts";
+
+/** How a node ended. */
+export interface PastEnd {
+  readonly seq: number;
+  readonly ts: number;
+  readonly state: number;
+  readonly output: Json;
+  /** Reference of an output that is not on its event. */
+  readonly ref: string | null;
+}
+
+/** A value, or that it is not known any more. */
+export type Known = { readonly value: Json } | null;
+
+/** Thrown where a value has to be loaded first. */
+class NotLoaded extends Error {
+  readonly ref: string;
+
+  constructor(ref: string) {
+    super(`the value ${ref} is not loaded`);
+    this.ref = ref;
+  }
+}
+
+/** A run as its log has it. */
+export class Past {
+  readonly ends: Map<string, PastEnd> = new Map();
+  /** What expressions read as `run`. */
+  info: JsonObject = {};
+  /** `seq` of the moment. */
+  until = 0;
+  /** By reference; null: the journal no longer has it. */
+  readonly #values: Map<string, Known> = new Map();
+  /** What stopped the last evaluation, whatever the expression made of it. */
+  #stopped: "unknown" | NotLoaded | null = null;
+
+  /** What `work` answers, when everything that it reads is loaded. It is begun again for each value that is not. */
+  async withValues<T>(
+    journal: Pick<Journal, "getValue">,
+    runId: string,
+    work: () => T,
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (!(error instanceof NotLoaded)) throw error;
+        const value = await journal.getValue(runId, error.ref);
+        this.#values.set(error.ref, value === undefined ? null : { value });
+      }
+    }
+  }
+
+  /** The value of an expression in a frame. `source`: as it is written; `now`: what `now()` gives. */
+  evaluate(frame: PastFrame, value: Value, source: FieldValue, now: number): Known {
+    const scope = scopeOf(this, frame);
+    this.#stopped = null;
+    let result: Known = null;
+    try {
+      result = { value: value.evaluate(scope, now) };
+      if (!handsOn(source) && this.#readsRedacted(scope, value, source)) result = null;
+    } catch {
+      result = null; // what failed then fails again
+    }
+    const stopped = this.#why();
+    if (stopped instanceof NotLoaded) throw stopped;
+    return stopped === null ? result : null;
+  }
+
+  /** Locals of a body; one that is not known stops whoever reads it. */
+  named(locals: { readonly [name: string]: Known }): JsonObject {
+    const names = {};
+    for (const [name, known] of Object.entries(locals)) {
+      const get = () => (known === null ? this.unknown() : known.value);
+      Object.defineProperty(names, name, { get, enumerable: true });
+    }
+    return names;
+  }
+
+  /** The output of a node that has ended. */
+  outputOf({ ref, output }: PastEnd): Json {
+    if (ref === null) return output;
+    const known = this.#values.get(ref);
+    if (known === undefined) this.#stop(new NotLoaded(ref));
+    return known === null || known === undefined ? this.unknown() : known.value;
+  }
+
+  /** Ends an evaluation that reads what is not known. */
+  unknown(): never {
+    return this.#stop("unknown");
+  }
+
+  #stop(why: "unknown" | NotLoaded): never {
+    this.#stopped ??= why;
+    throw why === "unknown" ? new Error("not known any more") : why;
+  }
+
+  #why(): "unknown" | NotLoaded | null {
+    return this.#stopped;
+  }
+
+  #readsRedacted(scope: ReadingScope, value: Value, source: FieldValue): boolean {
+    return compileValue(source).references.some(({ root, path }) => {
+      scope.reading = value;
+      let read = scope.get(root);
+      for (const name of path) {
+        if (!isObject(read) || !Object.hasOwn(read, name)) break;
+        read = read[name];
+      }
+      return read !== undefined && redactedPlaces(read).length > 0;
+    });
+  }
+}
+
+const NAME = /^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*|\[(?:\d+|"[^"\\]*")\])*$/;
+
+/** Whether a value is made of data and of what it reads, without computing anything. */
+function handsOn(source: FieldValue): boolean {
+  if (Array.isArray(source)) return source.every(handsOn);
+  if (!isObject(source)) return true;
+  const { $: expression, $t: parts } = source;
+  if (typeof expression === "string") return NAME.test(expression.trim());
+  if (Array.isArray(parts)) return parts.every(handsOn);
+  return Object.values(source).every((inner) => inner === undefined || handsOn(inner));
+}
+
+/** A frame of a run that is not at work: what its nodes left is read from the log. */
+export class PastFrame extends Frame {
+  readonly #past: Past;
+
+  /** `inputs` or a local that is null is not known any more. */
+  constructor(
+    past: Past,
+    layout: Layout,
+    base: string,
+    names: {
+      readonly inputs: JsonObject | null;
+      readonly outer: PastFrame | null;
+      readonly locals: { readonly [name: string]: Known } | null;
+    },
+  ) {
+    const locals = names.locals && past.named(names.locals);
+    super(
+      layout,
+      { id: 0, base, depth: 0 },
+      { inputs: names.inputs ?? {}, outer: names.outer, ...(locals && { locals }) },
+    );
+    this.#past = past;
+    if (names.inputs === null) {
+      Object.defineProperty(this, "inputs", { get: () => past.unknown() });
+    }
+  }
+
+  override state(node: number): number {
+    return this.#endOf(node)?.state ?? PENDING;
+  }
+
+  override output(node: number): Json | undefined {
+    const end = this.#endOf(node);
+    return end && this.#past.outputOf(end);
+  }
+
+  #endOf(node: number): PastEnd | undefined {
+    const end = this.#past.ends.get(this.path(node));
+    return end !== undefined && end.seq < this.#past.until ? end : undefined;
+  }
+}

@@ -1,0 +1,302 @@
+/** What a node was given is read from the log as it was: of each attempt, wherever its node stands. */
+import type { ExecutionEvent, Json, JsonObject, RunHeader } from "@millrace/contracts";
+import {
+  createEngine,
+  createMemoryJournal,
+  type NodeInputs,
+  type Plan,
+  type RecordedRun,
+  type RunOptions,
+  readNodeInputs,
+  type SubflowPort,
+} from "@millrace/engine";
+import { createSimClock } from "@millrace/engine/testing";
+import { graphOf, planOf } from "@millrace/test-support/flows";
+import { describe, expect, test } from "vitest";
+import { bodyType } from "./types.ts";
+
+interface Seen {
+  readonly node: string;
+  readonly attempt: number;
+  readonly fields: JsonObject;
+}
+
+/** A type that keeps what its bodies are given, fails as often as `fails` says, and answers `value`. */
+function recorder(seen: Seen[]) {
+  return bodyType("work", async (fields, ctx) => {
+    seen.push({ node: ctx.node, attempt: ctx.attempt, fields: fields as JsonObject });
+    await ctx.sleep(7);
+    if (ctx.attempt <= Number(fields["fails"] ?? 0)) throw new Error("not yet");
+    return { value: (fields["value"] ?? null) as Json };
+  });
+}
+
+interface Recorded {
+  readonly run: RecordedRun;
+  readonly seen: readonly Seen[];
+  readonly events: readonly ExecutionEvent[];
+  read(node: string, attempt?: number): Promise<NodeInputs | null>;
+}
+
+/** A run that has ended, and what its bodies were given. */
+async function recorded(
+  text: string,
+  inputs: JsonObject = {},
+  { subflows, options }: { subflows?: SubflowPort; options?: RunOptions } = {},
+): Promise<Recorded> {
+  const seen: Seen[] = [];
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const engine = createEngine({ host: clock, journal });
+  const setup = { types: [recorder(seen)], ...(subflows && { subflows }) };
+  const plan: Plan = await planOf(text, setup);
+  const run = engine.run(plan, inputs, { runId: "r", ...options });
+  const events: ExecutionEvent[] = [];
+  const reading = (async () => {
+    for await (const batch of run.batches()) events.push(...batch);
+  })();
+  await clock.run();
+  await run.result;
+  await reading;
+  const header = (await journal.load("r", { private: false })) as RunHeader;
+  const past = { journal, header, plan };
+  const read = (node: string, attempt?: number) => readNodeInputs(past, { node, attempt });
+  return { run: past, seen, events, read };
+}
+
+/** Every attempt is read as its body was given it. */
+async function expectAsGiven({ seen, read }: Recorded): Promise<void> {
+  expect(seen.length).toBeGreaterThan(0);
+  for (const { node, attempt, fields } of seen) {
+    const known = { type: "test.work", attempt, fields, redacted: [], absent: [] };
+    expect([node, await read(node, attempt)]).toEqual([node, known]);
+  }
+}
+
+describe("what a body was given is read again", () => {
+  test("constants, inputs, the output of a node, the run and the clock of the attempt", async () => {
+    const run = await recorded(
+      `
+      input n: int = 3
+      node a: test.work { value = inputs.n + 1 }
+      node b: test.work { value = { of: a.value, id: run.id, at: now(), began: run.startedAt }
+        other = "x" }`,
+    );
+    await expectAsGiven(run);
+    expect((await run.read("b"))?.fields["other"]).toBe("x");
+  });
+
+  test("each attempt of a node by its own clock, and the last one where none is named", async () => {
+    const run = await recorded(
+      `
+      node a: test.work {
+        value = now()
+        fails = 2
+        @retry = { max: 3, delay: 1s, on: ["extension_threw"] }
+      }`,
+    );
+    expect(run.seen.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+    expect(new Set(run.seen.map(({ fields }) => fields["value"])).size).toBe(3);
+    await expectAsGiven(run);
+    expect(await run.read("a")).toEqual(await run.read("a", 3));
+    expect(await run.read("a", 4)).toBeNull();
+  });
+
+  test("items of a map in a map, with their index, also those of a map that was tried again", async () => {
+    const run = await recorded(
+      `
+      input rows: any = [[1, 2], [3]]
+      node first: test.work { value = 10 }
+      node rows: map {
+        items = inputs.rows
+        as = "row"
+        @retry = { max: 3, delay: 1s, on: ["item_failed"] }
+        body {
+          node sum: map {
+            items = row
+            body {
+              node one: test.work { value = [item, index, row, first.value] }
+            }
+          }
+          node after: test.work { value = sum.items
+ fails = first.value - 9 }
+        }
+      }`,
+    );
+    expect(run.seen.map(({ node }) => node)).toContain("rows[1]/sum[0]/one");
+    expect(run.seen.some(({ node }) => node.startsWith("rows~2["))).toBe(true);
+    await expectAsGiven(run);
+  });
+
+  test("rounds of a loop, each with the state that the one before left", async () => {
+    const run = await recorded(
+      `
+      node poll: loop {
+        init = { n: 1 }
+        max = 4
+        as = "last"
+        body {
+          node step: test.work { value = { n: last.n * 2, round: index } }
+          node more: test.work { value = step.value.n + last.n }
+          output = { n: step.value.n, at: now() }
+        }
+      }`,
+    );
+    expect(run.seen).toHaveLength(8);
+    await expectAsGiven(run);
+  });
+
+  test("behind joins, default outputs and error ports", async () => {
+    const run = await recorded(
+      `
+      node a: test.work { fails = 1 }
+      node b: test.work {
+        fails = 1
+        @on-error = { default: { value: "instead" } }
+      }
+      node c: test.work { value = a.error.code }
+      node d: test.work { value = [b.value, a?.value] }
+      a.error -> c`,
+      {},
+      { options: { onFailure: "finish" } },
+    );
+    await expectAsGiven(run);
+  });
+
+  test("a value that is kept beside the log", async () => {
+    const run = await recorded(
+      `
+      input text: string
+      node a: test.work { value = inputs.text }
+      node b: test.work { value = a.value }`,
+      { text: "x".repeat(100_000) },
+    );
+    expect(run.events.some((e) => e.kind === "node.succeeded" && e.outputRef !== undefined)).toBe(
+      true,
+    );
+    await expectAsGiven(run);
+  });
+
+  test("in a flow that is a step of another one", async () => {
+    const inner = graphOf(`flow 1 inner
+      input n: int
+      input m: int = 5
+      node leaf: test.work { value = inputs.n + inputs.m }
+      output sum: int = leaf.value`);
+    const subflows: SubflowPort = { get: async () => ({ graph: inner, digest: "" }) };
+    const run = await recorded(
+      `
+      node a: test.work { value = 2 }
+      node child: subflow {
+ flow = "inner"
+ inputs = { n: a.value }
+ }`,
+      {},
+      { subflows },
+    );
+    expect(run.seen.map(({ node }) => node)).toContain("child/leaf");
+    await expectAsGiven(run);
+  });
+});
+
+test("a node whose result a rerun takes over has what it was given in the rerun", async () => {
+  const seen: Seen[] = [];
+  const clock = createSimClock();
+  const journal = createMemoryJournal({ now: clock.now });
+  const engine = createEngine({ host: clock, journal });
+  const plan = await planOf(
+    `node a: test.work { value = 4 }
+      node m: map {
+        items = [a.value, 5]
+        body { node x: test.work { value = item } }
+      }
+      node b: test.work { value = m.items }`,
+    { types: [recorder(seen)] },
+  );
+  engine.run(plan, {}, { runId: "first" });
+  await clock.run();
+  const before = [...seen];
+  seen.length = 0;
+  await engine.rerun("first", { plan, runId: "second", from: ["b"] });
+  await clock.run();
+  expect(seen.map(({ node }) => node)).toEqual(["b"]);
+  const header = (await journal.load("second", { private: false })) as RunHeader;
+  const read = (node: string) => readNodeInputs({ journal, header, plan }, { node });
+  for (const { node, fields } of [...before, ...seen]) {
+    const known = await read(node);
+    if (node.includes("/"))
+      expect(known).toBeNull(); // a map that is taken over does not run its body
+    else expect(known).toMatchObject({ fields, absent: [] });
+  }
+});
+
+describe("what is not known", () => {
+  const SECRET = `
+    input key { schema = { type: "string", writeOnly: true } }
+    input n: int = 2
+    node a: test.work {
+      value = inputs.n * 2
+      key = inputs.key
+      url = "https://x.example/?k=\${inputs.key}"
+      size = size(inputs.key)
+    }
+    node b: test.work { value = a.value }`;
+
+  test("is shown redacted where it is handed on, and absent where something is computed from it", async () => {
+    const { read } = await recorded(SECRET, { key: "a-long-secret" });
+    expect(await read("a")).toEqual({
+      type: "test.work",
+      attempt: 1,
+      fields: { value: 4, key: "[redacted]", url: "https://x.example/?k=[redacted]" },
+      redacted: ["/key", "/url"],
+      absent: ["size"],
+    });
+    expect((await read("b"))?.fields).toEqual({ value: 4 });
+  });
+
+  test("is absent when the journal no longer has the value", async () => {
+    const { run } = await recorded(
+      `
+      input text: string
+      node a: test.work { value = inputs.text }
+      node b: test.work {
+ value = a.value
+ other = inputs.text != "" ? 2 : 3
+ }`,
+      { text: "x".repeat(100_000) },
+    );
+    const journal = { ...run.journal, read: run.journal.read, getValue: async () => undefined };
+    const known = await readNodeInputs({ ...run, journal }, { node: "b" });
+    expect(known).toMatchObject({ fields: { other: 2 }, absent: ["value"] });
+  });
+
+  test("is absent when the flow is not what it was: the log knows the digest of what was given", async () => {
+    const { run } = await recorded(
+      `node a: test.work { value = 1 + 1 }\nnode b: test.work { value = a.value }`,
+    );
+    const plan = await planOf(
+      `node a: test.work { value = 1 + 1 }\nnode b: test.work { value = a.value + 1 }`,
+      { types: [recorder([])] },
+    );
+    expect(await readNodeInputs({ ...run, plan }, { node: "b" })).toMatchObject({
+      fields: {},
+      absent: ["value"],
+    });
+  });
+
+  test("is null for a node that did not begin, or that the flow does not have", async () => {
+    const { read } = await recorded(`
+      node a: test.work {
+        value = 1
+        @when = 1 == 2
+      }
+      node m: map {
+        items = [1]
+        body { node x: test.work { value = item } }
+      }`);
+    for (const node of ["a", "nowhere", "m[7]/x", "m~2[0]/x", "a/x"]) {
+      expect([node, await read(node)]).toEqual([node, null]);
+    }
+    expect((await read("m[0]/x"))?.fields).toEqual({ value: 1 });
+  });
+});
