@@ -187,6 +187,18 @@ describe("a preview", () => {
     ]);
   });
 
+  test("shows the times of a schedule before it is created", async () => {
+    const server = await serveWith(createTestClock(Date.parse("2026-07-01T00:00:00Z")));
+    const ask = (args: object) =>
+      post(server, "/api/invoke", { command: "preview_schedule", args });
+    const monday = await ask({ cron: "15 9 * * MON", ...berlin, n: 1 });
+    expect(await monday.json()).toEqual({ times: ["2026-07-06T07:15:00.000Z"] });
+    const wrong = await problemOf(await ask({ cron: "15 9 * *" }));
+    expect([wrong.status, wrong.errors?.[0]?.pointer]).toEqual([422, "/cron"]);
+    for (const args of [{}, { cron: "* * * * *", everyMs: 1_000 }, { scheduleId: "s", at: "x" }])
+      expect((await ask(args)).status).toBe(422);
+  });
+
   test("moves a time that a clock change skips to the end of the gap, on that day", async () => {
     expect(await preview("2026-03-28T12:00:00Z", { cron: "30 2 * * *", ...berlin }, 2)).toEqual([
       "2026-03-29T01:00", // 03:00 there

@@ -17,8 +17,10 @@ import {
 
 const scheduleId = z.string().min(1).max(64);
 
-const oneTime = (args: object): boolean =>
-  ["cron", "everyMs", "at"].filter((name) => Object.hasOwn(args, name)).length === 1;
+const timesOf = (args: object): readonly string[] =>
+  ["cron", "everyMs", "at"].filter((name) => Object.hasOwn(args, name));
+const oneTime = (args: object): boolean => timesOf(args).length === 1;
+const anyTime = (args: object): boolean => timesOf(args).length > 0;
 const ONE_TIME = "give exactly one of cron, everyMs and at";
 
 /** Commands on schedules. */
@@ -81,7 +83,21 @@ export const scheduleCommands = commandTable({
   },
   preview_schedule: {
     summary: "Show when a schedule fires next",
-    args: z.strictObject({ scheduleId, n: z.int().min(1).max(100).default(5) }),
+    args: z
+      .strictObject({
+        scheduleId: scheduleId
+          .describe("Absent: that of a schedule with these times.")
+          .exactOptional(),
+        cron: scheduleShape.cron,
+        everyMs: scheduleShape.everyMs,
+        at: scheduleShape.at,
+        timezone: scheduleShape.timezone,
+        n: z.int().min(1).max(100).default(5),
+      })
+      .refine(
+        (args) => (args.scheduleId === undefined ? oneTime(args) : !anyTime(args)),
+        "give exactly one of scheduleId, cron, everyMs and at",
+      ),
     result: z.strictObject({ times: z.array(z.iso.datetime()) }),
     effect: "read",
     errors: ["not_found"],

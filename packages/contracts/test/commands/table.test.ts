@@ -70,7 +70,7 @@ create_schedule          | POST   /api/schedules | 201 | w | k | ${TIMES}
 update_schedule          | PUT    /api/schedules/:scheduleId | 200 | w | n | scheduleId ${TIMES} ifMatch
 delete_schedule          | DELETE /api/schedules/:scheduleId | 204 | w | n | scheduleId ifMatch
 run_schedule_now         | POST   /api/schedules/:scheduleId/run | 202 | x | k | scheduleId
-preview_schedule         | GET    /api/schedules/:scheduleId/next | 200 | r | - | scheduleId n
+preview_schedule         | GET    /api/schedules/:scheduleId/next | 200 | r | - | scheduleId cron everyMs at timezone n
 list_webhooks            | GET    /api/webhooks | 200 | r | - | ${PAGE}
 create_webhook           | POST   /api/webhooks | 201 | a | k | template input secret headers enabled
 delete_webhook           | DELETE /api/webhooks/:webhookId | 204 | a | n | webhookId

@@ -15,7 +15,14 @@ import { checkFlowInputs } from "../flows/stored-flows.ts";
 import { newId } from "../http/index.ts";
 import type { HandlerList, ServerHost } from "../ports.ts";
 import { callExecutor } from "../runs/index.ts";
-import { fireTimes, HORIZON_MS, nextFireTime, timingProblem } from "./fire-times.ts";
+import {
+  type FireRule,
+  fireTimes,
+  HORIZON_MS,
+  nextFireTime,
+  type Timing,
+  timingProblem,
+} from "./fire-times.ts";
 import { listSchedules, readSchedule, sameTiming, toIso } from "./read-schedule.ts";
 import { specOf, toBody } from "./stored-schedule.ts";
 
@@ -56,13 +63,33 @@ export const scheduleHandlers: HandlerList = [
       return callExecutor(() => host.executor.start({ ...spec, tokenId }, rows));
     }),
   ),
-  wire("preview_schedule", ({ scheduleId, n }, { host }) => {
-    const { rule, row } = readSchedule(knownSchedule(host, scheduleId));
-    const from = lastMoment(host, row);
+  wire("preview_schedule", ({ scheduleId, n, ...timing }, { host }) => {
+    const { rule, from } =
+      scheduleId === undefined ? newRule(host, timing) : storedRule(host, scheduleId);
     const times = fireTimes(rule, { from, to: from + HORIZON_MS, limit: n });
     return { times: times.map(toIso) };
   }),
 ];
+
+/** The times of a schedule that would be created now. Throws `invalid_args` for a time that never comes. */
+function newRule(host: ServerHost, timing: Timing): PreviewedRule {
+  const from = host.now();
+  const rule = { timing, anchor: from };
+  const problem = timingProblem(rule, from);
+  if (problem !== undefined) throw new ProblemError("invalid_args", { errors: [problem] });
+  return { rule, from };
+}
+
+function storedRule(host: ServerHost, id: string): PreviewedRule {
+  const { rule, row } = readSchedule(knownSchedule(host, id));
+  return { rule, from: lastMoment(host, row) };
+}
+
+interface PreviewedRule {
+  readonly rule: FireRule;
+  /** Only fire times after this one are shown. */
+  readonly from: number;
+}
 
 /** A schedule that exists. Throws `not_found`. */
 const knownSchedule = ({ store }: ServerHost, id: string): ScheduleRow =>
