@@ -2,21 +2,13 @@
  * `POST /api/run`: starts a run and streams its events from the first one. The reader that asked for the run owns it: when
  * the last such reader leaves, the run is cancelled, unless it was started with `onDisconnect: "continue"`.
  */
-import {
-  createView,
-  EVENT_LIMITS,
-  foldEvents,
-  makeSnapshot,
-  type ParsedArgs,
-  type StoredEvent,
-  serialiseEvent,
-} from "@millrace/contracts";
+import type { ParsedArgs, StoredEvent } from "@millrace/contracts";
 import type { StreamHandler } from "../app/routes.ts";
-import { decodeEvent } from "../executor/index.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
 import { acceptsEvents, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
 import type { EventStreams, FrameFormat } from "./event-stream.ts";
+import { createRunViews, type RunViews } from "./run-views.ts";
 
 /** Makes the stream of `POST /api/run`. */
 export function createRunFlowStream(streams: EventStreams): StreamHandler {
@@ -63,26 +55,10 @@ const FULL_PAGE = 512;
 /** Events that a reader with `lag=snapshot` may be behind before it is brought to the present. */
 const LAG_EVENTS = 8_192;
 
-/**
- * The state of a run as one event, without its summary: that always follows. Undefined for a run without events, and for
- * a state that is too large for an event: then the reader gets the log itself.
- */
-async function snapshotNow(host: ServerHost, runId: string): Promise<StoredEvent | undefined> {
-  const run = knownSummary(host, runId);
-  const seq = isEnded(run.status) ? run.lastSeq - 1 : run.lastSeq;
-  if (seq === 0) return undefined;
-  const view = createView(runId);
-  for await (const page of host.journal.read(runId, 0)) {
-    for (const stored of page) if (stored.seq <= seq) foldEvents(view, decodeEvent(stored));
-    if ((page.at(-1)?.seq ?? seq) >= seq) break;
-  }
-  const line = Buffer.from(serialiseEvent(makeSnapshot(view, view.updatedAt)));
-  return line.byteLength > EVENT_LIMITS.snapshotBytes ? undefined : { seq, kind: "snapshot", line };
-}
-
 /** What one reader asks for; positions are `seq` of the last event it has. */
 interface Reading {
   readonly host: ServerHost;
+  readonly views: RunViews;
   readonly runId: string;
   readonly after: number;
   readonly snapshot: boolean;
@@ -93,12 +69,14 @@ interface Reading {
 
 /** The log as its reader wants it. */
 async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[], void> {
-  const { host, runId, signal } = reading;
+  const { host, views, runId, signal } = reading;
+  const { journal, store } = host;
+  const source = { journal, summary: (id: string) => store.runs.summary(id) };
   let at = reading.after;
   let leap = reading.snapshot;
   do {
     if (leap) {
-      const snapshot = await snapshotNow(host, runId);
+      const snapshot = await views.snapshot(source, runId);
       leap = false;
       if (snapshot !== undefined) {
         yield [snapshot];
@@ -119,6 +97,7 @@ async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[]
 
 /** Makes the stream of `GET /api/runs/{id}/events`: replay, then live, to the summary. */
 export function createRunEventsStream(streams: EventStreams): StreamHandler {
+  const views = createRunViews();
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;
     const { runId, lag, after = 0, snapshot = false } = args;
@@ -135,7 +114,7 @@ export function createRunEventsStream(streams: EventStreams): StreamHandler {
       format,
       headers: { "Millrace-Run-Id": runId },
       read: (signal) =>
-        readLog({ host, runId, after, snapshot, skips: lag === "snapshot", signal }),
+        readLog({ host, views, runId, after, snapshot, skips: lag === "snapshot", signal }),
       accepts,
     });
   };
