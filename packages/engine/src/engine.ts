@@ -1,5 +1,11 @@
 /** An engine: runs plans on one host, with one set of ports and limits. */
-import { createRunId, type Diagnostic, type JsonObject, type RunHeader } from "@millrace/contracts";
+import {
+  createRunId,
+  type Diagnostic,
+  type Json,
+  type JsonObject,
+  type RunHeader,
+} from "@millrace/contracts";
 import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
@@ -73,6 +79,8 @@ export interface Engine {
    * called again.
    */
   close(options?: CloseOptions): Promise<void>;
+  /** The value with `[redacted]` in the place of every credential that a run of this engine was given; the same value when there is none. */
+  mask<T extends Json>(value: T): T;
   /** `close()`, for `await using engine = createEngine()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -156,6 +164,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
     async recover(store: RunsOfStore, compile: CompileRun, more: RunOptions = {}) {
       return recoverRuns(engine, store, compile, more);
     },
+    mask: (value) => core.secrets.clean(value),
     async close(options: CloseOptions = {}) {
       checkCloseOptions(options);
       const { graceMs, leave = false } = options;

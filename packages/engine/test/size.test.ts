@@ -4,10 +4,11 @@ import { expect, test } from "vitest";
 const CORE = 'export { compileFlow, createEngine, createRegistry } from "@millrace/engine";';
 const BESIDE = ["@millrace/contracts", "@millrace/dsl", "zod"];
 
-test("compiling and running cost at most 52.6 kB beside language and contracts, compressed", async () => {
+test("compiling and running cost at most 52.65 kB beside language and contracts, compressed", async () => {
   // The goal is 45 kB. 0.2 kB are the steps that the fast lane writes out: a chain takes three quarters of the time.
   // 0.2 kB are literals of events: a run that waits holds less.
-  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(52_600);
+  // 0.05 kB show others a value without the credentials of an engine, and the fields of a node one by one.
+  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(52_650);
 });
 
 test("a program that compiles and runs flows has at most 159.8 kB of us, and neither models nor zod", async () => {

@@ -17,6 +17,7 @@ import type {
   FilePort,
   FlowGraph,
   Journal,
+  Json,
   ModelManager,
   ParsedArgs,
   RunState,
@@ -181,6 +182,8 @@ export interface ServerHost {
   /** Epoch milliseconds. */
   now(): number;
   random(bytes: number): Uint8Array;
+  /** A value without the credentials that runs of this process were given. Absent: nobody here knows any. */
+  mask?<T extends Json>(value: T): T;
 }
 
 /** The state of one app that its handlers share. */

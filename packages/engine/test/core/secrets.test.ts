@@ -136,6 +136,14 @@ test("a credential that one run has used is hidden in the runs of the same engin
   expect((await engine.run(says).result).outputs).toEqual({ s: "[redacted]" });
 });
 
+test("an engine takes the credentials of its runs out of what is shown elsewhere", async () => {
+  const engine = createEngine({ credentials });
+  const shown = { text: `key ${KEY}`, n: 1 };
+  expect(engine.mask(shown)).toBe(shown);
+  await engine.run(await planOf("node a: test.tell", { types: [teller] })).result;
+  expect(engine.mask(shown)).toEqual({ text: "key [redacted]", n: 1 });
+});
+
 test("a repeated run does not take over an output whose secret has gone with the first run", async () => {
   const graph = secretInput(`node a: transform { value = inputs.key }
 node c: transform { value = 1 }

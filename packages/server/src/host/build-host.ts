@@ -194,6 +194,7 @@ export async function buildHost(
     log,
     now,
     random: randomBytes,
+    mask: (value) => engine.mask(value),
   };
   return {
     host,

@@ -17,7 +17,7 @@ const plansByHost = new WeakMap<ServerHost, Plans>();
 export const inputHandlers: HandlerList = [
   wire("get_run_inputs", ({ runId }, { host }) => {
     const { graph, inputs } = publicHeader(host, runId);
-    const shown = hideSecretInputs(graph.inputs, inputs as JsonObject);
+    const shown = cleanOf(host, hideSecretInputs(graph.inputs, inputs as JsonObject));
     return {
       inputs: shown as CommandResult<"get_run_inputs">["inputs"],
       redacted: redactedPlaces(shown),
@@ -34,7 +34,13 @@ async function nodeInputs(
   const compiled = await plansOf(host).ofRun(header);
   if (!compiled.ok) throw flowInvalid(compiled.diagnostics);
   const run = { journal: host.journal, header, plan: compiled.plan };
-  return withoutPrompts(known(await readNodeInputs(run, { node, attempt }), "node"));
+  const given = known(await readNodeInputs(run, { node, attempt }), "node");
+  return withoutPrompts({ ...given, fields: cleanOf(host, given.fields) });
+}
+
+/** A credential may have come in as an input: what the log hides is hidden here. */
+function cleanOf(host: ServerHost, value: JsonObject): JsonObject {
+  return host.mask?.(value) ?? value;
 }
 
 /** Without the private values, which nobody but the run reads. */
