@@ -10,7 +10,7 @@ const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\()\s*["'](\.[^"']+)["']/g;
 export function circlesOf(folder) {
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:ts|js)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(?:tsx?|js)$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
   const imports = new Map(files.map((file) => [file, importsOf(file)]));
   return components(imports)

@@ -50,6 +50,7 @@ export const layers = {
       "language-server",
       "oauth",
       "store",
+      "studio",
       "providers",
       "local-models",
       "server",
@@ -59,6 +60,11 @@ export const layers = {
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
       ...["hono", "@hono/node-server", "pino", "prom-client"],
     ],
+  },
+  // The page is one bundle: all it uses is inside, so it has no dependencies.
+  studio: {
+    needs: ["contracts", "client", "dsl", "graph", "codemirror"],
+    foreign: [],
   },
   // Private: it is packed for VS Code.
   vscode: {
@@ -164,7 +170,7 @@ function checkSources(folder, name, { needs, neutral }) {
 function sources(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 }
 

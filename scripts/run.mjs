@@ -39,6 +39,7 @@ const gate = [
   ["biome", "ci", "."],
   ["tsc", "-p", "tsconfig.json"],
   ["tsc", "-p", "packages/codemirror/tsconfig.json"],
+  ["tsc", "-p", "packages/studio/tsconfig.json"],
   ["node", "scripts/layers.mjs"],
   ["knip"],
   ["sherif"],

@@ -168,7 +168,7 @@ export class Exchange implements RawRequest {
     this.finished(status, bytes);
     if (this.node === null) {
       const empty = this.method === "HEAD" || status === 204 || status === 304;
-      return new Response(empty ? null : body, {
+      return new Response(empty ? null : (body as string | Uint8Array<ArrayBuffer>), {
         status,
         headers: headers as Record<string, string>,
       });

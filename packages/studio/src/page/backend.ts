@@ -1,0 +1,71 @@
+/**
+ * The server behind the page: the typed client, with the token of the tab and the state of the connection. Screens see nothing else.
+ */
+import { type Client, ClientError, createClient } from "@millrace/client";
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { token } from "./session.ts";
+
+/** What screens ask of a server. */
+export type Backend = Pick<Client, "invoke" | "call" | "runEvents" | "feed" | "modelEvents">;
+
+/** Longest pause between two tries of a stream that was cut, in milliseconds: a server that is back is found within 5 s. */
+const MAX_RETRY_MS = 2_000;
+/** After so long without an answer the server counts as unreachable, in milliseconds. */
+const UNREACHABLE_MS = 10_000;
+
+/** Whether the server answers. */
+export type ConnectionState = "Connected" | "Reconnecting…" | "Server unreachable";
+
+const state = signal<ConnectionState>("Connected");
+let lostAt: number | undefined;
+
+/** The state of the connection, as the page shows it. */
+export const connection: ReadonlySignal<ConnectionState> = state;
+
+/** Raised by every answer 401: the token is missing, wrong or revoked. */
+export const isUnauthorised = signal(false);
+
+/** The server is the one that sent the page: its address is the page's, without `studio`. */
+const url = globalThis.location?.href.replace(/[?#].*$/, "").replace(/\/studio\/?$/, "") ?? "";
+
+/** The server of this page. */
+export const backend: Backend = backendWith(() => token.peek());
+
+/** A client with the token that `tokenOf` gives at each request. */
+export function backendWith(tokenOf: () => string | undefined): Backend {
+  return createClient({
+    url,
+    fetch: (address, init) => send(address, init, tokenOf()),
+    retry: { maxTries: Number.POSITIVE_INFINITY, maxDelayMs: MAX_RETRY_MS },
+  });
+}
+
+async function send(
+  address: string,
+  init: RequestInit | undefined,
+  secret: string | undefined,
+): Promise<Response> {
+  const headers = new Headers(init?.headers);
+  if (secret !== undefined) headers.set("authorization", `Bearer ${secret}`);
+  let response: Response;
+  try {
+    response = await fetch(address, { ...init, headers, credentials: "omit", redirect: "error" });
+  } catch (error) {
+    if (!init?.signal?.aborted) markLost();
+    throw error;
+  }
+  lostAt = undefined;
+  state.value = "Connected";
+  if (response.status === 401) isUnauthorised.value = true;
+  return response;
+}
+
+function markLost(): void {
+  lostAt ??= Date.now();
+  state.value = Date.now() - lostAt < UNREACHABLE_MS ? "Reconnecting…" : "Server unreachable";
+}
+
+/** Whether an error says what a person may do nothing about but wait: the connection is cut, and the page says so already. */
+export function isUnreachable(error: unknown): boolean {
+  return ClientError.isInstance(error) && error.code === "unreachable";
+}

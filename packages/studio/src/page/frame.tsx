@@ -1,0 +1,176 @@
+/** The frame around every screen: banner, navigation, the screen of the place, and what is said to a person. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { connection, isUnauthorised } from "./backend.ts";
+import { Heading } from "./parts/heading.tsx";
+import { messageOf, Problem } from "./parts/problem.tsx";
+import { place, placeHref } from "./router.ts";
+import { routeOf, type Screen } from "./screens.ts";
+import { token } from "./session.ts";
+import { SignIn } from "./sign-in.tsx";
+import { openConfirmations } from "./state/confirmations.ts";
+import { loadMeta, meta, mismatch, signOut } from "./state/meta.ts";
+import { notification } from "./state/notifications.ts";
+import { nextTheme, theme } from "./state/theme.ts";
+import { useAction } from "./state/use-action.ts";
+import "./frame.css";
+
+const LINKS = [
+  ["Flows", "flows"],
+  ["Runs", "runs"],
+  ["Inbox", "inbox"],
+  ["Triggers", "triggers"],
+  ["Connections", "connections"],
+  ["Models", "models"],
+  ["Catalog", "catalog"],
+  ["Hubs", "hubs"],
+  ["Settings", "settings"],
+] as const;
+
+/** The page. Screens stay in it, hidden, while somebody signs in again. */
+export function Frame(): ComponentChildren {
+  const first = useAction(loadMeta);
+  useEffect(() => void first.run(), []);
+  const isHidden = isUnauthorised.value;
+  return (
+    <>
+      {isHidden && <SignIn />}
+      {meta.value === undefined && !isHidden && (
+        <main class="sign-in">
+          <Heading title={first.error === undefined ? "Millrace" : "No answer"} />
+          <Problem error={first.error} />
+          {first.error === undefined ? (
+            <p class="muted">Loading…</p>
+          ) : (
+            <button type="button" disabled={first.isBusy} onClick={() => void first.run()}>
+              Try again
+            </button>
+          )}
+        </main>
+      )}
+      {meta.value !== undefined && (
+        <div class="frame" hidden={isHidden}>
+          <Banner />
+          <Navigation />
+          <CurrentScreen />
+        </div>
+      )}
+      <div role="status" aria-label="Notifications" class="notification">
+        {notification.value}
+      </div>
+    </>
+  );
+}
+
+function Banner(): ComponentChildren {
+  const isOpen = token.value === undefined && !isLoopback(location.hostname);
+  return (
+    <header class="banner">
+      <button
+        type="button"
+        class="skip"
+        onClick={() => document.querySelector<HTMLElement>("main h1")?.focus()}
+      >
+        Skip to content
+      </button>
+      <a class="brand" href={placeHref(["flows"])}>
+        Millrace
+      </a>
+      <span
+        role="status"
+        aria-label="Connection"
+        class="connection"
+        data-connection={connection.value}
+      >
+        {connection.value}
+      </span>
+      <button type="button" onClick={nextTheme}>
+        Theme: {theme.value}
+      </button>
+      {token.value !== undefined && (
+        <button type="button" onClick={signOut}>
+          Sign out
+        </button>
+      )}
+      {isOpen && (
+        <p class="warning">
+          This server needs no token: whoever reaches it may do everything. Set MILLRACE_TOKEN.
+        </p>
+      )}
+      {mismatch.value !== undefined && <p class="warning">{mismatch.value}</p>}
+    </header>
+  );
+}
+
+function Navigation(): ComponentChildren {
+  const [current] = place.value.path;
+  const open = openConfirmations.value;
+  return (
+    <nav aria-label="Main" class="navigation">
+      <ul>
+        {LINKS.map(([title, path]) => (
+          <li key={path}>
+            <a href={placeHref([path])} aria-current={current === path ? "page" : undefined}>
+              {path === "inbox" && open > 0 ? `${title}, ${open} open` : title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+interface Loaded {
+  readonly key: string;
+  readonly screen?: Screen;
+  readonly error?: unknown;
+}
+
+function CurrentScreen(): ComponentChildren {
+  const at = place.value;
+  const route = routeOf(at);
+  const [loaded, setLoaded] = useState<Loaded>();
+  useEffect(() => {
+    if (route === undefined) return undefined;
+    let isWanted = true;
+    const { key } = route;
+    route.load().then(
+      (screen) => isWanted && setLoaded({ key, screen }),
+      (error: unknown) => isWanted && setLoaded({ key, error }),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [route?.key]);
+  const Current = loaded?.screen;
+  const isNow = loaded?.key === route?.key;
+  return (
+    <main class="content">
+      {route === undefined ? (
+        <>
+          <Heading title="Not found" />
+          <p>
+            There is no screen at this address. <a href={placeHref(["flows"])}>Go to Flows</a>
+          </p>
+        </>
+      ) : isNow && loaded?.error !== undefined ? (
+        <>
+          <Heading title="Not loaded" />
+          <p role="alert">
+            A part of the page could not be loaded ({messageOf(loaded.error)}). Reload the page.
+          </p>
+        </>
+      ) : isNow && Current !== undefined ? (
+        <Current key={loaded?.key} place={at} />
+      ) : (
+        <p class="muted">Loading…</p>
+      )}
+    </main>
+  );
+}
+
+function isLoopback(host: string): boolean {
+  return (
+    host === "localhost" || host === "[::1]" || /^127\./.test(host) || host.endsWith(".localhost")
+  );
+}

@@ -1,0 +1,58 @@
+/** A table of a list: named, with a row of column heads. */
+import type { ComponentChildren } from "preact";
+import "./data-table.css";
+
+/** One column. */
+export interface Column<T> {
+  readonly title: string;
+  readonly cell: (row: T) => ComponentChildren;
+  /** The cell names its row. */
+  readonly isHead?: boolean;
+  /** Its head is there for screen readers alone. */
+  readonly isUntitled?: boolean;
+}
+
+/** A table. `keyOf`: the identity of a row. */
+export function DataTable<T>({
+  name,
+  columns,
+  rows,
+  keyOf,
+}: {
+  readonly name: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+}): ComponentChildren {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled by keyboard
+    <section class="table-scroll" tabIndex={0} aria-label={`${name}, scrollable`}>
+      <table aria-label={name}>
+        <thead>
+          <tr>
+            {columns.map(({ title, isUntitled }) => (
+              <th key={title} scope="col">
+                <span class={isUntitled ? "visually-hidden" : undefined}>{title}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, cell, isHead }) =>
+                isHead ? (
+                  <th key={title} scope="row">
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={title}>{cell(row)}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

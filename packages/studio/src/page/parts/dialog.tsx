@@ -1,0 +1,77 @@
+/** A dialog over the page: named, closed by Escape, and the focus goes back to where it was. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import "./dialog.css";
+
+/** A dialog that is open while it is in the page. `onClose`: Escape, "Cancel", or a click beside it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}): ComponentChildren {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <div class="dialog-body">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/** A dialog before an act that cannot be taken back: it says what will happen, and "Cancel" has the focus. */
+export function ConfirmDialog({
+  title,
+  action,
+  isBusy = false,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  /** Name of the button that does it. */
+  readonly action: string;
+  readonly isBusy?: boolean;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+  /** What will happen. */
+  readonly children: ComponentChildren;
+}): ComponentChildren {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div class="dialog-actions">
+        <button type="button" autofocus onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="danger" disabled={isBusy} onClick={onConfirm}>
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+/** Durations, money, numbers and times as the page writes them: one formatter each. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A length of time, such as `4 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / 1_000)} s`;
+  if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+  return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
+}
+
+/** US dollars; null: a price is unknown, which is never shown as 0. */
+export function formatCost(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined) return "unknown";
+  return usd === 0 || usd >= 0.01 ? `$${usd.toFixed(2)}` : `$${Number(usd.toPrecision(2))}`;
+}
+
+const numbers = new Intl.NumberFormat();
+
+/** A count with the reader's separators. */
+export function formatNumber(value: number): string {
+  return numbers.format(value);
+}
+
+/** A size, such as `2.4 GB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = bytes;
+  let at = 0;
+  while (value >= 1_000 && at < units.length - 1) {
+    value /= 1_000;
+    at += 1;
+  }
+  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
+}
+
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+
+/** A time in the reader's words, with its zone. */
+export function formatTime(time: string | number): string {
+  return absolute.format(new Date(time));
+}
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
+/** How long ago or ahead a time is, such as `2 minutes ago`. */
+export function formatRelative(time: string | number, now: number = Date.now()): string {
+  const ms = new Date(time).getTime() - now;
+  const size = Math.abs(ms);
+  if (size < MINUTE) return relative.format(Math.round(ms / 1_000), "second");
+  if (size < HOUR) return relative.format(Math.round(ms / MINUTE), "minute");
+  if (size < DAY) return relative.format(Math.round(ms / HOUR), "hour");
+  return relative.format(Math.round(ms / DAY), "day");
+}

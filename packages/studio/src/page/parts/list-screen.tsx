@@ -1,0 +1,30 @@
+/** What every screen of a list has: its state while it is read, when it is empty, and "Load more". */
+import type { ComponentChildren } from "preact";
+import type { ListState } from "../state/use-list.ts";
+import { Problem } from "./problem.tsx";
+
+/** Shows a list by `children`, or `empty` where it has no items. */
+export function ListView<T>({
+  list,
+  empty,
+  children,
+}: {
+  readonly list: ListState<T>;
+  readonly empty: ComponentChildren;
+  readonly children: (items: readonly T[]) => ComponentChildren;
+}): ComponentChildren {
+  const { items, hasMore, isLoading, error, loadMore } = list;
+  return (
+    <>
+      <Problem error={error} />
+      {items === undefined && error === undefined && <p class="muted">Loading…</p>}
+      {items?.length === 0 && empty}
+      {items !== undefined && items.length > 0 && children(items)}
+      {hasMore && (
+        <button type="button" disabled={isLoading} onClick={loadMore}>
+          Load more
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+/** What went wrong, as the server says it: title, detail, the places that it names, and the id of the request. */
+import { ClientError } from "@millrace/client";
+import type { ComponentChildren } from "preact";
+
+/** The one `alert` of a screen; nothing without an error. */
+export function Problem({ error }: { readonly error: unknown }): ComponentChildren {
+  // The place stays in the page, so that a screen reader says what comes into it.
+  return <div role="alert">{error === undefined ? undefined : <Details error={error} />}</div>;
+}
+
+function Details({ error }: { readonly error: unknown }): ComponentChildren {
+  const problem = ClientError.isInstance(error) ? error.problem : undefined;
+  if (problem === undefined) return <p class="problem">{messageOf(error)}</p>;
+  const { title, detail, errors = [], requestId } = problem;
+  return (
+    <div class="problem">
+      <p>
+        <strong>{title}</strong>
+        {detail !== undefined && <>: {detail}</>}
+      </p>
+      {errors.length > 0 && (
+        <ul>
+          {errors.map((each) => (
+            <li key={`${each.pointer} ${each.message}`}>
+              {each.pointer !== "" && <code>{each.pointer}</code>} {each.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {requestId !== undefined && <p class="muted">Request {requestId}</p>}
+    </div>
+  );
+}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,25 @@
+/** The screens of the page by the first part of a place. Each is loaded when it is first opened. */
+import type { ComponentType } from "preact";
+import type { Place, ScreenProps } from "./router.ts";
+
+/** A screen that is loaded. */
+export type Screen = ComponentType<ScreenProps>;
+
+/** Loads the screen of a place. `key`: places with the same one are one screen, which stays in the page. */
+export interface Route {
+  readonly key: string;
+  readonly load: () => Promise<Screen>;
+}
+
+const flows = async (): Promise<Screen> => (await import("./screens/flows/flows.tsx")).FlowsScreen;
+
+/** The route of a place; undefined: there is no such screen. */
+export function routeOf({ path }: Place): Route | undefined {
+  const [first = "", second] = path;
+  switch (first) {
+    case "flows":
+      return second === undefined ? { key: "flows", load: flows } : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The one stream of starts, pauses, confirmations and ends of all runs. Lists are refreshed by it and never polled.
+ *   F1  While the page is hidden, or nobody is signed in, no stream is open; shown again it goes on from its position.
+ *   F2  What was missed is told as a gap: then everything that was read is read again.
+ */
+import type { ExecutionEvent } from "@millrace/contracts";
+import { effect } from "@preact/signals";
+import { backend, isUnauthorised } from "../backend.ts";
+import { meta } from "./meta.ts";
+import { isActive } from "./visibility.ts";
+
+/** Hears an event of the feed; `undefined`: events may have been missed. */
+export type FeedListener = (event: ExecutionEvent | undefined) => void;
+
+/** Pause before a feed that ended without a reason is opened again, in milliseconds. */
+const REOPEN_MS = 2_000;
+
+const listeners = new Set<FeedListener>();
+let position: number | undefined;
+
+/** Calls `listener` for each event from now on; answers what ends that. */
+export function onFeed(listener: FeedListener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Reads the feed while the page is in use. Called once. */
+export function followFeed(): void {
+  effect(() => {
+    if (!isActive.value || isUnauthorised.value || meta.value === undefined) return undefined;
+    const stop = new AbortController();
+    void read(stop.signal);
+    return () => stop.abort();
+  });
+}
+
+async function read(signal: AbortSignal): Promise<void> {
+  // A page that was hidden before any event came does not know where it was.
+  if (position === undefined) tell(undefined);
+  while (!signal.aborted) {
+    try {
+      const after = position === undefined ? {} : { after: position };
+      for await (const entry of backend.feed({ ...after, signal })) {
+        position = entry.position;
+        if (entry.gap) tell(undefined);
+        tell(entry.event);
+      }
+    } catch {
+      // The state of the connection says it, and a refused token leads to the sign-in.
+      if (signal.aborted || isUnauthorised.peek()) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
+  }
+}
+
+function tell(event: ExecutionEvent | undefined): void {
+  for (const listener of listeners) listener(event);
+}

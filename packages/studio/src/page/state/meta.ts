@@ -1,0 +1,83 @@
+/** What the server says of itself and of the caller, and what the page may do with it. */
+import type { Meta } from "@millrace/contracts";
+import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
+import { backend, backendWith, isUnauthorised } from "../backend.ts";
+import { askSiblings, forgetToken, keepToken, token } from "../session.ts";
+
+/** What a caller may do; each role includes those before it. */
+export type Role = "read" | "run" | "admin";
+
+const ROLES: readonly Role[] = ["read", "run", "admin"];
+
+const current = signal<Meta | undefined>(undefined);
+
+/** The server; undefined: it has not answered yet. */
+export const meta: ReadonlySignal<Meta | undefined> = current;
+
+/** Why the page and the server do not fit; the page then reads only. Undefined: they fit. */
+export const mismatch: ReadonlySignal<string | undefined> = computed(() => {
+  const version = current.value?.version;
+  return version === undefined ? undefined : versionProblem(PAGE_VERSION, version);
+});
+
+/** Reads `get_meta`. Where a token is needed and none is known, other tabs are asked; `isUnauthorised` then says that none had one. */
+export async function loadMeta(): Promise<void> {
+  try {
+    current.value = await backend.invoke("get_meta", {});
+    return;
+  } catch (error) {
+    if (!isUnauthorised.peek()) throw error;
+  }
+  const known = token.peek() === undefined ? await askSiblings() : undefined;
+  if (known !== undefined) await signIn(known);
+}
+
+/** Tries a token; false: the server does not accept it. */
+export async function signIn(tried: string): Promise<boolean> {
+  let answered: Meta;
+  try {
+    answered = await backendWith(() => tried).invoke("get_meta", {});
+  } catch (error) {
+    if (isUnauthorised.peek()) return false;
+    throw error;
+  }
+  batch(() => {
+    keepToken(tried);
+    isUnauthorised.value = false;
+    current.value = answered;
+  });
+  return true;
+}
+
+/** Forgets the token and what the server said. */
+export function signOut(): void {
+  forgetToken();
+  current.value = undefined;
+  isUnauthorised.value = true;
+}
+
+/** Why the page may not do what needs a role; undefined: it may. For `disabled` and `title` of a control. */
+export function refusal(role: Role): string | undefined {
+  if (role !== "read" && mismatch.value !== undefined) return mismatch.value;
+  const has = current.value?.caller?.role ?? "admin";
+  return ROLES.indexOf(has) < ROLES.indexOf(role) ? `needs the role ${role}` : undefined;
+}
+
+/** Whether the server has a handler for a command; without one a part of it is not installed. */
+export function isWired(command: string): boolean {
+  return !(current.value?.commands.unwired.includes(command) ?? false);
+}
+
+/** What is wrong with a server of this version; undefined: nothing. */
+export function versionProblem(page: string, server: string): string | undefined {
+  const [pageMajor = 0, pageMinor = 0] = numbersOf(page);
+  const [major = 0, minor = 0] = numbersOf(server);
+  const isOlder = major < pageMajor || (major === pageMajor && minor < pageMinor);
+  if (major === pageMajor && !isOlder) return undefined;
+  const age = isOlder ? "older" : "newer";
+  return `The server has version ${server}, which is ${age} than this page (${page}): reload the page, or update the server`;
+}
+
+function numbersOf(version: string): number[] {
+  return version.split(/[.+-]/).slice(0, 2).map(Number);
+}

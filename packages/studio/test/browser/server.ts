@@ -1,0 +1,80 @@
+/** A real server with the page, in a process and a data folder of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { type Client, createClient } from "@millrace/client";
+import type { ServerOptions } from "@millrace/server";
+
+/** Options of a server that are plain data. */
+export type TestServerOptions = Omit<
+  ServerOptions,
+  "log" | "caller" | "onError" | "clock" | "studio" | "nodeTypes"
+>;
+
+/** A server that listens on loopback. */
+export interface TestServer extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:40123`; the page is at `/studio`. */
+  readonly url: string;
+  /** A client with the first token of the server, if it has any. */
+  readonly client: Client;
+  /** Ends the process at once, as a crash does. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address with the same data. */
+  restart(): Promise<void>;
+}
+
+const SCRIPT = fileURLToPath(new URL("serve.mjs", import.meta.url));
+
+/** Starts a server; its data are gone when it is disposed. */
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const store = await mkdtemp(join(tmpdir(), "studio-"));
+  const given = {
+    credentials: { store: "memory" },
+    models: false,
+    ...options,
+    store,
+  };
+  let { child, url } = await launch({ port: 0, ...given });
+  const token = options.tokens?.[0]?.split(":").at(-1);
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return {
+    url,
+    client: createClient({ url, ...(token !== undefined && { token }) }),
+    kill,
+    async restart() {
+      await kill();
+      ({ child, url } = await launch({ ...given, port: Number(new URL(url).port) }));
+    },
+    async [Symbol.asyncDispose]() {
+      await kill();
+      await rm(store, { recursive: true, force: true });
+    },
+  };
+}
+
+async function launch(
+  options: object,
+): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+  const child = spawn(process.execPath, [SCRIPT], {
+    env: { ...process.env, STUDIO_TEST_OPTIONS: JSON.stringify(options) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let complaint = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complaint += text;
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { url } = JSON.parse(line) as { readonly url: string };
+    return { child, url };
+  }
+  throw new Error(`the server did not start: ${complaint}`);
+}

@@ -1,0 +1,49 @@
+/**
+ * How the page is built. Addresses in it are relative, so that it works below any path: the document is `studio`, and its files are in
+ * `studio/assets` beside it.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as {
+  readonly version: string;
+};
+const outDir = fileURLToPath(new URL("dist/page", import.meta.url));
+
+export default defineConfig({
+  root: fileURLToPath(new URL("src/page", import.meta.url)),
+  base: "./",
+  define: { PAGE_VERSION: JSON.stringify(version) },
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir,
+    emptyOutDir: true,
+    assetsDir: "studio/assets",
+    assetsInlineLimit: 0, // the page's policy forbids data: addresses
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  worker: { format: "es" },
+  plugins: [compressed()],
+});
+
+/** Writes each file also as Brotli and gzip, so that no server compresses them again for each reader. */
+function compressed(): Plugin {
+  return {
+    name: "compressed",
+    apply: "build",
+    closeBundle() {
+      for (const entry of readdirSync(outDir, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || /\.(br|gz)$/.test(entry.name)) continue;
+        const file = join(entry.parentPath, entry.name);
+        const body = readFileSync(file);
+        writeFileSync(`${file}.br`, brotliCompressSync(body));
+        writeFileSync(`${file}.gz`, gzipSync(body, { level: 9 }));
+      }
+    },
+  };
+}
