@@ -1,4 +1,6 @@
-/** The page starts here. */
+/** The page starts here. Styles come first: they fix the order of the layers. */
+import "../styles/tokens.css";
+import "../styles/base.css";
 import { render } from "preact";
 import { Frame } from "./frame.tsx";
 import { followAddress } from "./router.ts";
@@ -7,8 +9,6 @@ import { followConfirmations } from "./state/confirmations.ts";
 import { followFeed } from "./state/feed.ts";
 import { followTheme } from "./state/theme.ts";
 import { followVisibility } from "./state/visibility.ts";
-import "../styles/tokens.css";
-import "../styles/base.css";
 
 followTheme();
 followAddress();

@@ -6,11 +6,13 @@ const DAY = 24 * HOUR;
 
 /** A length of time, such as `4 ms`, `2.4 s`, `3 min 5 s`, `2 h 10 min`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / 1_000)} s`;
-  if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
-  return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE - 50) return `${(ms / 1_000).toFixed(1)} s`;
+  const s = Math.round(ms / 1_000);
+  if (ms < HOUR) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  const h = Math.floor(s / 3_600);
+  if (ms < DAY) return `${h} h ${Math.floor((s % 3_600) / 60)} min`;
+  return `${Math.floor(h / 24)} d ${h % 24} h`;
 }
 
 /** US dollars; null: a price is unknown, which is never shown as 0. */

@@ -42,7 +42,7 @@ export function FlowsScreen({ place }: ScreenProps): ComponentChildren {
       <Heading title={isEmpty ? "No flows yet" : "Flows"} />
       <NewFlow />
       {!isEmpty && (
-        <search>
+        <search class="narrow">
           <label>
             Search
             <input

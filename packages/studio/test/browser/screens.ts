@@ -1,0 +1,23 @@
+/** Every screen of the page with something on it, and how a test knows that it is there. */
+import type { Page } from "playwright-core";
+import type { Seeded } from "./seed.ts";
+
+/** One screen to look at. */
+export interface ScreenShot {
+  readonly name: string;
+  readonly place: (seeded: Seeded) => string;
+  /** Resolves when the screen shows what it is about. */
+  readonly ready: (page: Page) => Promise<unknown>;
+}
+
+const heading = (name: string) => (page: Page) => page.getByRole("heading", { name }).waitFor();
+
+/** All screens, in the order of the navigation. */
+export const SCREENS: readonly ScreenShot[] = [
+  {
+    name: "flows",
+    place: () => "#/flows",
+    ready: (page) => page.getByRole("link", { name: "site-watch" }).waitFor(),
+  },
+  { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
+];

@@ -1,0 +1,42 @@
+/** What is loaded for a screen, as gzip. A ceiling is raised only by a visible line here. */
+
+import { studioAssets } from "@millrace/studio";
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { type Seeded, seed } from "./seed.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+interface Ceiling {
+  readonly what: string;
+  readonly place: (seeded: Seeded) => string;
+  readonly ready: string;
+  readonly bytes: number;
+}
+
+const CEILINGS: readonly Ceiling[] = [
+  { what: "the list of flows", place: () => "#/flows", ready: "Flows", bytes: 30_000 },
+];
+
+describeWith("chromium")("the bytes of a first load", () => {
+  const studio = useStudio();
+
+  for (const { what, place, ready, bytes } of CEILINGS) {
+    test(`${what} stays below its ceiling`, async () => {
+      await using server = await startServer();
+      const seeded = await seed(server.client);
+      const page = await studio.open(server.url);
+      const loaded = new Set<string>(["/studio"]);
+      page.on("request", (request) => loaded.add(new URL(request.url()).pathname));
+      await page.goto(`${server.url}/studio${place(seeded)}`);
+      await page.reload();
+      await page.getByRole("heading", { name: ready }).waitFor();
+      await page.waitForLoadState("load");
+      const assets = await studioAssets();
+      const sizes = [...loaded].flatMap((path) => assets.get(path)?.gzip.byteLength ?? []);
+      const sum = sizes.reduce((total, size) => total + size, 0);
+      expect(sum).toBeGreaterThan(15_000);
+      expect(sum).toBeLessThanOrEqual(bytes);
+    });
+  }
+});

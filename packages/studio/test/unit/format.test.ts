@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import {
+  formatBytes,
+  formatCost,
+  formatDuration,
+  formatRelative,
+} from "../../src/page/parts/format.ts";
+
+test("durations have the unit that a person reads", () => {
+  const rows: [number, string][] = [
+    [0, "0 ms"],
+    [4.4, "4 ms"],
+    [999.6, "1.0 s"],
+    [2_400, "2.4 s"],
+    [59_960, "1 min 0 s"],
+    [185_000, "3 min 5 s"],
+    [7_800_000, "2 h 10 min"],
+    [90_000_000, "1 d 1 h"],
+  ];
+  for (const [ms, text] of rows) expect(formatDuration(ms)).toBe(text);
+});
+
+test("an unknown price is never shown as nothing", () => {
+  expect(formatCost(null)).toBe("unknown");
+  expect(formatCost(0)).toBe("$0.00");
+  expect(formatCost(0.00061)).toBe("$0.00061");
+  expect(formatCost(1.005)).toBe("$1.00");
+});
+
+test("sizes have the unit that a person reads", () => {
+  expect(formatBytes(512)).toBe("512 B");
+  expect(formatBytes(2_400_000_000)).toBe("2.4 GB");
+});
+
+test("times are told from now, in the larger of their units", () => {
+  const now = Date.UTC(2026, 0, 2);
+  expect(formatRelative(now - 120_000, now)).toBe("2 minutes ago");
+  expect(formatRelative(now + 3 * 3_600_000, now)).toBe("in 3 hours");
+});
