@@ -25,8 +25,9 @@ export const connection: ReadonlySignal<ConnectionState> = state;
 /** Raised by every answer 401: the token is missing, wrong or revoked. */
 export const isUnauthorised = signal(false);
 
-/** The server is the one that sent the page: its address is the page's, without `studio`. */
-const url = globalThis.location?.href.replace(/[?#].*$/, "").replace(/\/studio\/?$/, "") ?? "";
+/** Address of the server: it sent the page, so it is the page's own, without `studio`. */
+export const serverUrl: string =
+  globalThis.location?.href.replace(/[?#].*$/, "").replace(/\/studio\/?$/, "") ?? "";
 
 /** The server of this page. */
 export const backend: Backend = backendWith(() => token.peek());
@@ -34,7 +35,7 @@ export const backend: Backend = backendWith(() => token.peek());
 /** A client with the token that `tokenOf` gives at each request. */
 export function backendWith(tokenOf: () => string | undefined): Backend {
   return createClient({
-    url,
+    url: serverUrl,
     fetch: (address, init) => send(address, init, tokenOf()),
     retry: { maxTries: Number.POSITIVE_INFINITY, maxDelayMs: MAX_RETRY_MS },
   });

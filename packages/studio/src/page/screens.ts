@@ -12,6 +12,7 @@ export interface Route {
 }
 
 const flows = async (): Promise<Screen> => (await import("./screens/flows/flows.tsx")).FlowsScreen;
+const runs = async (): Promise<Screen> => (await import("./screens/runs/runs.tsx")).RunsScreen;
 
 /** The route of a place; undefined: there is no such screen. */
 export function routeOf({ path }: Place): Route | undefined {
@@ -19,6 +20,8 @@ export function routeOf({ path }: Place): Route | undefined {
   switch (first) {
     case "flows":
       return second === undefined ? { key: "flows", load: flows } : undefined;
+    case "runs":
+      return second === undefined ? { key: "runs", load: runs } : undefined;
     default:
       return undefined;
   }

@@ -1,6 +1,7 @@
 /** What axe finds on a page: nothing is allowed. */
 import axe from "axe-core";
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** A broken rule with the elements that break it. */
 export interface AxeFinding {
@@ -19,4 +20,12 @@ export async function axeFindings(page: Page): Promise<readonly AxeFinding[]> {
       elements: nodes.map(({ html, failureSummary }) => `${html}\n${failureSummary}`),
     }));
   });
+}
+
+/** Fails where the page as it stands breaks a rule, in light or in dark. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeFindings(page), colorScheme).toEqual([]);
+  }
 }

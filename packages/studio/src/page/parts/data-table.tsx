@@ -10,6 +10,8 @@ export interface Column<T> {
   readonly isHead?: boolean;
   /** Its head is there for screen readers alone. */
   readonly isUntitled?: boolean;
+  /** Numbers stand at the end of their cell. */
+  readonly isNumber?: boolean;
 }
 
 /** A table. `keyOf`: the identity of a row. */
@@ -30,8 +32,8 @@ export function DataTable<T>({
       <table aria-label={name}>
         <thead>
           <tr>
-            {columns.map(({ title, isUntitled }) => (
-              <th key={title} scope="col">
+            {columns.map(({ title, isUntitled, isNumber }) => (
+              <th key={title} scope="col" class={isNumber ? "number" : undefined}>
                 <span class={isUntitled ? "visually-hidden" : undefined}>{title}</span>
               </th>
             ))}
@@ -40,13 +42,15 @@ export function DataTable<T>({
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isHead }) =>
+              {columns.map(({ title, cell, isHead, isNumber }) =>
                 isHead ? (
                   <th key={title} scope="row">
                     {cell(row)}
                   </th>
                 ) : (
-                  <td key={title}>{cell(row)}</td>
+                  <td key={title} class={isNumber ? "number" : undefined}>
+                    {cell(row)}
+                  </td>
                 ),
               )}
             </tr>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { ListState } from "../state/use-list.ts";
 import { Problem } from "./problem.tsx";
+import "./list-screen.css";
 
 /** Shows a list by `children`, or `empty` where it has no items. */
 export function ListView<T>({

@@ -1,0 +1,79 @@
+/** The controls that narrow the list of runs; what they say is in the place. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { setQuery } from "../../router.ts";
+import { filterOf, RUN_STATES, tagName, tagQuery } from "./run-filter.ts";
+
+/** Status, flow and tags. */
+export function RunsFilters({ query }: { readonly query: URLSearchParams }): ComponentChildren {
+  const { status = [], tags = {} } = filterOf(query);
+  return (
+    <search class="filters">
+      <label>
+        Status
+        <select
+          value={status[0] ?? ""}
+          onChange={(event) => setQuery({ status: event.currentTarget.value })}
+        >
+          <option value="">any</option>
+          {RUN_STATES.map((state) => (
+            <option key={state} value={state}>
+              {state}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Flow
+        <input
+          type="search"
+          value={query.get("flow") ?? ""}
+          onChange={(event) => setQuery({ flow: event.currentTarget.value.trim() })}
+        />
+      </label>
+      <TagField />
+      {Object.entries(tags).map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          class="chip"
+          aria-label={`Remove the filter ${name}=${value}`}
+          onClick={() => setQuery({ [tagName(name)]: undefined })}
+        >
+          {name}={value} <span aria-hidden="true">×</span>
+        </button>
+      ))}
+    </search>
+  );
+}
+
+function TagField(): ComponentChildren {
+  const [typed, setTyped] = useState("");
+  const isWrong = typed !== "" && tagQuery(typed) === undefined;
+  const add = (): void => {
+    const query = tagQuery(typed);
+    if (query === undefined) return;
+    setQuery(query);
+    setTyped("");
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        add();
+      }}
+    >
+      <label>
+        Tag
+        <input
+          type="search"
+          placeholder="name=value"
+          aria-invalid={isWrong}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+          onBlur={add}
+        />
+      </label>
+    </form>
+  );
+}
