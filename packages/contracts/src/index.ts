@@ -289,6 +289,7 @@ export type {
   ModelState,
   ModelsFrame,
 } from "./schemas/model.ts";
+export type { ProviderInfo } from "./schemas/provider.ts";
 export type {
   Confirmation,
   NodeInputs,

@@ -123,11 +123,12 @@ export class Jobs {
   #add(about: JobKind, sink: EventSink | null): Kept {
     this.#forget();
     const controller = new AbortController();
+    const id = `job_${randomBytes(12).toString("hex")}`;
     const job: Kept = {
-      id: `job_${randomBytes(12).toString("hex")}`,
+      id,
       about,
       startedAt: this.#clock.now(),
-      progress: new Progress(about.name, sink, this.#clock.now),
+      progress: new Progress({ name: about.name, jobId: id }, sink, this.#clock.now),
       controller,
       signal: controller.signal,
       error: null,

@@ -1,5 +1,5 @@
 /**
- * Progress of a job as the channel tells it: `{stage, current, total, message}` and nothing else.
+ * Progress of a job as the channel tells it: `{stage, current, total, message}`, and which job it is.
  *   P1  The first and the last event of each stage are always sent; between them at most ten a second.
  *   P2  `current` never falls within a stage, except by `restart`, whose message ends with `: restarted`.
  *   P3  One terminal event, after which nothing is sent.
@@ -16,18 +16,24 @@ export interface Position {
   readonly total: number;
 }
 
-/** Progress of the job of `name`, a model or an engine. Without a sink it is kept, not sent. */
+/** What progress is about: the job, and its model or engine. */
+export interface ProgressSubject {
+  readonly name: string;
+  readonly jobId: string;
+}
+
+/** Progress of a job. Without a sink it is kept, not sent. */
 export class Progress {
   #position: Position = { stage: "resolve", current: 0, total: 0 };
-  readonly #name: string;
+  readonly #about: ProgressSubject;
   readonly #sink: EventSink | null;
   readonly #now: () => number;
   #sentAt = Number.NEGATIVE_INFINITY;
   #unsent = false;
   #ended = false;
 
-  constructor(name: string, sink: EventSink | null, now: () => number) {
-    this.#name = name;
+  constructor(about: ProgressSubject, sink: EventSink | null, now: () => number) {
+    this.#about = about;
     this.#sink = sink;
     this.#now = now;
   }
@@ -78,7 +84,8 @@ export class Progress {
   #send(text?: string): void {
     this.#unsent = false;
     this.#sentAt = this.#now();
-    const message = text === undefined ? this.#name : `${this.#name}: ${text}`;
-    this.#sink?.emit("models:install_progress", { ...this.#position, message });
+    const { name, jobId } = this.#about;
+    const message = text === undefined ? name : `${name}: ${text}`;
+    this.#sink?.emit("models:install_progress", { ...this.#position, message, jobId });
   }
 }

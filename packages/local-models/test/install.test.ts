@@ -36,7 +36,7 @@ const stages = (steps: readonly Step[]) => [...new Set(steps.map(({ stage }) => 
 /** What must hold of every job's events. */
 function checkSteps(steps: readonly Step[]): void {
   for (const step of steps) {
-    expect(Object.keys(step)).toEqual(["stage", "current", "total", "message"]);
+    expect(Object.keys(step)).toEqual(["stage", "current", "total", "message", "jobId"]);
     expect(Number.isSafeInteger(step.current) && Number.isSafeInteger(step.total)).toBe(true);
     if (step.total > 0) expect(step.current).toBeLessThanOrEqual(step.total);
   }
@@ -80,7 +80,13 @@ test("a model is fetched, verified and registered, and the events say so step by
     [0, 1],
     [1, 1],
   ]);
-  expect(steps.at(-1)).toEqual({ stage: "done", current: 1, total: 1, message: "tiny:f32" });
+  expect(steps.at(-1)).toEqual({
+    stage: "done",
+    current: 1,
+    total: 1,
+    message: "tiny:f32",
+    jobId: job.id,
+  });
   const registered = opened.sent.findIndex(({ channel }) => channel === "models:registered");
   expect(opened.sent[registered]).toEqual({ channel: "models:registered", payload: "tiny:f32" });
   expect(opened.sent[registered + 1]?.payload).toMatchObject({ stage: "register", current: 1 });

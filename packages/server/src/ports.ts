@@ -20,6 +20,7 @@ import type {
   Json,
   ModelManager,
   ParsedArgs,
+  ProviderInfo,
   RunState,
   ServiceCredential,
   ServiceDefinition,
@@ -172,6 +173,8 @@ export interface ServerHost {
   readonly templates: TemplatePort;
   /** Managed models; null: this server has none. */
   readonly models: ManagedModels | null;
+  /** The AI providers by name; asks nobody outside. Absent: `list_providers` is refused. */
+  readonly providers?: (signal: AbortSignal) => Promise<readonly ProviderInfo[]>;
   /** Absent: schedules do not fire. */
   readonly scheduler?: Scheduler;
   /** Keys of webhooks. */

@@ -45,6 +45,7 @@ const WIRED = [
   "list_hub_items",
   "list_hubs",
   "list_nodes",
+  "list_providers",
   "list_runs",
   "list_schedules",
   "list_services",

@@ -77,7 +77,7 @@ describe("without managed models", () => {
     const ofModels = [...COMMANDS.values()].filter(({ http }) =>
       /^\/api\/(?:models|engines)/.test(http?.path ?? ""),
     );
-    expect(ofModels).toHaveLength(11);
+    expect(ofModels).toHaveLength(13);
     for (const { name, http } of ofModels) {
       const byName = await post(server, "/api/invoke", { command: name, args: {} });
       const path = (http?.path ?? "").replace(/:\w+/g, "x");
@@ -184,6 +184,7 @@ describeUnless(await noLocalEngine())("models over HTTP", () => {
     for (const { payload } of told) {
       expect(Object.keys(payload as object).sort()).toEqual([
         "current",
+        "jobId",
         "message",
         "stage",
         "total",
@@ -194,6 +195,19 @@ describeUnless(await noLocalEngine())("models over HTTP", () => {
       .filter(({ message }) => message.startsWith("chain"))
       .map(({ stage }) => stage);
     expect([...new Set(stages)]).toEqual(["resolve", "download", "verify", "register", "done"]);
+    const jobs = await get<Job[]>("/api/models/jobs");
+    const installs = jobs.filter(({ kind }) => kind === "install");
+    expect(installs).toMatchObject([
+      { modelId: "chain", stage: "done", error: null },
+      { modelId: "babble", stage: "done", error: null },
+    ]);
+    const [{ id = "" } = {}] = installs;
+    const ofJob = told.filter(({ payload }) => (payload as { jobId: string }).jobId === id);
+    expect(ofJob.at(-1)?.payload).toMatchObject({ stage: "done", message: "chain" });
+    expect(await get<Job>(`/api/models/jobs/${id}`)).toEqual(installs[0]);
+    expect(await get<Job[]>("/api/models/jobs?open=true")).toEqual([]);
+    const unknown = await fetch(`${server.url}/api/models/jobs/job_0`);
+    expect(await problemOf(unknown)).toMatchObject({ code: "not_found", resource: "job" });
     const registered = frames.filter(({ channel }) => channel === "models:registered");
     expect(registered.map(({ payload }) => payload)).toEqual(["chain", "babble"]);
     const page = await get<{ items: Model[] }>("/api/models?state=ready&limit=1");

@@ -123,6 +123,27 @@ describe("a retry", () => {
     expect((await retry(server, "none")).status).toBe(404);
   });
 
+  test("is found by the run that it repeats, and both by the id of their flow", async () => {
+    const server = await serve();
+    const [started] = await finish(server, request);
+    await finish(server, { dsl: HELLO });
+    const runId = started?.runId ?? "";
+    const again = (await (await retry(server, runId)).json()) as RunRef;
+    await logOf(server, again.runId);
+    const found = async (filter: object) => {
+      const page = await invoke<Page<RunSummary>>(server, "list_runs", filter);
+      return page.items.map((run) => run.runId);
+    };
+    const flow = (await invoke<RunSummary>(server, "get_run", { runId })).flow.id;
+    expect(await found({ retryOf: runId })).toEqual([again.runId]);
+    expect(await found({ flow })).toEqual([again.runId, runId]);
+    expect(await found({ flow: "another" })).toEqual([]);
+    const first = await invoke<Page<RunSummary>>(server, "list_runs", { flow, limit: 1 });
+    expect(await found({ flow, limit: 1, cursor: first.nextCursor })).toEqual([runId]);
+    const other = { command: "list_runs", args: { retryOf: runId, cursor: first.nextCursor } };
+    expect((await problemOf(await post(server, "/api/invoke", other))).code).toBe("bad_cursor");
+  });
+
   test("with a key is one run, also when it is asked for after a restart", async () => {
     const dir = temporaryFolder();
     const first = await serve({ store: dir });

@@ -91,6 +91,23 @@ export const modelCommands = commandTable({
     errors: WORK_ERRORS,
     http: post("/api/models/scan", 202),
   },
+  list_model_jobs: {
+    summary: "List jobs on models, those that ended within a day too",
+    args: z.strictObject({
+      open: z.boolean().describe("Only jobs that have not ended.").exactOptional(),
+    }),
+    result: z.array(jobSchema),
+    effect: "read",
+    http: get("/api/models/jobs"),
+  },
+  get_model_job: {
+    summary: "Show a job on models, with the sentence of its error",
+    args: jobRefSchema,
+    result: jobSchema,
+    effect: "read",
+    errors: ["not_found"],
+    http: get("/api/models/jobs/:jobId"),
+  },
   list_engines: {
     summary: "List the programs that run models",
     args: none,

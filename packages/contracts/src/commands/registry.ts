@@ -7,6 +7,7 @@ import { hubCommands } from "./hubs.ts";
 import { metaCommands } from "./meta.ts";
 import { modelCommands } from "./models.ts";
 import { nodeCommands } from "./nodes.ts";
+import { providerCommands } from "./providers.ts";
 import { runCommands } from "./runs.ts";
 import { scheduleCommands } from "./schedules.ts";
 import { serviceCommands } from "./services.ts";
@@ -19,6 +20,7 @@ type Table = typeof runCommands &
   typeof templateCommands &
   typeof nodeCommands &
   typeof modelCommands &
+  typeof providerCommands &
   typeof settingsCommands &
   typeof hubCommands &
   typeof scheduleCommands &
@@ -32,6 +34,7 @@ const TABLE: Table = {
   ...templateCommands,
   ...nodeCommands,
   ...modelCommands,
+  ...providerCommands,
   ...settingsCommands,
   ...hubCommands,
   ...scheduleCommands,

@@ -43,6 +43,7 @@ export {
   modelStateSchema,
   modelsFrameSchema,
 } from "./model.ts";
+export { providerInfoSchema } from "./provider.ts";
 export {
   confirmationSchema,
   confirmationStatusSchema,

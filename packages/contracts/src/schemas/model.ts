@@ -131,6 +131,7 @@ export const modelsFrameSchema = z.discriminatedUnion("channel", [
       current: count,
       total: count,
       message: z.string(),
+      jobId: z.string().describe("The job, as `get_model_job` shows it.").exactOptional(),
     }),
   }),
   z.strictObject({ channel: z.literal("models:registered"), payload: z.string() }),

@@ -255,6 +255,13 @@ export type RunBlob = Infer<typeof runBlobSchema>;
 export const runFilterShape = {
   status: z.array(runStateSchema).exactOptional(),
   template: slugSchema.exactOptional(),
+  flow: z
+    .string()
+    .min(1)
+    .max(256)
+    .describe("Id of the flow, whether it is stored or not.")
+    .exactOptional(),
+  retryOf: runIdSchema.describe("Runs that repeat this one.").exactOptional(),
   tags: tagsSchema.describe("Every pair must be there.").exactOptional(),
   since: zonedTimeSchema.exactOptional(),
   until: zonedTimeSchema.exactOptional(),

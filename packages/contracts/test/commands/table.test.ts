@@ -12,7 +12,7 @@ const TABLE = `
 run_flow                 | POST   /api/run | 200 | x | k | ${RUN}
 start_run                | POST   /api/runs | 202 | x | k | ${RUN}
 run_and_wait             | POST   /api/runs | 200 202 | x | k | ${RUN} waitMs
-list_runs                | GET    /api/runs | 200 | r | - | status template tags since until trigger ${PAGE}
+list_runs                | GET    /api/runs | 200 | r | - | status template flow retryOf tags since until trigger ${PAGE}
 get_run                  | GET    /api/runs/:runId | 200 | r | - | runId
 get_run_events           | GET    /api/runs/:runId/events | 200 | r | - | runId after kinds node below snapshot lag limit
 get_run_graph            | GET    /api/runs/:runId/graph | 200 | r | - | runId
@@ -50,9 +50,12 @@ remove_model             | DELETE /api/models/:modelId | 204 | a | k | modelId f
 load_model               | POST   /api/models/:modelId/load | 202 200 | a | k | modelId contextSize threads ttlMs wait
 unload_model             | POST   /api/models/:modelId/unload | 202 | a | k | modelId force
 scan_models              | POST   /api/models/scan | 202 | a | k |
+list_model_jobs          | GET    /api/models/jobs | 200 | r | - | open
+get_model_job            | GET    /api/models/jobs/:jobId | 200 | r | - | jobId
 list_engines             | GET    /api/engines | 200 | r | - |
 fetch_engine             | POST   /api/engines/:engineId/fetch | 202 | a | k | engineId
 subscribe_models         | GET    /api/models/events | 200 | r | - |
+list_providers           | GET    /api/providers | 200 | r | - |
 get_settings             | GET    /api/settings | 200 | r | - |
 get_settings_schema      | GET    /api/settings/schema | 200 | r | - |
 update_settings          | PATCH  /api/settings | 200 | a | n | patch ifMatch

@@ -27,6 +27,7 @@ import { hubModels } from "../hubs/stored-hubs.ts";
 import { modelHandlers } from "../models/commands.ts";
 import { openModels } from "../models/index.ts";
 import type { Logger, ServerHost } from "../ports.ts";
+import { createProviderList } from "../providers/list-providers.ts";
 import { openServerExtensions, type ServerExtensions } from "./extensions.ts";
 import { coreHandlers } from "./handlers.ts";
 import { createStandardRegistry } from "./registry.ts";
@@ -184,6 +185,13 @@ export async function buildHost(
     catalog,
     commands: models === null ? coreHandlers : new Map([...coreHandlers, ...modelHandlers]),
     models,
+    providers: createProviderList({
+      settings: options.ai.settings,
+      own: ai.providers,
+      extensions: extensions.providers,
+      credentials: ai.ai.credentials,
+      services,
+    }),
     services,
     templates: templatePort(store.templates),
     egress,

@@ -6,6 +6,7 @@ import { serviceHandlers } from "../connections/commands.ts";
 import { flowHandlers } from "../flows/commands.ts";
 import { hubHandlers } from "../hubs/commands.ts";
 import type { CommandHandlers } from "../ports.ts";
+import { providerHandlers } from "../providers/commands.ts";
 import { runHandlers } from "../runs/commands.ts";
 import { inputHandlers } from "../runs/inputs.ts";
 import { scheduleHandlers } from "../schedules/commands.ts";
@@ -18,6 +19,7 @@ export const coreHandlers: CommandHandlers = new Map([
   ...inputHandlers,
   ...flowHandlers,
   ...serviceHandlers,
+  ...providerHandlers,
   ...templateHandlers,
   ...settingsHandlers,
   ...hubHandlers,

@@ -3,11 +3,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Model, ModelManager } from "@millrace/contracts";
 import { isErrorCode } from "@millrace/contracts/commands";
 import { Answer, keyed, notWired, pageOf, wire } from "../dispatch/index.ts";
-import { ProblemError } from "../errors.ts";
+import { notFound, ProblemError } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 
 /** What looking at a file takes before its process is made: the answer to a load is a model that loads. */
 const LOOK_MS = 50;
+/** Stages of a job after which nothing follows. */
+const ENDED: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
 
 /** Does something with the manager. Throws `command_not_wired` where there is none, and what the manager refuses as a problem. */
 async function withManager<T>(
@@ -93,6 +95,16 @@ export const modelHandlers: HandlerList = [
         return { jobId: job.id };
       }),
     ),
+  ),
+  wire("list_model_jobs", ({ open = false }, call) =>
+    withManager(call, (manager) => manager.jobs().filter((job) => !open || !ENDED.has(job.stage))),
+  ),
+  wire("get_model_job", ({ jobId }, call) =>
+    withManager(call, (manager) => {
+      const job = manager.jobs().find(({ id }) => id === jobId);
+      if (job === undefined) throw notFound("job");
+      return job;
+    }),
   ),
   wire("list_engines", (_args, call) => withManager(call, (manager) => [...manager.engines()])),
   wire("fetch_engine", (args, call) =>

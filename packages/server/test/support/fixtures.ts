@@ -270,9 +270,15 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
   load_model: async (world) => ({ modelId: await installed(world), contextSize: 256 }),
   unload_model: async (world) => ({ modelId: await installed(world) }),
   scan_models: () => ({}),
+  list_model_jobs: async (world) => {
+    await fetching(world);
+    return { open: true };
+  },
+  get_model_job: async (world) => ({ jobId: await fetching(world) }),
   list_engines: () => ({}),
   fetch_engine: () => ({ engineId: "llama-cpp" }),
   subscribe_models: () => ({}),
+  list_providers: () => ({}),
   get_meta: () => ({}),
   list_commands: () => ({}),
 };

@@ -156,7 +156,8 @@ export function createRuns(parts: {
 }
 
 /** The filter in canonical form and without its page; cursors are bound to it. */
-function normal({ status, template, tags, since, until, trigger }: RunFilter): unknown {
+function normal(filter: RunFilter): unknown {
+  const { status, template, flow, retryOf, tags, since, until, trigger } = filter;
   return [
     status === undefined ? null : [...status].sort(),
     template ?? null,
@@ -164,13 +165,16 @@ function normal({ status, template, tags, since, until, trigger }: RunFilter): u
     since ?? null,
     until ?? null,
     trigger ?? null,
+    // Cursors that were given out before these two were asked for stay good.
+    ...(flow === undefined && retryOf === undefined ? [] : [flow ?? null, retryOf ?? null]),
   ];
 }
 
-function conditionsOf({ template, tags, since, until, trigger }: RunFilter): {
+function conditionsOf(filter: RunFilter): {
   readonly where: string[];
   readonly values: SqlValue[];
 } {
+  const { template, flow, retryOf, tags, since, until, trigger } = filter;
   const where: string[] = [];
   const values: SqlValue[] = [];
   const add = (sql: string, ...bound: SqlValue[]): void => {
@@ -178,6 +182,8 @@ function conditionsOf({ template, tags, since, until, trigger }: RunFilter): {
     values.push(...bound);
   };
   if (template !== undefined) add("template = ?", template);
+  if (flow !== undefined) add("flow_id = ?", flow);
+  if (retryOf !== undefined) add("retry_of = ?", retryOf);
   if (trigger !== undefined) add("trigger = ?", trigger);
   if (since !== undefined) add("created_at >= ?", timeOf(since));
   if (until !== undefined) add("created_at <= ?", timeOf(until));

@@ -28,12 +28,16 @@ const list = listCommand("runs list", "list runs, newest first", {
   flags: [
     STATUS,
     option("template", "<slug>", "runs of this template", { complete: "template" }),
+    option("flow", "<id>", "runs of the flow with this id, stored or not"),
+    option("retry-of", "<run>", "runs that repeat this one", { complete: "run" }),
     option("tag", "<k=v>", "runs with this tag", { multiple: true }),
   ],
   examples: [["runs list --status failed", "what went wrong lately"]],
   request: ({ input }) => ({
     status: valuesOf(input, "status") as readonly RunState[] | undefined,
     template: flagText(input, "template"),
+    flow: flagText(input, "flow"),
+    retryOf: flagText(input, "retry-of"),
     tags: pairsOf(input, "tag"),
   }),
   headings: ["RUN", "STATUS", "FLOW", "STARTED BY", "CREATED", "TOOK", ""],
