@@ -56,7 +56,10 @@ export function signOut(): void {
   isUnauthorised.value = true;
 }
 
-/** Why the page may not do what needs a role; undefined: it may. For `disabled` and `title` of a control. */
+/**
+ * Why the page may not do what needs a role; undefined: it may. For `disabled` and `title` of a control. Commands that start and steer runs
+ * need `run`; those that change what is stored need `admin`.
+ */
 export function refusal(role: Role): string | undefined {
   if (role !== "read" && mismatch.value !== undefined) return mismatch.value;
   const has = current.value?.caller?.role ?? "admin";

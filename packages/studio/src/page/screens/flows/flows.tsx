@@ -73,7 +73,7 @@ export function FlowsScreen({ place }: ScreenProps): ComponentChildren {
 
 function NewFlow(): ComponentChildren {
   const file = useRef<HTMLInputElement>(null);
-  const why = refusal("run");
+  const why = refusal("admin");
   const imported = useAction(async (chosen: File) => {
     const text = await chosen.text();
     const { slug } = await backend.invoke("import_template", { text });
