@@ -1,9 +1,10 @@
 // Bundles the command: everything of ours and the libraries that neither listen nor call, in few files.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { licencesOf } from "../../scripts/licences.mjs";
 import { knownValues } from "./known-values.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -114,24 +115,10 @@ cpSync(here("../../examples"), join(DIST, "templates"), {
 });
 // The program of a child stands beside the file that starts it.
 cpSync(here("../extensions/dist/extension-child.js"), join(DIST, "extension-child.js"));
-writeFileSync(join(DIST, "licenses.txt"), licences());
+writeFileSync(join(DIST, "licenses.txt"), licencesOf(files.flatMap(({ sources }) => sources)));
 // A shell that starts waits for nothing but a file.
 mkdirSync(join(DIST, "completion"));
 for (const shell of ["bash", "zsh", "fish"]) {
   const text = execFileSync(process.execPath, [here("bin/millrace.js"), "completion", shell]);
   writeFileSync(join(DIST, "completion", shell), text);
-}
-
-/** Licences of others whose code is in these files: each wants its text beside every copy. */
-function licences() {
-  const folders = files
-    .flatMap(({ sources }) => sources)
-    .flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(path)?.[0] ?? []);
-  const texts = [...new Set(folders)].map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-    if (file === undefined) throw new Error(`${name} ${version} has no file of its licence`);
-    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
-  });
-  return texts.sort().join(`\n${"-".repeat(80)}\n\n`);
 }

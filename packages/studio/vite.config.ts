@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { licencesOf } from "../../scripts/licences.mjs";
 
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")) as {
   readonly version: string;
@@ -27,9 +28,25 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  worker: { format: "es" },
-  plugins: [compressed()],
+  worker: { format: "es", plugins: () => [noticed()] },
+  plugins: [noticed(), compressed()],
 });
+
+const bundled = new Set<string>();
+
+/** Writes the licences of the packages in the page and in its worker beside them. */
+function noticed(): Plugin {
+  return {
+    name: "noticed",
+    apply: "build",
+    generateBundle(_, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === "chunk") for (const file of chunk.moduleIds) bundled.add(file);
+      }
+    },
+    closeBundle: () => writeFileSync(join(outDir, "../licenses.txt"), licencesOf(bundled)),
+  };
+}
 
 /** Writes each file also as Brotli and gzip, so that no server compresses them again for each reader. */
 function compressed(): Plugin {

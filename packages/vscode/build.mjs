@@ -1,9 +1,10 @@
 // Builds the extension: two bundles and what VS Code reads beside them, packed into dist/millrace-flow-<version>.vsix.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createVSIX } from "@vscode/vsce";
 import { rolldown } from "rolldown";
+import { licencesOf } from "../../scripts/licences.mjs";
 import { knownValues } from "../cli/known-values.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -33,26 +34,13 @@ async function program(input, file, format) {
   return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }
 
-/** The licences of the packages that files are from. */
-function licencesOf(files) {
-  const folderOf = (file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0];
-  const folders = new Set(files.map(folderOf).filter((folder) => folder !== undefined));
-  return [...folders].sort().map((folder) => {
-    const { name, version, license } = readJson(join(folder, "package.json"));
-    const file = readdirSync(folder).find((each) => /^licen[cs]e(?:\.|$)/i.test(each));
-    if (file === undefined) throw new Error(`${name} has no text of its licence to be packed`);
-    const text = readFileSync(join(folder, file), "utf8").trim();
-    return `${name} ${version} (${license})\n\n${text}\n`;
-  });
-}
-
 rmSync(here("dist"), { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const files = [
   ...(await program("src/extension.ts", "client.cjs", "cjs")),
   ...(await program("src/server.ts", "server.mjs", "esm")),
 ];
-writeFileSync(join(FOLDER, "THIRD-PARTY-NOTICES.txt"), licencesOf(files).join("\n----\n\n"));
+writeFileSync(join(FOLDER, "THIRD-PARTY-NOTICES.txt"), licencesOf(files));
 const syntaxes = dirname(
   fileURLToPath(import.meta.resolve("@millrace/dsl/syntaxes/flow.tmLanguage.json")),
 );
