@@ -1,0 +1,104 @@
+/** What stands around the control of a value: its label, what it is for, its default, and what is wrong with it. */
+import type { Json, JsonSchema } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
+import { VisibleText } from "../value-view/visible-text.tsx";
+import type { FormFinding } from "./check-form.ts";
+import { FormContext, fieldId } from "./field-context.ts";
+
+/** Attributes of a control. */
+export interface ControlProps {
+  readonly id: string;
+  readonly "aria-describedby": string | undefined;
+  readonly "aria-invalid": boolean | undefined;
+}
+
+/** What a control and its frame need to know of its place. */
+export interface FieldPlace {
+  readonly control: ControlProps;
+  readonly findings: readonly FormFinding[];
+}
+
+/** The ids and the problems of a place. `isWhole`: the control holds all that is below the place as well. */
+export function useFieldPlace(
+  pointer: string,
+  { hasNote, isWhole }: { readonly hasNote: boolean; readonly isWhole: boolean },
+): FieldPlace {
+  const { id: form = "", findings: all = [] } = useContext(FormContext) ?? {};
+  const id = fieldId(form, pointer);
+  const findings = all.filter(
+    (each) => each.pointer === pointer || (isWhole && each.pointer.startsWith(`${pointer}/`)),
+  );
+  const described = [
+    ...(findings.length > 0 ? [`${id}.problem`] : []),
+    ...(hasNote ? [`${id}.note`] : []),
+  ];
+  return {
+    control: {
+      id,
+      "aria-describedby": described.length > 0 ? described.join(" ") : undefined,
+      "aria-invalid": findings.length > 0 ? true : undefined,
+    },
+    findings,
+  };
+}
+
+/** Whether a schema says something that is shown beside its control. */
+export function hasNote({ description, default: value }: JsonSchema): boolean {
+  return (typeof description === "string" && description !== "") || value !== undefined;
+}
+
+/** What a value is for, and its default. */
+export function FieldNote({
+  id,
+  schema,
+}: {
+  readonly id: string;
+  readonly schema: JsonSchema;
+}): ComponentChildren {
+  if (!hasNote(schema)) return null;
+  const { description, default: value, writeOnly, format } = schema;
+  const isSecret = writeOnly === true || format === "password";
+  return (
+    <p id={`${id}.note`} class="muted field-note">
+      {typeof description === "string" && <VisibleText text={description} />}
+      {value !== undefined && !isSecret && (
+        <>
+          {" "}
+          Default: <code>{shortJson(value)}</code>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** What is wrong with a value. */
+export function FieldProblems({
+  id,
+  pointer,
+  findings,
+}: {
+  readonly id: string;
+  readonly pointer: string;
+  readonly findings: readonly FormFinding[];
+}): ComponentChildren {
+  if (findings.length === 0) return null;
+  return (
+    <ul id={`${id}.problem`} class="field-problems">
+      {findings.map((finding) => (
+        <li key={`${finding.pointer} ${finding.message}`}>
+          {finding.pointer !== pointer && <code>{finding.pointer.slice(pointer.length)} </code>}
+          <VisibleText text={finding.message} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Longest default that is shown, in UTF-16 units. */
+const MAX_SHOWN = 200;
+
+function shortJson(value: Json): ComponentChildren {
+  const text = JSON.stringify(value);
+  return <VisibleText text={text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text} />;
+}

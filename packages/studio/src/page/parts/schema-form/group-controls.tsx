@@ -1,0 +1,133 @@
+/** Controls for values that hold others: objects and lists. */
+import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
+import type { ComponentChildren } from "preact";
+import { useContext, useEffect, useRef } from "preact/hooks";
+import { type FieldProps, FormContext, fieldId } from "./field-context.ts";
+import { memberOf, moved, withMember } from "./form-value.ts";
+import { newItem, type Shape } from "./shape.ts";
+
+/** What a group gets: its field, and its schema as it is read. */
+export interface GroupProps extends FieldProps {
+  readonly shape: Shape;
+}
+
+/** The members of an object: those of the schema as fields, others by name. */
+export function ObjectControl(props: GroupProps): ComponentChildren {
+  const { shape, value, pointer, root, onChange } = props;
+  const Field = useContext(FormContext)?.Field;
+  const { properties, required } = shape.schema;
+  const members = Object.entries(isObject(properties) ? properties : {});
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const latest = useRef(value);
+  latest.current = value;
+  if (Field === undefined) return null;
+  const others = Object.keys(isObject(value) ? value : {}).filter(
+    (name) => !members.some(([known]) => known === name),
+  );
+  return (
+    <>
+      {members.map(([name, schema]) => (
+        <Field
+          key={name}
+          name={name}
+          pointer={pointer + pointerSegment(name)}
+          schema={schema as Json}
+          root={root}
+          value={memberOf(value, name)}
+          isRequired={needed.has(name)}
+          onChange={(next) => {
+            const object = isObject(latest.current) ? (latest.current as JsonObject) : {};
+            onChange(withMember(object, name, next));
+          }}
+        />
+      ))}
+      {others.length > 0 && (
+        <p class="muted field-note">Also holds {others.join(", ")}: change it as JSON.</p>
+      )}
+    </>
+  );
+}
+
+/** The items of a list, which can be added, removed and moved. */
+export function ListControl(props: GroupProps): ComponentChildren {
+  const { name, pointer, shape, root, value, onChange } = props;
+  const { id: form = "", Field } = useContext(FormContext) ?? {};
+  const items = Array.isArray(value) ? (value as readonly Json[]) : [];
+  const schema = shape.schema["items"];
+  const id = fieldId(form, pointer);
+  const target = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (target.current !== undefined) document.getElementById(target.current)?.focus();
+    target.current = undefined;
+  });
+  if (Field === undefined) return null;
+  const move = (from: number, to: number): void => {
+    target.current = `${id}.${to < from ? "up" : "down"}.${to}`;
+    onChange(moved(items, from, to));
+  };
+  return (
+    <>
+      {items.map((item, at) => {
+        const label = `${name} ${at + 1}`;
+        return (
+          <div key={at} class="field-item">
+            <Field
+              name={label}
+              pointer={`${pointer}/${at}`}
+              schema={schema}
+              root={root}
+              value={item}
+              isRequired
+              onChange={(next) => onChange(items.with(at, next ?? null))}
+            />
+            <span class="field-item-actions">
+              <button
+                type="button"
+                class="quiet"
+                id={`${id}.up.${at}`}
+                aria-label={`Move ${label} up`}
+                aria-disabled={at === 0}
+                onClick={() => at > 0 && move(at, at - 1)}
+              >
+                ↑
+              </button>
+              <button
+                type="button"
+                class="quiet"
+                id={`${id}.down.${at}`}
+                aria-label={`Move ${label} down`}
+                aria-disabled={at === items.length - 1}
+                onClick={() => at < items.length - 1 && move(at, at + 1)}
+              >
+                ↓
+              </button>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove ${label}`}
+                onClick={() => {
+                  target.current = `${id}.add`;
+                  onChange(items.toSpliced(at, 1));
+                }}
+              >
+                ✕
+              </button>
+            </span>
+          </div>
+        );
+      })}
+      <button
+        type="button"
+        id={`${id}.add`}
+        onClick={() => {
+          target.current = fieldId(form, `${pointer}/${items.length}`);
+          onChange([...items, newItem(schema, root as JsonSchema)]);
+        }}
+      >
+        Add to {name}
+      </button>
+      {value !== undefined && items.length === 0 && <span class="muted"> No items.</span>}
+    </>
+  );
+}

@@ -1,0 +1,219 @@
+/**
+ * A form for a value of a JSON Schema (2020-12), and the same value as JSON. It holds no value of its own: what it shows is `value`, and
+ * what a person changes goes to `onChange`. `checkForm` tells whether the value may be sent.
+ */
+import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { isObject, pointerSegment } from "@millrace/contracts/kit";
+import type { ComponentChildren } from "preact";
+import { useId, useRef, useState } from "preact/hooks";
+import type { FormFinding } from "./check-form.ts";
+import { Field } from "./field.tsx";
+import { FormContext, focusField, placeName } from "./field-context.ts";
+import { FieldProblems, useFieldPlace } from "./field-frame.tsx";
+import { hasUnread, isUnread, memberOf, withMember } from "./form-value.ts";
+import { shapeOf } from "./shape.ts";
+import { JsonControl } from "./text-controls.tsx";
+import "./schema-form.css";
+
+/** One member of a form. */
+export interface FormMember {
+  readonly name: string;
+  readonly schema: Json | undefined;
+  /** The document that its references point into. */
+  readonly root: JsonSchema;
+  readonly isRequired: boolean;
+}
+
+/** A form for a value of a schema; of an object, its members are the fields. */
+export function SchemaForm({
+  schema,
+  value,
+  onChange,
+  findings = [],
+}: {
+  readonly schema: JsonSchema;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json) => void;
+  readonly findings?: readonly FormFinding[];
+}): ComponentChildren {
+  const { control, schema: own } = shapeOf(schema, schema);
+  const isMembers = control === "object" && (value === undefined || isObject(value));
+  const { properties, required } = own;
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const members = Object.entries(isObject(properties) ? properties : {}).map(
+    ([name, member]): FormMember => ({
+      name,
+      schema: member as Json,
+      root: schema,
+      isRequired: needed.has(name),
+    }),
+  );
+  return (
+    <FormFrame value={value} onChange={onChange} findings={findings}>
+      {isMembers ? (
+        <Members members={members} value={value} onChange={onChange} />
+      ) : (
+        <Field
+          name="Value"
+          pointer=""
+          schema={schema}
+          root={schema}
+          value={value}
+          isRequired
+          onChange={(next) => onChange(next ?? null)}
+        />
+      )}
+    </FormFrame>
+  );
+}
+
+/** A form for an object whose members have schemas of their own, such as the inputs of a flow. */
+export function MembersForm({
+  members,
+  value,
+  onChange,
+  findings,
+}: {
+  readonly members: readonly FormMember[];
+  readonly value: JsonObject;
+  readonly onChange: (value: Json) => void;
+  readonly findings: readonly FormFinding[];
+}): ComponentChildren {
+  return (
+    <FormFrame value={value} onChange={onChange} findings={findings}>
+      {isObject(value) && !isUnread(value) ? (
+        <Members members={members} value={value} onChange={onChange} />
+      ) : undefined}
+    </FormFrame>
+  );
+}
+
+function Members({
+  members,
+  value,
+  onChange,
+}: {
+  readonly members: readonly FormMember[];
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json) => void;
+}): ComponentChildren {
+  const latest = useRef(value);
+  latest.current = value;
+  const others = Object.keys(isObject(value) ? value : {}).filter(
+    (name) => !members.some((member) => member.name === name),
+  );
+  return (
+    <>
+      {members.map(({ name, schema, root, isRequired }) => (
+        <Field
+          key={name}
+          name={name}
+          pointer={pointerSegment(name)}
+          schema={schema}
+          root={root}
+          value={memberOf(value, name)}
+          isRequired={isRequired}
+          onChange={(next) => {
+            const object = isObject(latest.current) ? (latest.current as JsonObject) : {};
+            const changed = withMember(object, name, next);
+            latest.current = changed;
+            onChange(changed);
+          }}
+        />
+      ))}
+      {others.length > 0 && (
+        <p class="muted field-note">Also holds {others.join(", ")}: change it as JSON.</p>
+      )}
+    </>
+  );
+}
+
+/** The list of what is wrong, the choice between fields and JSON, and what is chosen. `children`: none where only JSON can show it. */
+function FormFrame({
+  value,
+  onChange,
+  findings,
+  children,
+}: {
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json) => void;
+  readonly findings: readonly FormFinding[];
+  readonly children: ComponentChildren;
+}): ComponentChildren {
+  const id = useId();
+  const [isAsked, setAsked] = useState(false);
+  const isJson = isAsked || children === undefined;
+  const isBound = children === undefined || hasUnread(value);
+  return (
+    <FormContext.Provider value={{ id, findings, Field }}>
+      <div class="schema-form">
+        <div class="schema-form-head">
+          <Findings id={id} findings={findings} />
+          <button
+            type="button"
+            aria-pressed={isJson}
+            disabled={isBound}
+            title={isBound ? "A text in the form is not JSON" : undefined}
+            onClick={() => setAsked(!isAsked)}
+          >
+            As JSON
+          </button>
+        </div>
+        {isJson ? <WholeJson value={value} onChange={onChange} /> : children}
+      </div>
+    </FormContext.Provider>
+  );
+}
+
+function WholeJson({
+  value,
+  onChange,
+}: {
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json) => void;
+}): ComponentChildren {
+  const { control, findings } = useFieldPlace("", { hasNote: false, isWhole: true });
+  return (
+    <div class="field">
+      <label for={control.id}>JSON</label>
+      <JsonControl
+        control={control}
+        value={value}
+        isRequired={false}
+        onChange={(next) => onChange(next ?? {})}
+      />
+      <FieldProblems id={control.id} pointer="" findings={findings} />
+    </div>
+  );
+}
+
+function Findings({
+  id,
+  findings,
+}: {
+  readonly id: string;
+  readonly findings: readonly FormFinding[];
+}): ComponentChildren {
+  if (findings.length === 0) return null;
+  return (
+    <div class="problem form-problems" tabIndex={-1}>
+      <p>{findings.length === 1 ? "One value is wrong" : `${findings.length} values are wrong`}:</p>
+      <ul aria-label="Wrong values">
+        {findings.map(({ pointer, message }) => (
+          <li key={`${pointer} ${message}`}>
+            <a
+              href={globalThis.location?.hash || "#/"}
+              onClick={(event) => {
+                event.preventDefault();
+                focusField(id, pointer);
+              }}
+            >
+              {pointer === "" ? "value" : placeName(pointer)}
+            </a>{" "}
+            {message}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

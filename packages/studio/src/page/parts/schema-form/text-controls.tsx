@@ -1,0 +1,154 @@
+/** Controls for values that are typed: texts, secrets, dates, numbers and JSON. */
+import type { Json } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ControlProps } from "./field-frame.tsx";
+import { jsonText, numberText, readJson, readNumber } from "./form-value.ts";
+import type { Shape } from "./shape.ts";
+import { useText } from "./use-text.ts";
+
+/** What every control of one value gets. */
+export interface ValueControlProps {
+  readonly name: string;
+  readonly shape: Shape;
+  readonly value: Json | undefined;
+  readonly isRequired: boolean;
+  readonly control: ControlProps;
+  readonly onChange: (value: Json | undefined) => void;
+}
+
+/** A text from so many UTF-16 units on has several lines. */
+const LONG_TEXT = 200;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  "date-time": "2026-01-31T12:00:00Z",
+  uri: "https://",
+};
+
+/** A text on one line, or on several once it is long or somebody asks for it. Secrets are not shown. */
+export function TextControl({
+  name,
+  shape: { control: kind, schema, isNullable },
+  value,
+  isRequired,
+  control,
+  onChange,
+}: ValueControlProps): ComponentChildren {
+  const text = typeof value === "string" ? value : "";
+  const [isAsked, setAsked] = useState(false);
+  const isLong = isAsked || text.length >= LONG_TEXT || text.includes("\n");
+  const element = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const wasLong = useRef(isLong);
+  const hadFocus = element.current !== null && document.activeElement === element.current;
+  useEffect(() => {
+    // Another element has taken the place of the field: the person goes on typing in it.
+    if (wasLong.current !== isLong && hadFocus) {
+      element.current?.focus();
+      element.current?.setSelectionRange(text.length, text.length);
+    }
+    wasLong.current = isLong;
+  });
+  const { format = "" } = schema;
+  const shared = {
+    ...control,
+    ref: element,
+    value: text,
+    "aria-required": isRequired ? true : undefined,
+    autocomplete: "off",
+    spellcheck: kind === "text" && format === "",
+    placeholder: value === null ? "null" : PLACEHOLDERS[String(format)],
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
+      const typed = currentTarget.value;
+      onChange(typed !== "" ? typed : isNullable ? null : undefined);
+    },
+  };
+  if (isLong) {
+    return (
+      <textarea
+        {...shared}
+        rows={Math.min(12, Math.max(3, text.split("\n").length))}
+        class={kind === "secret" ? "secret" : undefined}
+      />
+    );
+  }
+  const isDate = kind === "date" && (text === "" || DATE.test(text));
+  const isPlain = kind === "text" && format === "";
+  return (
+    <span class="field-row">
+      {kind === "secret" ? (
+        <input {...shared} type="password" />
+      ) : isDate ? (
+        <input {...shared} type="date" />
+      ) : (
+        <input {...shared} type="text" inputMode={format === "uri" ? "url" : "text"} />
+      )}
+      {(isPlain || kind === "secret") && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Several lines for ${name}`}
+          title="Several lines"
+          onClick={() => setAsked(true)}
+        >
+          ¶
+        </button>
+      )}
+    </span>
+  );
+}
+
+/** A number as JSON writes it. What is typed and is no number stays, and breaks the rule of the schema. */
+export function NumberControl({
+  shape: { schema, isNullable },
+  value,
+  isRequired,
+  control,
+  onChange,
+}: ValueControlProps): ComponentChildren {
+  const empty = isNullable ? null : undefined;
+  const [text, type] = useText(
+    value,
+    {
+      print: (shown) => (shown === null ? "" : numberText(shown)),
+      read: (typed) => readNumber(typed) ?? empty,
+    },
+    onChange,
+  );
+  return (
+    <input
+      {...control}
+      type="text"
+      inputMode={schema["type"] === "integer" ? "numeric" : "decimal"}
+      autocomplete="off"
+      aria-required={isRequired ? true : undefined}
+      placeholder={value === null ? "null" : undefined}
+      value={text}
+      onInput={(event) => type(event.currentTarget.value)}
+    />
+  );
+}
+
+const JSON_FORM = { print: jsonText, read: readJson };
+
+/** Any value as a text of JSON. */
+export function JsonControl({
+  value,
+  control,
+  onChange,
+  isRequired,
+}: Omit<ValueControlProps, "name" | "shape">): ComponentChildren {
+  const [text, type] = useText(value, JSON_FORM, onChange);
+  return (
+    <textarea
+      {...control}
+      class="json"
+      rows={Math.min(20, Math.max(3, text.split("\n").length))}
+      spellcheck={false}
+      autocomplete="off"
+      aria-required={isRequired ? true : undefined}
+      placeholder="JSON"
+      value={text}
+      onInput={(event) => type(event.currentTarget.value)}
+    />
+  );
+}
