@@ -131,6 +131,7 @@ test("the inbox shows what is open over all runs, page by page", async () => {
     prompt: "Go on?",
     schema: { type: "object" },
     deadline: null,
+    requestedAt: expect.stringMatching(/^\d{4}-.*Z$/),
   });
   const second = await read(`?limit=2&cursor=${first.nextCursor}`);
   expect(second.items.map(({ runId }) => runId)).toEqual(runIds.slice(2));

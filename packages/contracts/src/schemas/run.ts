@@ -182,6 +182,7 @@ export const confirmationSchema = z.strictObject({
   prompt: z.string(),
   schema: jsonObjectSchema.describe("JSON Schema of `value`; empty: any."),
   deadline: timeSchema.nullable(),
+  requestedAt: timeSchema.describe("When the node asked.").exactOptional(),
   tool: z
     .strictObject({ call: z.string(), name: z.string(), args: jsonValueSchema.exactOptional() })
     .describe("The tool call that waits for the answer.")

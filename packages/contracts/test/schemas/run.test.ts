@@ -122,6 +122,7 @@ test("a run is its summary with nodes and confirmations", () => {
         prompt: "Send?",
         schema: {},
         deadline: null,
+        requestedAt: "2026-11-25T10:00:00.000Z",
       },
     ],
   };

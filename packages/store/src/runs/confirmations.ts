@@ -72,10 +72,15 @@ export function confirmationOf(runId: string, row: SqlRow): Confirmation {
     status: row["status"] as Confirmation["status"],
     prompt: String(row["prompt"]),
     schema: parsed("schema") ?? {},
-    deadline: row["deadline"] === null ? null : new Date(Number(row["deadline"])).toISOString(),
+    deadline: row["deadline"] === null ? null : isoTime(row["deadline"]),
+    requestedAt: isoTime(row["requested_at"]),
     ...(tool !== undefined && { tool }),
     ...(row["by"] !== null && { by: String(row["by"]) }),
     ...(value !== undefined && { value }),
     ...(row["comment"] !== null && { comment: String(row["comment"]) }),
   };
+}
+
+function isoTime(ms: SqlValue | undefined): string {
+  return new Date(Number(ms)).toISOString();
 }
