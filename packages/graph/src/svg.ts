@@ -5,18 +5,10 @@
 
 import type { Drawing } from "./drawing.ts";
 import { shownName } from "./label.ts";
-import { type Box, type Line, layoutDrawing } from "./layout.ts";
+import { type Box, type Line, layoutDrawing, type Picture } from "./layout.ts";
+import { markOf } from "./marks.ts";
 import type { Pins } from "./pins.ts";
 import { strokeOf } from "./states.ts";
-
-/** Colour of the mark on a box, by what its type does. */
-const MARKS: readonly (readonly [RegExp, string])[] = [
-  [/^(ai$|ai\.)/, "ai"],
-  [/^(confirm)$/, "person"],
-  [/^(condition|switch|join|map|loop|subflow|delay|fail)$/, "control"],
-  [/^(http|service)\./, "network"],
-  [/^(file|shell)\./, "machine"],
-];
 
 const STYLE = `
 .bg{fill:#fff}.box{fill:#fff;stroke:#c4ccd5;stroke-width:1.2}.body{fill:#f3f6f9;stroke:#c4ccd5}.rule{stroke:#dde3e9}
@@ -38,7 +30,11 @@ const MARK_W = 4;
  * The drawing as an SVG document. `title`: its accessible name, mostly the title of the flow; `pins`: the `layout` of the flow.
  */
 export function toSvg(drawing: Drawing, title: string, pins?: Pins): string {
-  const picture = layoutDrawing(drawing, pins);
+  return pictureToSvg(layoutDrawing(drawing, pins), title);
+}
+
+/** A laid out drawing as an SVG document, like `toSvg`. */
+export function pictureToSvg(picture: Picture, title: string): string {
   const [width, height] = [round(picture.width), round(picture.height)];
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,
@@ -78,7 +74,7 @@ function toBox({ node, x, y, w, h }: Box): string {
   const stroke = strokeOf(node);
   const style = stroke === undefined ? "" : ` style="stroke:${stroke};stroke-width:2"`;
   const says = `${node.path}: ${node.type}${node.state === undefined ? "" : `, ${node.state}`}`;
-  const mark = MARKS.find(([pattern]) => pattern.test(node.type))?.[1] ?? "plain";
+  const mark = markOf(node.type);
   return (
     `<g><title>${escapeText(says)}</title>` +
     `<rect class="${node.body === undefined ? "box" : "box body"}" x="${left}" y="${top}" width="${round(w)}" height="${round(h)}" rx="${RADIUS}"${style}/>` +
