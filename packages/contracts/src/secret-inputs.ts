@@ -1,15 +1,15 @@
 /** Inputs that nobody but the run may read: those that their schema calls `writeOnly` or of the format `password`. */
 
+import { secretForms } from "./events/secrets.ts";
 import type { Json, JsonObject, JsonSchema } from "./json.ts";
 import { isObject } from "./kit/objects.ts";
 import { pointerKey } from "./kit/pointer.ts";
+import { REDACTED as HIDDEN } from "./kit/redacted.ts";
 import type { FlowInput } from "./schemas/graph.ts";
 
-const HIDDEN = "[redacted]";
-
 /**
- * The inputs with `[redacted]` in the place of every secret value, at any depth of their schemas; the same object when there
- * is none. `found` gets the text of each secret value.
+ * The inputs with `[redacted]` in the place of every secret value, at any depth of their schemas, and wherever its text stands
+ * in another input; the same object when there is none. `found` gets the text of each secret value.
  */
 export function hideSecretInputs(
   declared: readonly FlowInput[],
@@ -17,13 +17,39 @@ export function hideSecretInputs(
   found: (secret: string) => void = () => undefined,
 ): JsonObject {
   let hidden = inputs;
+  const secrets: string[] = [];
+  const note = (secret: string) => {
+    secrets.push(secret);
+    found(secret);
+  };
   for (const { name, schema } of declared) {
     const value = inputs[name];
     if (schema === undefined || value === undefined) continue;
-    const shown = hide(value, [schema], { root: schema, found });
+    const shown = hide(value, [schema], { root: schema, found: note });
     if (shown !== value) hidden = { ...hidden, [name]: shown };
   }
-  return hidden;
+  const forms = [...new Set(secrets.flatMap(secretForms))];
+  if (forms.length === 0) return hidden;
+  forms.sort((a, b) => b.length - a.length);
+  const search = new RegExp(forms.map((form) => form.replace(SYNTAX, "\\$&")).join("|"), "g");
+  return without(hidden, search) as JsonObject;
+}
+
+const SYNTAX = /[.*+?^${}()|[\]\\]/g;
+
+/** `value` without what `search` finds, in texts, numbers and names of members. */
+function without(value: Json, search: RegExp): Json {
+  if (typeof value === "string") return value.replace(search, HIDDEN);
+  if (typeof value === "number") {
+    return String(value).replace(search, "") === "" ? HIDDEN : value;
+  }
+  if (Array.isArray(value)) return value.map((item) => without(item, search));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([key, inner]) => [
+    key.replace(search, HIDDEN),
+    without(inner ?? null, search),
+  ]);
+  return Object.fromEntries(members);
 }
 
 interface Place {

@@ -44,3 +44,23 @@ test("inputs without secrets are the same object, also under a schema that refer
   const inputs = { x: [[["deep"]]], other: 1 };
   expect(hideSecretInputs([{ name: "x", schema: tree }, { name: "other" }], inputs)).toBe(inputs);
 });
+
+test("a secret is hidden in the other inputs, too, however it is written there", () => {
+  const declared = [{ name: "key", schema: secret }, { name: "other" }, { name: "plain" }];
+  const key = "a/long secret";
+  const other = [`x?k=${encodeURIComponent(key)}`, { [key]: btoa(key), n: 5 }, null, true];
+  expect(hideSecretInputs(declared, { key, other, plain: "text" })).toEqual({
+    key: "[redacted]",
+    other: [
+      "x?k=[redacted]",
+      { "[redacted]": expect.stringMatching(/^\[redacted\]/), n: 5 },
+      null,
+      true,
+    ],
+    plain: "text",
+  });
+  const pin = { type: "integer", writeOnly: true };
+  const numbers = { pin: 471_147, again: 471_147, longer: 4_711_470 };
+  const shown = hideSecretInputs([{ name: "pin", schema: pin }], numbers);
+  expect(shown).toEqual({ pin: "[redacted]", again: "[redacted]", longer: 4_711_470 });
+});
