@@ -1,5 +1,5 @@
 /** Who follows a run gets what is stored of it; questions of all runs are one list. */
-import type { EncodedEvent } from "@millrace/contracts";
+import { type EncodedEvent, type ExecutionEvent, serialiseEvent } from "@millrace/contracts";
 import { openMemoryStore, type Store } from "@millrace/store";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
@@ -41,6 +41,37 @@ describe.each([
     await journal.append("r11", half, log.slice(half), { epoch, sync: true });
     expect(told).toHaveLength(half);
     expect(storedFirst).toBe(true);
+  });
+
+  test("a long log is read with turns for others between its pages", async () => {
+    const { journal } = await open();
+    const { epoch } = await journal.create(startRun(11));
+    const [start] = logOf(11) as [EncodedEvent];
+    const rest = Array.from({ length: 1_200 }, (_, at): EncodedEvent => {
+      const { ts } = start.event;
+      const head = {
+        v: 1,
+        runId: "r11",
+        seq: at + 2,
+        ts,
+        level: "info",
+        channel: "engine",
+      } as const;
+      const event: ExecutionEvent = { ...head, kind: "log", text: "x" };
+      return { seq: at + 2, kind: "log", line: Buffer.from(serialiseEvent(event)), event };
+    });
+    await journal.append("r11", 0, [start, ...rest], { epoch, sync: true });
+    const turns: number[] = [];
+    let turn = 0;
+    let next = setImmediate(() => undefined);
+    const count = () => {
+      turn += 1;
+      next = setImmediate(count);
+    };
+    count();
+    for await (const _ of journal.read("r11", 0)) turns.push(turn);
+    clearImmediate(next);
+    expect(new Set(turns).size).toBe(3);
   });
 
   test("confirmations are listed by run and request, in pages of any size, and found one by one", async () => {

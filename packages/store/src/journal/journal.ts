@@ -5,6 +5,7 @@
  *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type {
   EncodedEvent,
   Journal,
@@ -158,7 +159,11 @@ export function createJournal(parts: JournalParts): StoreJournal {
     async *read(runId, after) {
       const row = reader.get("SELECT no, last_seq FROM run WHERE id = ?", [runId]);
       if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
-      yield* pages(reader, { run: Number(row["no"]), after, end: Number(row["last_seq"]) });
+      const part = { run: Number(row["no"]), after, end: Number(row["last_seq"]) };
+      for (const page of pages(reader, part)) {
+        yield page;
+        if (page.length === PAGE) await setImmediate(); // a long log is no reason for others to wait
+      }
     },
 
     async putValue(runId, name, value, { private: hidden = false, kept = false } = {}) {
