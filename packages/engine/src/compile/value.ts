@@ -1,6 +1,6 @@
 /** One value of a flow, compiled: a constant that all attempts share, or a closure with the nodes that it reads. */
 import type { FieldValue, Json } from "@millrace/contracts";
-import { type CompiledValue, compileValue, type Scope } from "@millrace/dsl";
+import { type CompiledValue, compileValue, type Reference, type Scope } from "@millrace/dsl";
 import type { Limits } from "../limits.ts";
 import { type Names, type Read, readsOf } from "./names.ts";
 
@@ -40,6 +40,11 @@ export class Value {
     this.errorsOf = errors.length === 0 ? NO_ROOTS : new Set(errors);
     const via = references.filter(({ root }) => root === "nodes").map(({ path }) => path[0]);
     this.viaNodes = via.every((id) => typeof id === "string") ? (via as string[]) : "all";
+  }
+
+  /** What it reads, as it is written. */
+  get references(): readonly Reference[] {
+    return this.#compiled.references;
   }
 
   /** Throws `ExpressionError`. `nowEpoch` is what `now()` gives. */

@@ -299,4 +299,102 @@ describe("what is not known", () => {
     }
     expect((await read("m[0]/x"))?.fields).toEqual({ value: 1 });
   });
+
+  test("is what a secret is computed from, however it is read, and wherever else it was given", async () => {
+    const { read } = await recorded(
+      `
+      input keys { schema = { type: "array", items: { type: "string", writeOnly: true } } }
+      input url: string
+      node a: test.work { value = { key: inputs.keys[0], url: inputs.url } }
+      node b: test.work {
+        v1 = size(nodes["a"].value.key)
+        v2 = map(inputs.keys, k, size(k))
+        v3 = inputs["keys"][0] == "x"
+        v4 = "go \${inputs.url}"
+        v5 = a.value.url
+      }`,
+      { keys: ["a-long-secret"], url: "https://x.example/?k=a-long-secret" },
+    );
+    const url = "https://x.example/?k=[redacted]";
+    expect((await read("a"))?.fields).toEqual({ value: { key: "[redacted]", url } });
+    expect(await read("b")).toMatchObject({
+      fields: { v4: `go ${url}`, v5: url },
+      absent: ["v1", "v2", "v3"],
+    });
+  });
+
+  test("is the state of a loop whose round has lost a value", async () => {
+    const { run } = await recorded(
+      `
+      input text: string
+      node poll: loop {
+        init = "a"
+        max = 2
+        as = "last"
+        body {
+          node big: test.work { value = inputs.text }
+          node step: test.work { value = last }
+          output = big?.error ?? big.value
+        }
+      }`,
+      { text: "x".repeat(100_000) },
+    );
+    const journal = { ...run.journal, read: run.journal.read, getValue: async () => undefined };
+    const known = await readNodeInputs({ ...run, journal }, { node: "poll[1]/step" });
+    expect(known).toMatchObject({ fields: {}, absent: ["value"] });
+  });
+});
+
+describe("reading costs what the log has", () => {
+  test("a value beside the log is loaded once, whatever number of rounds is made again", async () => {
+    const rounds = 40;
+    const { run, seen } = await recorded(
+      `
+      input text: string
+      node poll: loop {
+        init = { n: 0, text: inputs.text }
+        max = ${rounds}
+        as = "last"
+        body {
+          node step: transform { value = { n: last.n + 1, text: last.text } }
+          node more: test.work { value = last.n }
+          output = step.value
+        }
+      }`,
+      { text: "x".repeat(70_000) },
+    );
+    expect(seen).toHaveLength(rounds);
+    let loaded = 0;
+    const journal: RecordedRun["journal"] = {
+      read: run.journal.read,
+      getValue(runId, ref) {
+        loaded += 1;
+        return run.journal.getValue(runId, ref);
+      },
+    };
+    const known = await readNodeInputs({ ...run, journal }, { node: `poll[${rounds - 1}]/more` });
+    expect(known).toMatchObject({ fields: { value: rounds - 1 }, absent: [] });
+    expect(loaded).toBe(rounds - 1);
+  });
+
+  test("a round that no loop can have is not there", async () => {
+    const { read } = await recorded(`
+      node poll: loop {
+        init = 0
+        max = 2
+        as = "last"
+        body {
+          node step: test.work { value = last }
+          output = last
+        }
+      }`);
+    expect(await read("poll[4000000000]/step")).toBeNull();
+    expect((await read("poll[1]/step"))?.fields).toEqual({ value: 0 });
+  });
+
+  test("tags and titles that look like the place of a node are none", async () => {
+    const tags = { node: "x/y" };
+    const run = await recorded("node a: test.work { value = run.id }", {}, { options: { tags } });
+    await expectAsGiven(run);
+  });
 });

@@ -89,14 +89,11 @@ export async function readNodeInputs(
   const inner = levels?.at(-1);
   const node = inner?.layout.index.get(id);
   if (levels === null || inner === undefined || node === undefined) return null;
-  const { past, starts } = await readLog(run, levels, { path, attempt });
+  const { past, starts } = await readLog(run, levels, { path, node, attempt });
   const start = starts.get(path);
   if (start === undefined || (attempt !== undefined && start.attempt !== attempt)) return null;
   const evaluator = new Evaluator(run, past, starts);
-  const { journal, header } = run;
-  const { fields, absent } = await past.withValues(journal, header.runId, () =>
-    evaluator.fields(evaluator.frame(levels), node, start),
-  );
+  const { fields, absent } = await evaluator.fields(await evaluator.frame(levels), node, start);
   const shown = (maskKeys(fields) ?? {}) as JsonObject;
   const type = inner.layout.types[node]?.entry.type ?? "";
   return { type, attempt: start.attempt, fields: shown, redacted: redactedPlaces(shown), absent };
@@ -141,39 +138,72 @@ function toolLayout(layout: Layout, node: number, next: string): Layout | null {
 async function readLog(
   { journal, header, plan }: RecordedRun,
   levels: readonly Level[],
-  asked: { readonly path: string; readonly attempt: number | undefined },
+  asked: { readonly path: string; readonly node: number; readonly attempt: number | undefined },
 ): Promise<{ past: Past; starts: Map<string, Start> }> {
-  const past = new Past();
+  const { runId } = header;
+  const past = new Past((ref) => journal.getValue(runId, ref));
   const starts = new Map<string, Start>();
   const wanted = new Map(
     levels.flatMap(({ owner }) => (owner ? [[owner.path, owner.attempt]] : [])),
   );
-  const bases = new Set(levels.flatMap(basesOf));
+  const named = namesRead(levels, asked.node);
   const utf8 = new TextDecoder();
-  for await (const page of journal.read(header.runId, 0)) {
+  for await (const page of journal.read(runId, 0)) {
     for (const { kind, line } of page) {
       if (!READ.has(kind)) continue;
+      const path = NODE.exec(utf8.decode(line.subarray(0, HEAD_BYTES)))?.[1] ?? "";
+      const isStart = kind === "node.started";
+      if (isStart ? path !== asked.path && !wanted.has(path) : !levels.some(isIn(path))) continue;
       const e = parseEvent(utf8.decode(line)) as RunStarted | Ended | NodeStarted;
       if (e.kind === "run.started") {
         const startedAt = new Date(e.ts).toISOString();
-        past.info = { id: header.runId, startedAt, flow: partsOf(plan).graph.id };
+        past.info = { id: runId, startedAt, flow: partsOf(plan).graph.id };
       } else if (e.kind !== "node.started") {
-        if (bases.has(e.node.slice(0, e.node.lastIndexOf("/") + 1)))
-          past.ends.set(e.node, endOf(e));
-      } else if (e.node === asked.path || wanted.get(e.node) === e.attempt) {
+        const isNamed = named?.has(path.slice(path.lastIndexOf("/") + 1)) !== false;
+        past.ends.set(path, { ...endOf(e), ...(!isNamed && NOT_READ) });
+      } else if (path === asked.path || wanted.get(path) === e.attempt) {
         const { seq, ts, attempt, inputs: digest } = e;
-        starts.set(e.node, { seq, ts, attempt, digest });
-        if (e.node === asked.path && attempt === asked.attempt) return { past, starts };
+        starts.set(path, { seq, ts, attempt, digest });
+        if (path === asked.path && attempt === asked.attempt) return { past, starts };
       }
     }
   }
   return { past, starts };
 }
 
-/** Bases of a level, and of the earlier rounds of its loop: they made its state. */
-function basesOf({ base, owner }: Level): string[] {
-  if (owner?.kind !== "loop") return [base];
-  return Array.from({ length: owner.index + 1 }, (_, round) => baseOf(owner, round));
+/** The path in a line, behind the moment; it needs no escapes. */
+const NODE = /"ts":\d+,"node":"([^"]*)"/;
+/** The envelope of a line with the longest path. */
+const HEAD_BYTES = 1_024;
+/** An output that nothing reads is not held. */
+const NOT_READ = { output: null, ref: null } as const;
+
+/**
+ * Whether a path is directly in a level, or in an earlier round of its loop: those made its state. A path may name any round, so
+ * they are not counted up to it.
+ */
+function isIn(path: string): (level: Level) => boolean {
+  const base = path.slice(0, path.lastIndexOf("/") + 1);
+  return ({ base: own, owner }) => {
+    if (base === own) return true;
+    const before = own.lastIndexOf("[") + 1;
+    if (owner?.kind !== "loop" || base.slice(0, before) !== own.slice(0, before)) return false;
+    const [, round] = /^(\d+)\]\/$/.exec(base.slice(before)) ?? [];
+    return Number(round) < owner.index;
+  };
+}
+
+/** Ids of the nodes that the fields of a node, and the bodies around it, may read; null: any. */
+function namesRead(levels: readonly Level[], node: number): ReadonlySet<string> | null {
+  const values = levels.flatMap(({ layout }, at) => {
+    const inner = levels[at + 1]?.owner?.node ?? node;
+    const fields = layout.fields[inner]?.computed.map(([, value]) => value) ?? [];
+    return layout.bodyOutput === null ? fields : [...fields, layout.bodyOutput];
+  });
+  if (values.some(({ viaNodes }) => viaNodes === "all")) return null;
+  return new Set(
+    values.flatMap(({ viaNodes, references }) => [...viaNodes, ...references.map((r) => r.root)]),
+  );
 }
 
 const READ: ReadonlySet<string> = new Set([
@@ -214,16 +244,16 @@ class Evaluator {
   }
 
   /** The fields of a node at the start of an attempt, and the names of those that are not known. */
-  fields(
+  async fields(
     frame: PastFrame,
     node: number,
     start: Start,
-  ): { readonly fields: JsonObject; readonly absent: string[] } {
+  ): Promise<{ readonly fields: JsonObject; readonly absent: string[] }> {
     const set = frame.layout.fields[node] as Layout["fields"][number];
     const fields: { [name: string]: Json } = { ...plainFields(set.base) };
     const absent: string[] = [];
     for (const [name] of set.computed) {
-      const known = this.field(frame, node, name, start);
+      const known = await this.field(frame, node, name, start);
       if (known === null) absent.push(name);
       else fields[name] = known.value;
     }
@@ -240,18 +270,17 @@ class Evaluator {
   }
 
   /** One field; a constant is known. */
-  field(frame: PastFrame, node: number, name: string, { seq, ts }: Start): Known {
+  async field(frame: PastFrame, node: number, name: string, { seq, ts }: Start): Promise<Known> {
     const { layout } = frame;
     const set = layout.fields[node] as Layout["fields"][number];
     const [, value] = set.computed.find(([other]) => other === name) ?? [];
     if (value === undefined) return { value: (set.base[name] ?? null) as Json };
-    this.#past.until = seq;
     const source = (layout.nodes[node]?.fields[name] ?? null) as FieldValue;
-    return this.#past.evaluate(frame, value, source, ts);
+    return await this.#past.evaluate(frame, { value, source, until: seq, now: ts });
   }
 
   /** The frame of the innermost level, within those around it. */
-  frame(levels: readonly Level[]): PastFrame {
+  async frame(levels: readonly Level[]): Promise<PastFrame> {
     const [top, ...bodies] = levels as [Level, ...Level[]];
     const past = this.#past;
     const { graph, inputs: given } = this.#run.header;
@@ -261,9 +290,9 @@ class Evaluator {
       if (owner === undefined) continue;
       const isBody = owner.kind === "map" || owner.kind === "loop";
       frame = isBody
-        ? this.#round(frame, layout, base, this.#locals(frame, layout, owner))
+        ? this.#round(frame, layout, base, await this.#locals(frame, layout, owner))
         : new PastFrame(past, layout, base, {
-            inputs: owner.kind === "flow" ? this.#inputsOf(frame, layout, owner) : null,
+            inputs: owner.kind === "flow" ? await this.#inputsOf(frame, layout, owner) : null,
             outer: null,
             locals: null,
           });
@@ -281,12 +310,18 @@ class Evaluator {
   }
 
   /** The names in the body of a map or a loop. */
-  #locals(outer: PastFrame, layout: Layout, owner: Owner): { readonly [name: string]: Known } {
+  async #locals(
+    outer: PastFrame,
+    layout: Layout,
+    owner: Owner,
+  ): Promise<{ readonly [name: string]: Known }> {
     const { node, index, kind, path } = owner;
     const written = outer.layout.nodes[node] as Layout["nodes"][number];
     const name = localName(written);
     const start = this.#starts.get(path);
-    const given = start ? this.field(outer, node, kind === "map" ? "items" : "init", start) : null;
+    const given = start
+      ? await this.field(outer, node, kind === "map" ? "items" : "init", start)
+      : null;
     if (kind === "map") {
       const item =
         given && Array.isArray(given.value) ? { value: given.value[index] ?? null } : null;
@@ -297,30 +332,32 @@ class Evaluator {
       const base = baseOf(owner, round);
       const locals = { [name]: state, index: { value: round } };
       const frame = this.#round(outer, layout, base, locals);
-      state = this.#resultOf(frame, written.body?.output ?? null);
+      state = await this.#resultOf(frame, written.body?.output ?? null);
     }
     return { [name]: state, index: { value: index } };
   }
 
   /** What a round of a body gave. Its output is evaluated when its last node has ended. */
-  #resultOf(frame: PastFrame, source: FieldValue): Known {
-    const { bodyOutput, bodyOutputRequired, ids } = frame.layout;
+  async #resultOf(frame: PastFrame, source: FieldValue): Promise<Known> {
+    const { bodyOutput: value, bodyOutputRequired: required, ids } = frame.layout;
     const ends = ids.flatMap((_, node) => this.#past.ends.get(frame.path(node)) ?? []);
     const last = ends.reduce((latest, { seq, ts }) => (seq > latest.seq ? { seq, ts } : latest), {
       seq: 0,
       ts: 0,
     });
-    this.#past.until = last.seq + 1;
-    if (bodyOutput === null || !bodyOutputRequired.every((read) => frame.isPresent(read))) {
-      return { value: null };
-    }
-    return this.#past.evaluate(frame, bodyOutput, source, last.ts);
+    if (value === null) return { value: null };
+    const moment = { until: last.seq + 1, now: last.ts };
+    return await this.#past.evaluate(frame, { value, source, required, ...moment });
   }
 
   /** The inputs of a flow that is a step of another one; null: not known. */
-  #inputsOf(outer: PastFrame, layout: Layout, { path, node }: Owner): JsonObject | null {
+  async #inputsOf(
+    outer: PastFrame,
+    layout: Layout,
+    { path, node }: Owner,
+  ): Promise<JsonObject | null> {
     const start = this.#starts.get(path);
-    const given = start ? this.field(outer, node, "inputs", start) : null;
+    const given = start ? await this.field(outer, node, "inputs", start) : null;
     return given && isObject(given.value) ? checkInputs(layout.inputs, given.value).inputs : null;
   }
 }

@@ -4,10 +4,10 @@
  *   P2  what is no longer known is `unknown`, never another value: a text that was redacted may be handed on as it is shown, but
  *       nothing is computed from it.
  */
-import type { FieldValue, Journal, Json, JsonObject } from "@millrace/contracts";
+import type { FieldValue, Json, JsonObject } from "@millrace/contracts";
 import { isObject, redactedPlaces } from "@millrace/contracts/kit";
-import { compileValue } from "@millrace/dsl";
 import type { Layout } from "../../compile/layout.ts";
+import type { Read } from "../../compile/names.ts";
 import type { ReadingScope, Value } from "../../compile/value.ts";
 import { Frame, PENDING } from "../frame.ts";
 import { scopeOf } from "../scope.ts";
@@ -24,6 +24,19 @@ export interface PastEnd {
 
 /** A value, or that it is not known any more. */
 export type Known = { readonly value: Json } | null;
+
+/** An expression of a moment. */
+export interface PastValue {
+  readonly value: Value;
+  /** As it is written. */
+  readonly source: FieldValue;
+  /** `seq` of the moment. */
+  readonly until: number;
+  /** What `now()` gives. */
+  readonly now: number;
+  /** The result is null without one of these. */
+  readonly required?: readonly Read[];
+}
 
 /** Thrown where a value has to be loaded first. */
 class NotLoaded extends Error {
@@ -42,42 +55,40 @@ export class Past {
   info: JsonObject = {};
   /** `seq` of the moment. */
   until = 0;
+  readonly #load: (ref: string) => Promise<Json | undefined>;
   /** By reference; null: the journal no longer has it. */
   readonly #values: Map<string, Known> = new Map();
   /** What stopped the last evaluation, whatever the expression made of it. */
   #stopped: "unknown" | NotLoaded | null = null;
 
-  /** What `work` answers, when everything that it reads is loaded. It is begun again for each value that is not. */
-  async withValues<T>(
-    journal: Pick<Journal, "getValue">,
-    runId: string,
-    work: () => T,
-  ): Promise<T> {
+  /** `load`: a value by its reference. */
+  constructor(load: (ref: string) => Promise<Json | undefined>) {
+    this.#load = load;
+  }
+
+  /** The value of an expression in a frame. It is begun again for each value that is not loaded. */
+  async evaluate(frame: PastFrame, what: PastValue): Promise<Known> {
+    this.#values.clear(); // a loop reads other values in each of its rounds
     for (;;) {
-      try {
-        return work();
-      } catch (error) {
-        if (!(error instanceof NotLoaded)) throw error;
-        const value = await journal.getValue(runId, error.ref);
-        this.#values.set(error.ref, value === undefined ? null : { value });
-      }
+      const known = this.#try(frame, what);
+      const stopped = this.#why();
+      if (!(stopped instanceof NotLoaded)) return stopped === null ? known : null;
+      const value = await this.#load(stopped.ref);
+      this.#values.set(stopped.ref, value === undefined ? null : { value });
     }
   }
 
-  /** The value of an expression in a frame. `source`: as it is written; `now`: what `now()` gives. */
-  evaluate(frame: PastFrame, value: Value, source: FieldValue, now: number): Known {
+  #try(frame: PastFrame, { value, source, until, now, required = [] }: PastValue): Known {
     const scope = scopeOf(this, frame);
     this.#stopped = null;
-    let result: Known = null;
+    this.until = until;
     try {
-      result = { value: value.evaluate(scope, now) };
-      if (!handsOn(source) && this.#readsRedacted(scope, value, source)) result = null;
+      if (!required.every((read) => frame.isPresent(read))) return { value: null };
+      const result = value.evaluate(scope, now);
+      return handsOn(source) || !this.#readsRedacted(scope, value) ? { value: result } : null;
     } catch {
-      result = null; // what failed then fails again
+      return null; // what failed then fails again
     }
-    const stopped = this.#why();
-    if (stopped instanceof NotLoaded) throw stopped;
-    return stopped === null ? result : null;
   }
 
   /** Locals of a body; one that is not known stops whoever reads it. */
@@ -112,8 +123,8 @@ export class Past {
     return this.#stopped;
   }
 
-  #readsRedacted(scope: ReadingScope, value: Value, source: FieldValue): boolean {
-    return compileValue(source).references.some(({ root, path }) => {
+  #readsRedacted(scope: ReadingScope, value: Value): boolean {
+    return value.references.some(({ root, path }) => {
       scope.reading = value;
       let read = scope.get(root);
       for (const name of path) {
