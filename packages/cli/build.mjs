@@ -32,9 +32,9 @@ const PACKS = {
   server: ["api/data-folder"], // this installation as the API, zod
 };
 
-/** Packages that are part of the program; an operator may update the others alone. */
+/** Packages that are part of the program; an operator may update the others alone, and the page reads its files from its own. */
 const INSIDE =
-  /^(?:@millrace\/(?!local-models)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
+  /^(?:@millrace\/(?!local-models|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
 
 const bundle = await rolldown({
   cwd: here("."),

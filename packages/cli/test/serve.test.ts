@@ -1,4 +1,6 @@
 /** `millrace serve` and its folder. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratch, start } from "./cli.ts";
 import { inside } from "./inside.ts";
@@ -24,7 +26,7 @@ test("a server says where its API and data are, who is let in, and which schedul
   await inside(["templates", "save", "nightly", "nightly.flow", "--home", home], { cwd });
   const open = start(["serve", "--port", "0", "--home", home]);
   await open.until("activates it\n");
-  expect(open.told()).toMatch(/^listening on (\S+)\nAPI: \1\/api\/docs\ndata: /);
+  expect(open.told()).toMatch(/^listening on (\S+)\npage: \1\/studio\nAPI: \1\/api\/docs\ndata: /);
   expect(open.told()).toContain(`data: ${home}`);
   expect(open.told()).toContain("requests need no token");
   expect(open.told()).toContain("millrace schedule add --from nightly activates it");
@@ -42,4 +44,62 @@ test("an address that others can reach is refused without a token, and the flags
   for (const word of ["MILLRACE_TOKEN", "--token-file", "--allow-open"]) {
     expect(stderr).toContain(word);
   }
+});
+
+/** A folder in which the program that opens addresses writes down what it was given. */
+function browser(): { readonly PATH: string; readonly opened: () => string } {
+  const folder = scratch();
+  const file = join(folder, "opened.txt");
+  for (const name of ["xdg-open", "open"]) {
+    writeFileSync(join(folder, name), `#!/bin/sh\necho "$@" > ${file}\n`, { mode: 0o755 });
+  }
+  return {
+    PATH: `${folder}:${process.env["PATH"]}`,
+    opened: () => (existsSync(file) ? readFileSync(file, "utf8") : ""),
+  };
+}
+
+test("the page is served and named, unless a flag or the configuration says no", async () => {
+  const server = start(["serve", "--port", "0", "--json"]);
+  await server.until('"listening"');
+  const { url, studio } = JSON.parse(server.output()) as { url: string; studio: string };
+  expect(studio).toBe(`${url}/studio`);
+  const page = await fetch(studio);
+  expect([page.status, page.headers.get("content-type")]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+  ]);
+  const [, script] = /src="([^"]+)"/.exec(await page.text()) ?? [];
+  expect((await fetch(new URL(script ?? "/none", studio))).status).toBe(200);
+  const cwd = scratch({ "millrace.json": '{"serve":{"studio":false}}' });
+  const env = { MILLRACE_TRUST_PROJECT: "1" };
+  for (const [words, options] of [
+    [["--no-studio"], {}],
+    [[], { cwd, env }],
+  ] as const) {
+    const bare = start(["serve", "--port", "0", "--json", ...words], options);
+    await bare.until('"listening"');
+    const told = JSON.parse(bare.output()) as { url: string };
+    expect(told).not.toHaveProperty("studio");
+    expect((await fetch(`${told.url}/studio`)).status).toBe(404);
+  }
+});
+
+test("--open gives the browser the address of the page, without the token", async () => {
+  const { opened, PATH } = browser();
+  const env = { PATH, MILLRACE_TOKEN: "0123456789abcdef" };
+  const server = start(["serve", "--port", "0", "--open"], { env });
+  await server.until("requests need a token");
+  const [, page = ""] = /^page: (\S+)$/m.exec(server.told()) ?? [];
+  await expect.poll(opened, { timeout: 20_000 }).toBe(`${page}\n`);
+  const open = start(["serve", "--host", "0.0.0.0", "--port", "0", "--open"], { env });
+  await open.until("warning: no browser is opened: other machines can reach this address\n");
+});
+
+test("--open wants the page", async () => {
+  const { code, stderr } = await inside(["serve", "--open", "--no-studio"]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("--open does not go with --no-studio"),
+  ]);
 });

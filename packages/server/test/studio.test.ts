@@ -103,6 +103,23 @@ test("a browser that opens the bare address is led to the page, a program is not
   expect((await fetch(`${outside}/flows`, manual)).status).toBe(401);
 });
 
+test("a browser that finds nothing is told where the page is, a program is not", async () => {
+  const { url } = await serve({ studio, basePath: "/flows" });
+  const nothing = await fetch(`${url}/dashboard`, { headers: PAGE });
+  expect([nothing.status, await nothing.json()]).toEqual([
+    404,
+    expect.objectContaining({
+      code: "route_not_found",
+      detail: "There is nothing here; the page of this server is at /flows/studio",
+    }),
+  ]);
+  const program = (await (await fetch(`${url}/dashboard`)).json()) as object;
+  expect(program).not.toHaveProperty("detail");
+  const { url: bare } = await serve();
+  const without = (await (await fetch(`${bare}/dashboard`, { headers: PAGE })).json()) as object;
+  expect(without).not.toHaveProperty("detail");
+});
+
 test("a server without the page has no such place", async () => {
   const { url } = await serve();
   for (const path of ["/studio", SCRIPT]) expect((await fetch(url + path)).status).toBe(404);

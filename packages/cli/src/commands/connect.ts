@@ -4,7 +4,6 @@
  *   C2  The URL is on stderr before a browser opens. No secret comes in by a word or goes out by a stream.
  */
 
-import { spawn } from "node:child_process";
 import type { ConnectionStatus, OAuthClientArgs, ServiceAuth } from "@millrace/contracts";
 import { OAuthError } from "@millrace/oauth";
 import { acceptOAuthCode, bindLoopback } from "@millrace/oauth/loopback";
@@ -26,6 +25,7 @@ import { askSecret, readSecret, secretFromStdin } from "../ask.ts";
 import { configOptions } from "../config/files.ts";
 import { strayServices } from "../config/services.ts";
 import { CliError, usage } from "../errors.ts";
+import { openBrowser } from "../open-browser.ts";
 import { clean } from "../output/text.ts";
 import {
   connectionsOf,
@@ -248,25 +248,4 @@ function readWait(text: string): number {
   const ms = parseDuration(text, "--timeout");
   if (ms > 0 && ms <= parseDuration(MAX_WAIT, "--timeout")) return ms;
   throw usage(`--timeout takes up to ${MAX_WAIT}, found "${text}"`);
-}
-
-/** Programs that open a URL, by platform. No shell: it would split a URL at `&`. */
-const OPENERS: { readonly [platform: string]: readonly [string, ...string[]] } = {
-  darwin: ["open"],
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-};
-
-/** Opens an http or https URL; resolves to whether a program took it. Nothing of ours is in its environment. */
-function openBrowser(url: string, io: CommandIo): Promise<boolean> {
-  if (!/^https?:\/\//i.test(url)) return Promise.resolve(false);
-  const [program, ...words] = OPENERS[process.platform] ?? ["xdg-open"];
-  const env = Object.fromEntries(
-    Object.entries(io.env).filter(([name]) => !name.startsWith("MILLRACE_")),
-  );
-  return new Promise((resolve) => {
-    const child = spawn(program, [...words, url], { stdio: "ignore", detached: true, env });
-    child.once("error", () => resolve(false));
-    child.once("spawn", () => resolve(true));
-    child.unref();
-  });
 }

@@ -113,6 +113,7 @@ const ROWS: readonly (readonly [
     "port that serve listens on; 0 for any free one",
     { max: MAX_PORT },
   ],
+  ["serve.studio", "switch", true, "whether serve shows the web page, at /studio"],
   ["credentials.store", "text", "os", "where credentials are kept", { choices: STORES }],
 ];
 

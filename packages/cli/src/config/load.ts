@@ -46,8 +46,8 @@ export interface Config {
   readonly ai: AiValues;
   /** The server that commands speak to unless another is named; "" is none. */
   readonly server: string;
-  /** Where `serve` listens unless its flags say otherwise. */
-  readonly serve: { readonly host?: string; readonly port?: number };
+  /** Where `serve` listens, and whether it shows the page, unless its flags say otherwise. */
+  readonly serve: { readonly host?: string; readonly port?: number; readonly studio?: boolean };
   /** Folder of the project file; without one the working directory. */
   readonly folder: string;
   /** Folder of stored flows of the project, absolute; absent without a project file. */
@@ -153,9 +153,11 @@ function serverUrl({ url = "" }: { readonly url?: unknown }): string {
 function readServe({
   host,
   port,
+  studio,
 }: {
   readonly host?: unknown;
   readonly port?: unknown;
+  readonly studio?: unknown;
 }): Config["serve"] {
   if (host !== undefined && typeof host !== "string") throw usage("serve.host takes an address");
   const isPort = Number.isSafeInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
@@ -163,6 +165,7 @@ function readServe({
   return {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port: port as number }),
+    ...(studio === undefined ? {} : { studio: studio === true }),
   };
 }
 

@@ -19,6 +19,7 @@ import {
 import { ProblemError } from "../errors.ts";
 import { type Exchange, type Reply, readJsonBody } from "../http/index.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
+import { STUDIO, wantsPage } from "../studio/assets.ts";
 
 /** Answers a command that streams; `args` are parsed. */
 export type StreamHandler = (
@@ -141,6 +142,12 @@ export function createRoutes(options: RouteOptions): Routes {
     add(method, READY, (exchange) => serveState(exchange, READY, options.readiness()));
   }
 
+  /** Where the web page is, for a browser that looks for it. */
+  const pageOf = (exchange: Exchange): string | undefined =>
+    app.studio && wantsPage(exchange.header("accept"))
+      ? `${exchange.passage.basePath}${STUDIO}`
+      : undefined;
+
   const methodsOf = (path: string): readonly string[] =>
     METHODS.filter(
       (method) => fixed.has(`${method} ${path}`) || router.match(method, path)[0].length > 0,
@@ -154,7 +161,7 @@ export function createRoutes(options: RouteOptions): Routes {
       if (known !== undefined) return known(exchange, {});
       const [found, holes] = router.match(exchange.method, path);
       const [match] = found;
-      if (match === undefined) throw missing(methodsOf(path));
+      if (match === undefined) throw missing(methodsOf(path), pageOf(exchange));
       const [serve, places] = match;
       return serve(exchange, readHoles(places, holes));
     },
@@ -220,9 +227,11 @@ function readHoles(
   );
 }
 
-function missing(methods: readonly string[]): ProblemError {
+/** `page`: where a browser finds the web page. */
+function missing(methods: readonly string[], page: string | undefined): ProblemError {
+  const detail = page && `There is nothing here; the page of this server is at ${page}`;
   return methods.length === 0
-    ? new ProblemError("route_not_found")
+    ? new ProblemError("route_not_found", { detail })
     : new ProblemError("method_not_allowed", { headers: { Allow: methods.join(", ") } });
 }
 

@@ -20,6 +20,7 @@ import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
 import { CliError, usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
+import { openPage, type PageFiles, pageOf, readPage } from "./page.ts";
 
 export const commands: readonly CliCommand[] = [
   command("serve", "serve flows over HTTP", {
@@ -29,6 +30,8 @@ export const commands: readonly CliCommand[] = [
       option("token-file", "<file>", "bearer tokens, one a line: token or id:role:token"),
       { long: "allow-open", summary: "serve other machines without a token" },
       { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
+      { long: "no-studio", summary: "do not show the web page at /studio" },
+      { long: "open", summary: "open the web page in the browser of this machine" },
       { long: "webhooks", summary: "let webhooks be called: POST /hooks/<token>" },
       option("allow-host", "<host>", "a further Host name to answer to", { multiple: true }),
       option("allow-origin", "<origin>", "a further browser origin to answer to", {
@@ -47,7 +50,7 @@ export const commands: readonly CliCommand[] = [
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
 const HTTP_FLAGS = [
   ...["host", "port", "token-file", "allow-open", "webhooks", "allow-host", "allow-origin"],
-  "json",
+  ...["no-studio", "open", "json"],
 ];
 
 /** How a server that others can reach is started. */
@@ -59,6 +62,8 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const isStdio = isOn(input, "stdio");
   const other = HTTP_FLAGS.find((name) => isGiven(input, name));
   if (isStdio && other !== undefined) throw usage(`--stdio does not go with --${other}`);
+  const opens = isOn(input, "open");
+  if (opens && isOn(input, "no-studio")) throw usage("--open does not go with --no-studio");
   const { ConfigError, createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
@@ -88,9 +93,12 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     const { lost } = server.host.store;
     return end(server, serveStdio(createChannelHost(server), io, io.signal), lost);
   }
+  const isShown = opens || (!isOn(input, "no-studio") && config.serve.studio !== false);
+  const page = isShown ? await readPage() : undefined;
   const server = await start({
     ...common,
     signals: false,
+    ...(page !== undefined && "files" in page && { studio: page.files }),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
@@ -99,22 +107,31 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch(refuse);
-  if (io.json === undefined) await io.err.write(await readyLines(server, config));
-  else await io.json.result({ kind: "listening", url: server.url, pid: process.pid });
+  if (io.json === undefined) await io.err.write(await readyLines(server, config, page));
+  else {
+    const studio = page !== undefined && "files" in page ? { studio: pageOf(server) } : {};
+    await io.json.result({ kind: "listening", url: server.url, ...studio, pid: process.pid });
+  }
+  if (opens && page !== undefined && "files" in page) await openPage(server, io);
   const stopped = io.signal.aborted ? undefined : once(io.signal, "abort").then(() => undefined);
   return end(server, stopped, server.lost);
 }
 
 /** What a person needs to know of a server that listens: where things are, who is let in, and what does not fire. */
 async function readyLines(
-  { url, app, requiresToken }: RunningServer,
+  server: RunningServer,
   { credentials }: Config,
+  page: PageFiles | undefined,
 ): Promise<string> {
+  const { url, app, requiresToken } = server;
   const caller = { tokenId: null, role: "admin", requestId: "serve", remote: null } as const;
-  const page = (await app.invoke("list_schedules", { limit: 1 }, caller)) as SchedulePage;
-  const proposed = page.proposed ?? [];
+  const schedules = (await app.invoke("list_schedules", { limit: 1 }, caller)) as SchedulePage;
+  const proposed = schedules.proposed ?? [];
   const lines = [
     `listening on ${url}`,
+    ...(page === undefined
+      ? []
+      : ["files" in page ? `page: ${pageOf(server)}` : `page: cannot be read: ${page.problem}`]),
     `API: ${url}/api/docs`,
     `data: ${credentials.dir}`,
     requiresToken
