@@ -13,6 +13,7 @@ export interface Route {
 
 const flows = async (): Promise<Screen> => (await import("./screens/flows/flows.tsx")).FlowsScreen;
 const runs = async (): Promise<Screen> => (await import("./screens/runs/runs.tsx")).RunsScreen;
+const inbox = async (): Promise<Screen> => (await import("./screens/inbox/inbox.tsx")).InboxScreen;
 
 /** The route of a place; undefined: there is no such screen. */
 export function routeOf({ path }: Place): Route | undefined {
@@ -22,6 +23,8 @@ export function routeOf({ path }: Place): Route | undefined {
       return second === undefined ? { key: "flows", load: flows } : undefined;
     case "runs":
       return second === undefined ? { key: "runs", load: runs } : undefined;
+    case "inbox":
+      return second === undefined ? { key: "inbox", load: inbox } : undefined;
     default:
       return undefined;
   }

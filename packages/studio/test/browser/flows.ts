@@ -23,10 +23,13 @@ node stop: fail {
 `;
 
 /** Waits for a person; any answer does. */
-export const ASK = `flow 1 ask
+export const ASK = `flow 1 ask {
+  title = "Ask before going on"
+}
 
 node ask: confirm {
   prompt = "Go on?"
+  @timeout = 2h
 }
 
 node yes: log {
@@ -39,4 +42,26 @@ node no: log {
 
 ask.approved -> yes
 ask.rejected -> no
+`;
+
+/** Waits for a person, who gives a reason. */
+export const ASK_REASON = `flow 1 ask-reason
+
+node ask: confirm {
+  prompt = "Why?"
+  schema = { type: "object", properties: { reason: { type: "string", minLength: 3 } }, required: ["reason"] }
+}
+
+node yes: transform {
+  value = ask.value.reason
+}
+
+node no: log {
+  message = "no"
+}
+
+ask.approved -> yes
+ask.rejected -> no
+
+output reason: string? = yes?.value
 `;

@@ -19,5 +19,15 @@ export const SCREENS: readonly ScreenShot[] = [
     place: () => "#/flows",
     ready: (page) => page.getByRole("link", { name: "site-watch" }).waitFor(),
   },
+  {
+    name: "runs",
+    place: () => "#/runs",
+    ready: (page) => page.getByRole("checkbox").nth(3).waitFor(),
+  },
+  {
+    name: "inbox",
+    place: () => "#/inbox",
+    ready: (page) => page.getByText("Report 3 pages?").waitFor(),
+  },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];

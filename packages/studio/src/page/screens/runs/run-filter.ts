@@ -14,13 +14,13 @@ const TAG = "tag.";
 /** The runs that a place asks for. A state that there is not is left out. */
 export function filterOf(query: URLSearchParams): RunFilter {
   const status = query.getAll("status").flatMap((each) => RUN_STATES.filter((it) => it === each));
-  const template = query.get("flow") ?? "";
+  const flow = query.get("flow") ?? "";
   const tags = [...query].flatMap(([name, value]): [string, string][] =>
     name.startsWith(TAG) && name !== TAG ? [[name.slice(TAG.length), value]] : [],
   );
   return {
     ...(status.length > 0 && { status }),
-    ...(template !== "" && { template }),
+    ...(flow !== "" && { flow }),
     ...(tags.length > 0 && { tags: Object.fromEntries(tags) }),
   };
 }

@@ -1,0 +1,132 @@
+/** The answer to what a run asks: a value where one is wanted, a comment, "Approve" and "Reject". */
+import { ClientError } from "@millrace/client";
+import type { Confirmation, Json } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { backend } from "../backend.ts";
+import { refusal } from "../state/meta.ts";
+import { useAction } from "../state/use-action.ts";
+import { Problem } from "./problem.tsx";
+import { checkForm, findingsOf } from "./schema-form/check-form.ts";
+import { SchemaForm } from "./schema-form/schema-form.tsx";
+import { startValue } from "./schema-form/shape.ts";
+
+type Decision = "approve" | "reject";
+
+/** Asks for an answer and sends it. `onAnswered`: what the question became, also where somebody else was first. */
+export function AnswerForm({
+  question,
+  onAnswered,
+}: {
+  readonly question: Confirmation;
+  readonly onAnswered: (answered: Confirmation, isOwn: boolean) => void;
+}): ComponentChildren {
+  const { runId, id, schema } = question;
+  const wantsValue = Object.keys(schema).length > 0;
+  const [value, setValue] = useState<Json | undefined>(() => startValue(schema, schema));
+  const [comment, setComment] = useState("");
+  const [isChecked, setChecked] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const keys = useRef<Record<Decision, string>>({
+    approve: crypto.randomUUID(),
+    reject: crypto.randomUUID(),
+  });
+  const answer = useAction(async (decision: Decision) => {
+    const args = {
+      runId,
+      confirmationId: id,
+      decision,
+      ...(decision === "approve" && wantsValue && value !== undefined && { value }),
+      ...(comment !== "" && { comment }),
+    };
+    try {
+      const idempotencyKey = keys.current[decision];
+      onAnswered(await backend.invoke("resolve_confirmation", args, { idempotencyKey }), true);
+    } catch (error) {
+      // A key stands for one answer: one that was refused and mended is another.
+      keys.current[decision] = crypto.randomUUID();
+      if (!isLate(error)) throw error;
+      onAnswered(await settled(question), false);
+    }
+  });
+  const wrong = wantsValue ? checkForm(schema, value) : [];
+  const why = refusal("run");
+  const button = { disabled: answer.isBusy || why !== undefined, title: why };
+  return (
+    <form
+      ref={form}
+      noValidate
+      class="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setChecked(true);
+        if (wrong.length === 0) void answer.run("approve");
+        // The list of what is wrong is in the page after this turn.
+        else setTimeout(() => form.current?.querySelector<HTMLElement>(".form-problems")?.focus());
+      }}
+    >
+      {wantsValue && (
+        <SchemaForm
+          schema={schema}
+          value={value}
+          onChange={(next) => {
+            setValue(next);
+            answer.clear();
+          }}
+          findings={isChecked ? [...wrong, ...findingsOf(answer.error, "/value")] : []}
+        />
+      )}
+      <label>
+        Comment
+        <input
+          maxLength={2_048}
+          value={comment}
+          onInput={(event) => setComment(event.currentTarget.value)}
+        />
+      </label>
+      {answer.error !== undefined && <Problem error={answer.error} />}
+      <div class="actions">
+        <button type="submit" class="primary" {...button}>
+          Approve
+        </button>
+        <button type="button" class="danger" {...button} onClick={() => void answer.run("reject")}>
+          Reject
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What became of a question that somebody answered, or nobody in time. */
+export function outcomeOf({ status, by, comment }: Confirmation): string {
+  const said = comment === undefined ? "" : `, “${comment}”`;
+  switch (status) {
+    case "expired":
+      return "expired: nobody answered in time";
+    case "cancelled":
+      return "no longer asked: the run has ended";
+    case "requested":
+      return "open";
+    default:
+      return by === undefined
+        ? `already answered: ${status}${said}`
+        : `already answered by ${by}: ${status}${said}`;
+  }
+}
+
+function isLate(error: unknown): boolean {
+  const code = ClientError.isInstance(error) ? error.code : undefined;
+  return code === "already_resolved" || code === "confirmation_expired" || code === "not_found";
+}
+
+/** The question as it is now. A run that was deleted meanwhile asks nothing. */
+export async function settled(question: Confirmation): Promise<Confirmation> {
+  const gone = { ...question, status: "cancelled" } as const;
+  try {
+    const { confirmations } = await backend.invoke("get_run", { runId: question.runId });
+    return confirmations.find(({ id }) => id === question.id) ?? gone;
+  } catch (error) {
+    if (ClientError.isInstance(error) && error.code === "not_found") return gone;
+    throw error;
+  }
+}
