@@ -139,6 +139,8 @@ export function reason(error: unknown): string {
     ENOSPC: "no space left on the device",
     EISDIR: "it is a folder",
     ENOTDIR: "a part of the path is not a folder",
+    ENODEV: "it is a pipe or a device",
+    EFBIG: "it is too long",
   };
   return words[code ?? ""] ?? code ?? "unreadable";
 }

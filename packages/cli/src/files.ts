@@ -1,4 +1,5 @@
 /** Files that commands read and write: read whole up to a limit, written whole or not at all. */
+import { readFileSync, statSync } from "node:fs";
 import {
   chmod,
   mkdir,
@@ -94,6 +95,18 @@ async function flowFiles(folder: string): Promise<string[]> {
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((path) => !relative(folder, path).split(sep).includes("node_modules"))
     .sort();
+}
+
+/**
+ * Bytes of a file that was found, not named by a person: a regular file of at most 16 MiB. Anything else is refused before it is
+ * opened, with an error as the system gives it: a pipe waits for a writer, and a device may have no end.
+ */
+export function readFound(path: string): Uint8Array {
+  const info = statSync(path);
+  const isOdd = !info.isFile() && !info.isDirectory();
+  const code = isOdd ? "ENODEV" : info.size > MAX_READ_BYTES ? "EFBIG" : undefined;
+  if (code !== undefined) throw Object.assign(new Error(code), { code });
+  return readFileSync(path);
 }
 
 /** The text of a file; undefined where there is none. Throws a usage error for one that cannot be read. */

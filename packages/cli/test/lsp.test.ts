@@ -1,5 +1,5 @@
 /** `millrace lsp` as an editor starts it: a real process, frames on stdin and stdout, the project of the file's folder. */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -160,6 +160,27 @@ test("it knows the flows beside a file, and runs no code of the project", async 
   });
   expect(existsSync(marker)).toBe(false);
 });
+
+test.each(["child.flow", "millrace.json", "millrace.lock.json", "services/a.json"])(
+  "a pipe in the place of %s is not waited for",
+  async (name) => {
+    const cwd = await scratch();
+    mkdirSync(join(cwd, "services"));
+    mkdirSync(join(cwd, "none"));
+    if (name !== "millrace.json") {
+      writeFileSync(join(cwd, "millrace.json"), JSON.stringify({ extensions: ["./none"] }));
+    }
+    execFileSync("mkfifo", [join(cwd, name)]);
+    const file = join(cwd, "a.flow");
+    const text = 'flow 1 a\n\nnode call: subflow {\n  flow = "child"\n}\n';
+    const { answers, code } = await converse(cwd, [...START, opened(file, text)], 2);
+    expect(code).toBe(0);
+    const published = answers.map(({ params }) => params?.uri).filter((uri) => uri !== undefined);
+    const problem = name === "child.flow" ? "millrace.json" : name;
+    expect(published).toContain(pathToFileURL(join(cwd, problem)).href);
+    expect(published).toContain(pathToFileURL(file).href);
+  },
+);
 
 test("a file of the project that cannot be used is a finding of that file, and the rest of the project counts", async () => {
   const cwd = await scratch();

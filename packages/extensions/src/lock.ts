@@ -1,5 +1,5 @@
 /** `millrace.lock.json`: what was reviewed and granted, so that nothing else is ever loaded. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { realpath, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
 import {
@@ -12,10 +12,13 @@ import {
   text,
 } from "@millrace/contracts/shape";
 import { permissionsShape } from "./manifest.ts";
+import { readText } from "./read-text.ts";
 
 /** File beside `millrace.json`. */
 export const LOCK_FILE = "millrace.lock.json";
 const LOCK_VERSION = 1;
+/** An entry is well below a kilobyte. */
+const LOCK_BYTES = 10_485_760;
 
 const LOCKED = object({
   version: text("a version"),
@@ -44,7 +47,7 @@ export async function readLock(folder: string): Promise<ExtensionLock> {
   const path = join(folder, LOCK_FILE);
   let content: string;
   try {
-    content = await readFile(path, "utf8");
+    content = await readText(await realpath(path), LOCK_BYTES);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return new Map();
     throw new TypeError(`${path} cannot be read`, { cause: error });

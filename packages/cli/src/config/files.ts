@@ -1,11 +1,11 @@
 /** The files of configuration: where the user's file, the data and the nearest project file are; reading and editing them. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { CliError, reason, unusable } from "../errors.ts";
-import { replaceFile } from "../files.ts";
+import { readFound, replaceFile } from "../files.ts";
 import type { Surroundings } from "../output/io.ts";
 import { withValue } from "./values.ts";
 
@@ -44,9 +44,9 @@ export async function* foldersUpward(folder: string, io: Surroundings): AsyncGen
   const home = io.env.HOME ?? homedir();
   for (let at = folder; ; at = dirname(at)) {
     yield at;
-    const isTop = await readFile(join(at, ".git")).then(
+    const isTop = await stat(join(at, ".git")).then(
       () => true,
-      (error: NodeJS.ErrnoException) => error.code === "EISDIR",
+      () => false,
     );
     if (isTop || at === home || at === dirname(at)) return;
   }
@@ -65,7 +65,8 @@ export async function projectFolder(
 export async function readConfig(path: string, mustExist = false): Promise<ConfigFile | undefined> {
   let bytes: Uint8Array;
   try {
-    bytes = await readFile(path);
+    // What a person names may be a pipe of the shell.
+    bytes = mustExist ? await readFile(path) : readFound(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!mustExist && (code === "ENOENT" || code === "ENOTDIR")) return undefined;

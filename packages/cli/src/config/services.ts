@@ -3,10 +3,11 @@
  * say is checked when they are made into services.
  */
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
 import { reason, unusable } from "../errors.ts";
+import { readFound } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "./files.ts";
@@ -27,12 +28,10 @@ export async function readDescriptors(folder: string): Promise<readonly Descript
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
     throw unusable(at, `cannot read ${at}: ${reason(error)}`);
   });
-  return Promise.all(
-    names
-      .filter((name) => name.endsWith(".json") && !name.startsWith("."))
-      .sort()
-      .map(async (name) => ({ path: join(at, name), bytes: await readDescriptor(join(at, name)) })),
-  );
+  return names
+    .filter((name) => name.endsWith(".json") && !name.startsWith("."))
+    .sort()
+    .map((name) => ({ path: join(at, name), bytes: readDescriptor(join(at, name)) }));
 }
 
 /**
@@ -86,10 +85,12 @@ export async function toServices(
   return [...all.values()];
 }
 
-function readDescriptor(path: string): Promise<Uint8Array> {
-  return readFile(path).catch((error: unknown) => {
+function readDescriptor(path: string): Uint8Array {
+  try {
+    return readFound(path);
+  } catch (error) {
     throw unusable(path, `cannot read ${path}: ${reason(error)}`);
-  });
+  }
 }
 
 function parse(path: string, bytes: Uint8Array): unknown {

@@ -2,7 +2,6 @@
  * Compiling a flow: the registry, the flows that it calls, and what compiling finds beyond the language. For a check no code of
  * extensions runs, so that it needs no trust.
  */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
 import { digest, mergeDiagnostics, parseFlow } from "@millrace/dsl";
@@ -17,6 +16,7 @@ import {
 import { createStandardRegistry } from "@millrace/server/registry";
 import { dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
+import { readFound } from "../files.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import type { FlowSource } from "./load-flow.ts";
@@ -83,8 +83,12 @@ export function subflowsIn(folders: readonly (string | undefined)[]): SubflowPor
       if (!SLUG.test(slug)) return null;
       for (const folder of folders) {
         if (folder === undefined) continue;
-        const bytes = await readFile(join(folder, `${slug}.flow`)).catch(() => undefined);
-        if (bytes === undefined) continue;
+        let bytes: Uint8Array;
+        try {
+          bytes = readFound(join(folder, `${slug}.flow`));
+        } catch {
+          continue;
+        }
         const { graph, diagnostics, ok } = parseFlow(bytes);
         if (!ok) throw unreadable(join(folder, `${slug}.flow`), diagnostics);
         return { graph, digest: digest(graph) };

@@ -3,13 +3,14 @@
  * `validate`, `run` and the language server read the same. Files are read, nothing in them is run.
  */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
 import { type CatalogFlow, type FlowCatalog, parseFlow } from "@millrace/dsl";
 import type { Project } from "@millrace/dsl/editor";
 import { type ConfigSources, describedProviders } from "../config/sources.ts";
+import { readFound } from "../files.ts";
 import { coreEntries } from "./core-catalog.ts";
 
 /**
@@ -94,9 +95,9 @@ function flowsIn(
     flow(slug) {
       const file = fileOf(slug);
       try {
-        return file === undefined ? undefined : callable(readFileSync(file));
+        return file === undefined ? undefined : callable(readFound(file));
       } catch {
-        return undefined; // a folder of such a name, or a file that is gone or not ours to read
+        return undefined; // a folder or a device of such a name, or a file that is gone or not ours to read
       }
     },
   };
