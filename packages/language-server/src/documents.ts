@@ -65,8 +65,10 @@ export class Documents {
   readonly #open = new Map<string, OpenDocument>();
   readonly #analysers = new Map<string, Promise<Analyser>>();
   readonly #waiting = new Map<string, { readonly since: number; readonly cancel: () => void }>();
-  /** By the folder whose project has them. */
+  /** By the folder whose project has them; kept when its texts are closed, for the person now looks at those files. */
   readonly #problems = new Map<string, readonly FileProblem[]>();
+  /** How often projects were forgotten: what was read before that does not count. */
+  #turn = 0;
   readonly #projectFor: ProjectFor;
   readonly #timers: Timers;
   readonly #publish: (document: OpenDocument) => void;
@@ -110,22 +112,32 @@ export class Documents {
   close(uri: string): void {
     this.#cancel(uri);
     this.#open.delete(uri);
+    const folder = folderOf(uri);
+    if (!this.#isUsed(folder)) this.#analysers.delete(folder);
   }
 
-  /** Projects changed on disk: every open text is analysed anew. */
+  /** Projects changed on disk: every open text is analysed anew, and so are projects with problems. */
   reload(): void {
+    const unused = [...this.#problems.keys()].filter((folder) => !this.#isUsed(folder));
+    this.#turn += 1;
     this.#analysers.clear();
     this.#problems.clear();
     for (const [uri, { text }] of this.#open) {
       this.#open.set(uri, new OpenDocument(text, () => this.#analyserOf(uri)));
       this.#plan(uri, PAUSE_MS);
     }
+    for (const folder of unused) this.#read(folder).catch(() => {});
   }
 
   /** Nothing is published any more. */
   stop(): void {
     for (const uri of [...this.#waiting.keys()]) this.#cancel(uri);
     this.#open.clear();
+  }
+
+  /** Whether a text of a folder is open. */
+  #isUsed(folder: string): boolean {
+    return [...this.#open.keys()].some((uri) => folderOf(uri) === folder);
   }
 
   #analyserOf(uri: string): Promise<Analyser> {
@@ -142,9 +154,14 @@ export class Documents {
   }
 
   async #read(folder: string): Promise<Analyser> {
+    const turn = this.#turn;
     const project = await this.#projectFor(folder);
-    this.#problems.set(folder, project.problems ?? []);
-    this.#report([...this.#problems.values()].flat());
+    const { problems = [] } = project;
+    if (turn === this.#turn) {
+      if (problems.length > 0) this.#problems.set(folder, problems);
+      else this.#problems.delete(folder);
+      this.#report([...this.#problems.values()].flat());
+    }
     return createAnalyser(project);
   }
 

@@ -6,14 +6,17 @@ import {
   type CancellationToken,
   type CodeAction,
   CodeActionKind,
+  type CompletionItem,
   type Connection,
   DocumentHighlightKind,
   ErrorCodes,
   LSPErrorCodes,
   MarkupKind,
+  MessageType,
   type Position,
   type Range,
   ResponseError,
+  ShowMessageNotification,
 } from "vscode-languageserver/node";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import {
@@ -30,6 +33,9 @@ import type { Documents } from "./documents.ts";
 
 /** Mends all that is certain in a text. */
 export const FIX_ALL: string = `${CodeActionKind.SourceFixAll}.millrace`;
+
+/** A typed blank asks for completions behind these; behind any other it would only be in the way. */
+const BEFORE_BLANK = /(?:->|:) $/;
 
 /** What a request is about. */
 interface OfDocument {
@@ -64,11 +70,16 @@ export function answerRequests(connection: Connection, documents: Documents): vo
     );
 
   connection.onCompletion(
-    at((analysis, text, offset) => {
-      const list = analysis.completions(offset);
-      offered = { uri: text.uri, list };
-      return list.map((completion, index) => toCompletion(completion, index, text));
-    }),
+    at<AtPosition & { context?: { triggerCharacter?: unknown } | null }, CompletionItem[]>(
+      (analysis, text, offset, { context }) => {
+        const isBlank = context?.triggerCharacter === " ";
+        if (isBlank && !BEFORE_BLANK.test(text.getText().slice(Math.max(0, offset - 3), offset)))
+          return [];
+        const list = analysis.completions(offset);
+        offered = { uri: text.uri, list };
+        return list.map((completion, index) => toCompletion(completion, index, text));
+      },
+    ),
   );
   connection.onCompletionResolve((item) => {
     const from = item.data as { readonly uri: string; readonly index: number } | undefined;
@@ -183,9 +194,12 @@ export function answerRequests(connection: Connection, documents: Documents): vo
       );
     }
     const { why, wrong, right } = EXPLANATIONS[code];
-    connection.window.showInformationMessage(
-      `${code}: ${why}\n\nwrong:\n${wrong}\n\nright:\n${right}`,
-    );
+    const message = `${code}: ${why}\n\nwrong:\n${wrong}\n\nright:\n${right}`;
+    // Not as a request, which a client may refuse.
+    void connection.sendNotification(ShowMessageNotification.type, {
+      type: MessageType.Info,
+      message,
+    });
     return null;
   });
   connection.onCodeAction(

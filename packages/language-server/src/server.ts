@@ -7,6 +7,8 @@ import {
   type Diagnostic,
   DidChangeWatchedFilesNotification,
   type InitializeResult,
+  type Message,
+  MessageType,
   TextDocumentSyncKind,
 } from "vscode-languageserver/node";
 import { LEGEND, problemDiagnostic, toDiagnostic } from "./answers.ts";
@@ -91,12 +93,21 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
     end = resolve;
   });
   const frames = new FrameWriter(writer);
+  let isTalking = false;
+  /** A line for the log, and for the log that the client shows. */
+  const say = (line: string): void => {
+    log(line);
+    if (!isTalking) return;
+    const params = { type: MessageType.Warning, message: line };
+    void frames.write({ jsonrpc: "2.0", method: "window/logMessage", params } as Message);
+  };
   const finish = (code: number): void => {
+    isTalking = false;
     stopParentCheck();
     documents.stop();
     end(code);
   };
-  const source = new FrameReader(reader, frames, finish, log);
+  const source = new FrameReader(reader, frames, finish, say);
   const connection = createConnection(
     (logger) => createProtocolConnection(source, frames, logger),
     {
@@ -128,7 +139,7 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
     const diagnostics = found.map((finding) => toDiagnostic(finding, text));
     await connection.sendDiagnostics({ uri, version: analysed, diagnostics });
   };
-  const failed = (error: unknown): void => log(`diagnostics failed: ${String(error)}`);
+  const failed = (error: unknown): void => say(`diagnostics failed: ${String(error)}`);
   /** Files of projects with a problem that the client was told of. */
   const told = new Set<string>();
   const report = (problems: readonly FileProblem[]): void => {
@@ -154,6 +165,7 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
   let watchesFiles = false;
 
   connection.onInitialize(({ capabilities }) => {
+    isTalking = true;
     watchesFiles = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
     return {
       capabilities: CAPABILITIES,
@@ -163,7 +175,9 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
   connection.onInitialized(async () => {
     if (!watchesFiles) return;
     const watchers = WATCHED.map((globPattern) => ({ globPattern }));
-    await connection.client.register(DidChangeWatchedFilesNotification.type, { watchers });
+    await connection.client
+      .register(DidChangeWatchedFilesNotification.type, { watchers })
+      .catch((error: unknown) => say(`files are not watched: ${String(error)}`));
   });
   connection.onDidChangeWatchedFiles(() => documents.reload());
   connection.onDidOpenTextDocument(({ textDocument: { uri, languageId, version, text } }) =>

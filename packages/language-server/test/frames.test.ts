@@ -226,7 +226,7 @@ test("a notification with wrong parameters is dropped with a line in the log", a
     EXIT,
   );
   expect(code).toBe(0);
-  expect(answers).toHaveLength(2);
+  expect(answers.filter(({ id }) => id !== undefined)).toHaveLength(2);
   expect(log).toHaveLength(7);
   expect(log[6]).toBe(
     "in the parameters of textDocument/didChange: `contentChanges` is a list of { text, range? }",

@@ -150,6 +150,39 @@ describe("requests", () => {
     expect(resolved).toMatchObject({ label: items[0]?.label });
   });
 
+  test("a typed blank asks for completions behind `->` and `:` only", async () => {
+    const text =
+      "flow 1 a\n\nnode b: log\nnode d: log\n\nb -> \n\nnode e: log {\n  message = \n}\n\nnode c: ";
+    await open(text);
+    const offered = async (found: string, context: object | null) => {
+      const items = await ask("textDocument/completion", {
+        position: TextDocument.create(URI, "", 1, text).positionAt(
+          text.indexOf(found) + found.length,
+        ),
+        context,
+      });
+      return (items as unknown[]).length > 0;
+    };
+    const blank = { triggerKind: 2, triggerCharacter: " " };
+    expect(await offered("b -> ", blank)).toBe(true);
+    expect(await offered("node c: ", blank)).toBe(true);
+    expect(await offered("message = ", blank)).toBe(false);
+    expect(await offered("message = ", { triggerKind: 1 })).toBe(true);
+    expect(await offered("message = ", null)).toBe(true);
+  });
+
+  test("the meaning of a code is shown, also by a client that refuses all requests", async () => {
+    const shown = new Promise<{ message: string }>((resolve) => {
+      client.onNotification("window/showMessage", resolve);
+    });
+    await client.sendRequest("workspace/executeCommand", {
+      command: "millrace.explain",
+      arguments: ["FLOW3001"],
+    });
+    expect((await shown).message).toMatch(/^FLOW3001: [\s\S]+\n\nwrong:\n[\s\S]+\n\nright:\n/);
+    expect(await ask("textDocument/hover", { position: { line: 0, character: 0 } })).toBeNull();
+  });
+
   test("hover, signature, definition, references and highlights", async () => {
     await open(PAGES);
     const there = at(PAGES, "string(get.body)", "get");
@@ -225,6 +258,53 @@ describe("requests", () => {
     expect(part.length).toBeLessThan(data.length);
     expect(await ask("textDocument/documentLink")).toEqual([]);
   });
+});
+
+test("what the server notices is told to the client, too", async () => {
+  const told = new Promise<object>((resolve) => {
+    client.onNotification("window/logMessage", resolve);
+  });
+  await client.sendNotification("textDocument/didOpen", { textDocument: 5 } as never);
+  const message = expect.stringContaining("in the parameters of textDocument/didOpen");
+  expect(await told).toEqual({ type: 2, message });
+  expect(served.log).toEqual([message]);
+});
+
+test("a project is read anew for the first text of its folder, and its problems also without one", async () => {
+  const problem = { uri: "file:///flows/millrace.json", line: 0, character: 0, message: "broken" };
+  let problems = [problem];
+  let count = 0;
+  const other = serve(() => {
+    count += 1;
+    return { ...catalog, types: () => catalog.types(), problems };
+  });
+  const editor = await connect(other);
+  const said: [uri: string, count: number][] = [];
+  editor.onNotification("textDocument/publishDiagnostics", ({ uri, diagnostics }) => {
+    said.push([uri, diagnostics.length]);
+  });
+  const textDocument = { uri: URI };
+  const first = { ...textDocument, languageId: "millrace-flow", version: 1, text: PAGES };
+  const folds = () => editor.sendRequest("textDocument/foldingRange", { textDocument });
+  await editor.sendNotification("textDocument/didOpen", { textDocument: first });
+  await folds();
+  await editor.sendNotification("textDocument/didClose", { textDocument });
+  expect(await folds()).toBeNull();
+  expect([count, said]).toEqual([
+    1,
+    [
+      [problem.uri, 1],
+      [URI, 0],
+    ],
+  ]);
+  problems = [];
+  await editor.sendNotification("workspace/didChangeWatchedFiles", { changes: [] });
+  await vi.waitFor(() => expect(said.slice(2)).toEqual([[problem.uri, 0]]));
+  await editor.sendNotification("textDocument/didOpen", { textDocument: first });
+  await folds();
+  expect(count).toBe(3);
+  other.input.end();
+  expect(await other.ended).toBe(1);
 });
 
 test("a project that cannot be had is said by each request, and asked for again", async () => {
