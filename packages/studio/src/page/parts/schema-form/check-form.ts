@@ -1,9 +1,9 @@
 /** What is wrong with the value of a form, by place. The rules are those of `compileSchema`, which the server uses too. */
 import { ClientError } from "@millrace/client";
 import type { FlowInput, Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { pointerSegment } from "@millrace/contracts/kit";
+import { isObject, pointerKeys, pointerSegment } from "@millrace/contracts/kit";
 import { compileSchema } from "@millrace/dsl";
-import { unreadPlaces } from "./form-value.ts";
+import { memberOf, unreadPlaces, withMember } from "./form-value.ts";
 
 /** Something wrong at a place of a form. `pointer`: a JSON Pointer into the value. */
 export interface FormFinding {
@@ -13,15 +13,38 @@ export interface FormFinding {
 
 const MISSING = /^needs the member (".*")$/s;
 
-/** Everything that is wrong with a value; none: it may be sent. A schema that cannot be compiled is left to the server. */
+/** Everything that is wrong with a value; none: it may be sent. */
 export function checkForm(schema: JsonSchema, value: Json | undefined): readonly FormFinding[] {
   const unread = unreadPlaces(value);
-  const compiled = compileSchema(schema);
-  const broken = compiled.ok ? compiled.check(value ?? null).map(atMember) : [];
+  const broken = rulesOf(schema)(value ?? null).map(atMember);
   return [
     ...unread.map((pointer) => ({ pointer, message: "is not JSON" })),
     ...broken.filter(({ pointer }) => !unread.some((place) => isWithin(pointer, place))),
   ];
+}
+
+const NO_RULES = (): readonly FormFinding[] => [];
+
+/** The rules of a schema. Words that cannot be checked here are left out: the server checks them. */
+function rulesOf(schema: JsonSchema): (value: Json) => readonly FormFinding[] {
+  const compiled = compileSchema(schema);
+  if (compiled.ok) return compiled.check;
+  const known = compiled.problems.reduce<Json | undefined>(
+    (rest, { pointer }) => without(rest, pointerKeys(pointer)),
+    schema,
+  );
+  const second = compileSchema(isObject(known) ? (known as JsonSchema) : {});
+  return second.ok ? second.check : NO_RULES;
+}
+
+/** A value without the member at a place. */
+function without(value: Json | undefined, [key, ...below]: readonly string[]): Json | undefined {
+  if (key === undefined) return undefined;
+  if (Array.isArray(value)) {
+    return value.map((item, at) => (`${at}` === key ? (without(item, below) ?? {}) : item));
+  }
+  if (!isObject(value) || !Object.hasOwn(value, key)) return value;
+  return withMember(value as JsonObject, key, without(memberOf(value as JsonObject, key), below));
 }
 
 /** Everything that is wrong with the inputs of a run: of declared ones, missing ones, and ones that the flow does not have. */
@@ -49,11 +72,13 @@ export function checkInputs(
   ];
 }
 
-/** The places that a refusal of the server names, below `prefix` of its request, such as `/inputs`. */
-export function findingsOf(error: unknown, prefix: string = ""): readonly FormFinding[] {
-  const { errors = [] } = (ClientError.isInstance(error) ? error.problem : undefined) ?? {};
+/** The places that a refusal of the server names, as places of the form; `prefix`: where its value is in the arguments. */
+export function findingsOf(error: unknown, prefix: string): readonly FormFinding[] {
+  const { errors = [], code } = (ClientError.isInstance(error) ? error.problem : undefined) ?? {};
+  // Only what does not fit the command is told by its place in the arguments.
+  const before = code === "invalid_args" ? prefix : "";
   return errors.flatMap(({ pointer, message }) =>
-    isWithin(pointer, prefix) ? [{ pointer: pointer.slice(prefix.length), message }] : [],
+    isWithin(pointer, before) ? [{ pointer: pointer.slice(before.length), message }] : [],
   );
 }
 

@@ -1,5 +1,5 @@
 /** What stands around the control of a value: its label, what it is for, its default, and what is wrong with it. */
-import type { Json, JsonSchema } from "@millrace/contracts";
+import type { JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import { VisibleText } from "../value-view/visible-text.tsx";
@@ -44,8 +44,8 @@ export function useFieldPlace(
 }
 
 /** Whether a schema says something that is shown beside its control. */
-export function hasNote({ description, default: value }: JsonSchema): boolean {
-  return (typeof description === "string" && description !== "") || value !== undefined;
+export function hasNote(schema: JsonSchema): boolean {
+  return aboutOf(schema) !== "" || shownDefault(schema) !== undefined;
 }
 
 /** What a value is for, and its default. */
@@ -57,19 +57,37 @@ export function FieldNote({
   readonly schema: JsonSchema;
 }): ComponentChildren {
   if (!hasNote(schema)) return null;
-  const { description, default: value, writeOnly, format } = schema;
-  const isSecret = writeOnly === true || format === "password";
+  const about = aboutOf(schema);
+  const value = shownDefault(schema);
   return (
     <p id={`${id}.note`} class="muted field-note">
-      {typeof description === "string" && <VisibleText text={description} />}
-      {value !== undefined && !isSecret && (
+      <VisibleText text={about} />
+      {about !== "" && value !== undefined && " "}
+      {value !== undefined && (
         <>
-          {" "}
-          Default: <code>{shortJson(value)}</code>
+          Default:{" "}
+          <code>
+            <VisibleText text={value} />
+          </code>
         </>
       )}
     </p>
   );
+}
+
+/** Longest default that is shown, in UTF-16 units. */
+const MAX_SHOWN = 200;
+
+/** JSON of the default of a schema. That of a secret is not shown, and an empty object says nothing. */
+function shownDefault({ default: value, writeOnly, format }: JsonSchema): string | undefined {
+  if (value === undefined || writeOnly === true || format === "password") return undefined;
+  const text = JSON.stringify(value);
+  if (text === "{}") return undefined;
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+function aboutOf({ description }: JsonSchema): string {
+  return typeof description === "string" ? description : "";
 }
 
 /** What is wrong with a value. */
@@ -93,12 +111,4 @@ export function FieldProblems({
       ))}
     </ul>
   );
-}
-
-/** Longest default that is shown, in UTF-16 units. */
-const MAX_SHOWN = 200;
-
-function shortJson(value: Json): ComponentChildren {
-  const text = JSON.stringify(value);
-  return <VisibleText text={text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text} />;
 }

@@ -84,7 +84,7 @@ function GroupField(props: ShownProps): ComponentChildren {
   return (
     <fieldset
       id={id}
-      class="field field-group"
+      class={isButtonsGroup ? "field field-group field-choice" : "field field-group"}
       aria-describedby={described["aria-describedby"]}
       {...(isButtonsGroup && {
         role: "radiogroup",
