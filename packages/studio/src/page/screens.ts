@@ -14,6 +14,12 @@ export interface Route {
 const flows = async (): Promise<Screen> => (await import("./screens/flows/flows.tsx")).FlowsScreen;
 const runs = async (): Promise<Screen> => (await import("./screens/runs/runs.tsx")).RunsScreen;
 const inbox = async (): Promise<Screen> => (await import("./screens/inbox/inbox.tsx")).InboxScreen;
+const catalog = async (): Promise<Screen> =>
+  (await import("./screens/catalog/catalog.tsx")).CatalogScreen;
+const nodeType = async (): Promise<Screen> =>
+  (await import("./screens/catalog/node-type.tsx")).NodeTypeScreen;
+const settings = async (): Promise<Screen> =>
+  (await import("./screens/settings/settings.tsx")).SettingsScreen;
 
 /** The route of a place; undefined: there is no such screen. */
 export function routeOf({ path }: Place): Route | undefined {
@@ -25,6 +31,12 @@ export function routeOf({ path }: Place): Route | undefined {
       return second === undefined ? { key: "runs", load: runs } : undefined;
     case "inbox":
       return second === undefined ? { key: "inbox", load: inbox } : undefined;
+    case "catalog":
+      return second === undefined
+        ? { key: "catalog", load: catalog }
+        : { key: `catalog/${second}`, load: nodeType };
+    case "settings":
+      return second === undefined ? { key: "settings", load: settings } : undefined;
     default:
       return undefined;
   }

@@ -29,5 +29,20 @@ export const SCREENS: readonly ScreenShot[] = [
     place: () => "#/inbox",
     ready: (page) => page.getByText("Report 3 pages?").waitFor(),
   },
+  {
+    name: "catalog",
+    place: () => "#/catalog",
+    ready: (page) => page.getByRole("table", { name: "control" }).waitFor(),
+  },
+  {
+    name: "node-type",
+    place: () => "#/catalog/http.request",
+    ready: (page) => page.getByRole("table", { name: "Fields" }).waitFor(),
+  },
+  {
+    name: "settings",
+    place: () => "#/settings",
+    ready: (page) => page.getByRole("group", { name: "retention" }).waitFor(),
+  },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];

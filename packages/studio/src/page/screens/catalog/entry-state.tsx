@@ -1,0 +1,33 @@
+/** What keeps a node type from being used, or speaks against it. */
+import type { CatalogEntry } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
+
+/** Nothing for a type that is ready. */
+export function EntryState({
+  entry: { state, problem, deprecated },
+}: {
+  readonly entry: CatalogEntry;
+}): ComponentChildren {
+  return (
+    <>
+      {state !== "ready" && (
+        <p class="entry-state">
+          <strong>
+            <span aria-hidden="true">{state === "failed" ? "✗" : "⊘"}</span> {state}
+          </strong>
+          {problem !== undefined && (
+            <>
+              : <code>{problem.code}</code> <VisibleText text={problem.message} />
+            </>
+          )}
+        </p>
+      )}
+      {deprecated !== undefined && (
+        <p class="entry-state">
+          <strong>Deprecated</strong>: <VisibleText text={deprecated} />
+        </p>
+      )}
+    </>
+  );
+}
