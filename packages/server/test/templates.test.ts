@@ -74,6 +74,20 @@ describe("saving", () => {
     expect(items.map(({ version }) => version)).toEqual([3, 2]);
   });
 
+  test("makes a version when comments or the layout alone change, and none when blanks do", async () => {
+    const server = await serve();
+    const { digest: hash } = await save(server, "s", { dsl: say("a") });
+    const commented = `# greets\n${say("a")}`;
+    const second = await save(server, "s", { dsl: commented });
+    expect(second).toMatchObject({ version: 2, dsl: commented, digest: hash });
+    const moved = `${commented}\nlayout {\n  say = [10, 20]\n}\n`;
+    expect(await save(server, "s", { dsl: moved })).toMatchObject({ version: 3, digest: hash });
+    const again = moved.replaceAll("\n\n", "\n");
+    expect(await save(server, "s", { dsl: again })).toMatchObject({ version: 3, dsl: moved });
+    const { graph } = parseFlow(moved);
+    expect(await save(server, "s", { graph })).toMatchObject({ version: 3, dsl: moved });
+  });
+
   test("a graph is kept as text, and the comments of the text before stay", async () => {
     const server = await serve();
     const dsl = say("a").replace("node say", "# greets\nnode say");

@@ -1,4 +1,4 @@
-/** Templates: named flows. Each save that changes the graph adds a version; a version never changes. */
+/** Templates: named flows. Each save that changes the graph or its text adds a version; a version never changes. */
 import type {
   Digest,
   FlowGraph,
@@ -36,7 +36,7 @@ export interface Templates {
   proposed(): readonly { readonly slug: string; readonly schedules: readonly FlowSchedule[] }[];
   /**
    * Saves in one transaction. `expected`: the version that the caller has seen, null for none; when it is another one by now,
-   * nothing is written and the answer is null. The digest of the newest version again makes no new version.
+   * nothing is written and the answer is null. The digest and the text of the newest version again make no new version.
    */
   save(template: NewTemplate, expected: number | null): Promise<Template | null>;
   /** Newest first. */
@@ -76,7 +76,7 @@ export function createTemplates(
       const { slug } = template;
       const known = get(slug);
       if ((known?.version ?? null) !== expected) return null;
-      const isSame = known?.digest === template.digest;
+      const isSame = known?.digest === template.digest && known.dsl === template.dsl;
       const version = (known?.version ?? 0) + (isSame ? 0 : 1);
       const at = now();
       const ops = [
