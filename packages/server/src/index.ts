@@ -18,6 +18,7 @@ export {
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./executor/index.ts";
+export type { FlowsOption } from "./flow-files/option.ts";
 export type { CallerIdentity } from "./gate/tokens.ts";
 export { coreHandlers } from "./host/handlers.ts";
 export type { HubFolder } from "./hubs/stored-hubs.ts";
@@ -28,6 +29,7 @@ export type {
   CommandCall,
   CommandHandler,
   CommandHandlers,
+  FlowFiles,
   Logger,
   Role,
   ServerHost,

@@ -26,6 +26,7 @@ import type {
   ServiceDefinition,
   ServiceInfo,
   StoredEvent,
+  TemplateSource,
 } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
 import type { Registry, SubflowPort } from "@millrace/engine";
@@ -104,6 +105,27 @@ export interface ServiceConnections {
   close(): Promise<void>;
 }
 
+/** A folder whose files are templates. Its methods are called in the turn of the templates. */
+export interface FlowFiles {
+  /** Whether a template of this name has a file in the folder, or would get one. */
+  keeps(slug: string): boolean;
+  /** The template of the flow `name.flow`. */
+  slugOf(name: string): string | undefined;
+  /** Where a template of this folder comes from. */
+  mark(source: TemplateSource): TemplateSource;
+  /**
+   * Makes a version of what the file of a template holds by now. Throws `etag_mismatch` when it cannot be read, once for each
+   * such text.
+   */
+  take(slug: string): Promise<void>;
+  /** Writes the file of a template that is saved; false: it has none here. Throws `etag_mismatch` over what was not seen. */
+  write(slug: string, text: string): Promise<boolean>;
+  /** Deletes the file of a template. Throws as `write` does. */
+  remove(slug: string): Promise<void>;
+  /** Follows the folder no longer. */
+  close(): void;
+}
+
 /** Events of models: written by the manager, read by streams. */
 export interface ModelEvents extends EventSink {
   /** Calls back for each event from now on; the answer ends it. */
@@ -171,6 +193,8 @@ export interface ServerHost {
   /** Reads the flows that other flows call. */
   readonly subflows: SubflowPort;
   readonly templates: TemplatePort;
+  /** The folder whose files the templates are. Absent: templates are in the store alone. */
+  readonly flowFiles?: FlowFiles;
   /** Managed models; null: this server has none. */
   readonly models: ManagedModels | null;
   /** The AI providers by name; asks nobody outside. Absent: `list_providers` is refused. */

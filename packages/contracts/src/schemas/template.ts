@@ -5,10 +5,15 @@ import { diagnosticSchema } from "./diagnostic.ts";
 import type { FlowGraph } from "./graph.ts";
 import { flowGraphSchema, flowScheduleSchema } from "./graph.ts";
 
+const folder = z
+  .string()
+  .describe("Mark of the folder whose file it is, as `millrace studio` keeps it.")
+  .exactOptional();
 const source = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.enum(["local", "import"]) }),
+  z.strictObject({ kind: z.enum(["local", "import"]), folder }),
   z.strictObject({
     kind: z.literal("hub"),
+    folder,
     hub: z.string(),
     item: z.string(),
     version: z.string(),

@@ -28,6 +28,7 @@ import type { CodeTimes, OutputLine } from "@millrace/extensions";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
 import { ConfigError } from "../errors.ts";
+import { type FlowsOption, flowsProblem } from "../flow-files/option.ts";
 import { parseHost } from "../gate/target.ts";
 import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
 import { type HubFolder, hubsProblem } from "../hubs/stored-hubs.ts";
@@ -91,6 +92,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly basePath?: string;
   /** The web page, served at `/studio`: `await studioAssets()` of `@millrace/studio`. Default: none. */
   readonly studio?: StudioAssets;
+  /** A folder whose `.flow` files are templates: a save writes the file, a changed file is a version. Default: none. */
+  readonly flows?: FlowsOption;
   /** What flows may reach over the network. Default: nothing private. */
   readonly egress?: EgressPolicy;
   /** Which files flows may touch. Default: none. */
@@ -142,6 +145,7 @@ type Absent =
   | "files"
   | "shell"
   | "studio"
+  | "flows"
   | "caller"
   | "extensions"
   | "log"
@@ -244,6 +248,7 @@ const OPTIONS = object(
       "a path such as /flows, without a slash at its end, and not below /api or /hooks",
     ),
     studio: must(isAssets, "the answer of studioAssets()"),
+    flows: rule(flowsProblem),
     egress: policy,
     files: policy,
     shell: policy,

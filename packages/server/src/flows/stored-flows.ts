@@ -4,7 +4,7 @@ import { compileFlow, createEngine, type SubflowPort } from "@millrace/engine";
 import type { Store, Templates } from "@millrace/store";
 import { readSettings, runDefaults } from "../config/settings.ts";
 import { ProblemError } from "../errors.ts";
-import type { ServerHost, TemplatePort } from "../ports.ts";
+import type { FlowFiles, ServerHost, TemplatePort } from "../ports.ts";
 import { toProblems } from "./read-flow.ts";
 
 /** The flow of a run request that names a template. */
@@ -55,6 +55,17 @@ export function subflowPort(templates: Templates): SubflowPort {
             (version ?? each.version) === each.version && (digest ?? each.digest) === each.digest,
         );
       return found === undefined ? null : templates.version(slug, found.version);
+    },
+  };
+}
+
+/** The flows of a folder, by the names of their files, which may not be those of their templates. */
+export function folderPort(templates: Templates, files: () => FlowFiles | undefined): SubflowPort {
+  const stored = subflowPort(templates);
+  return {
+    async get({ slug: name, ...wanted }) {
+      const slug = files()?.slugOf(name);
+      return slug === undefined ? null : stored.get({ slug, ...wanted });
     },
   };
 }

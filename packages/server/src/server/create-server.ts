@@ -5,6 +5,8 @@ import { gatherOptions, type OptionSources } from "../config/environment.ts";
 import { type ResolvedOptions, resolveOptions, type ServerOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
 import type { CredentialsOptions } from "../connections/index.ts";
+import { openFlowFiles } from "../flow-files/flow-files.ts";
+import { folderPort } from "../flows/stored-flows.ts";
 import { parseToken } from "../gate/tokens.ts";
 import {
   buildHost,
@@ -13,7 +15,7 @@ import {
   openResources,
 } from "../host/build-host.ts";
 import { registerFolders } from "../hubs/stored-hubs.ts";
-import type { ServerHost } from "../ports.ts";
+import type { FlowFiles, ServerHost } from "../ports.ts";
 import { createScheduler } from "../schedules/scheduler.ts";
 import { createLogger, createRedactor } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
@@ -78,10 +80,19 @@ async function serverOver(
   const log = options.log ?? createLogger((text) => redact(text));
   const metrics = createMetrics();
   const { store, clock } = resources;
-  const built = await buildHost(options, resources, { log, journal: metrics.meter(store.journal) });
+  let flowFiles: FlowFiles | undefined;
+  const built = await buildHost(options, resources, {
+    log,
+    journal: metrics.meter(store.journal),
+    ...(options.flows && { subflows: folderPort(store.templates, () => flowFiles) }),
+  });
   const { executor } = built;
   const scheduler = createScheduler({ store, executor, clock, log });
-  const host: ServerHost = { ...built.host, scheduler, metrics };
+  if (options.flows !== undefined) {
+    const { registry, limits } = { ...resources, ...options };
+    flowFiles = await openFlowFiles(options.flows, { store, registry, limits, log });
+  }
+  const host: ServerHost = { ...built.host, scheduler, metrics, ...(flowFiles && { flowFiles }) };
   await registerFolders(store.hubs, options.hubs);
   await executor.recover();
   scheduler.start();
@@ -102,6 +113,7 @@ async function serverOver(
       await app.drain(closeOptions);
       await built.closeAi();
     } finally {
+      flowFiles?.close();
       stopRetention();
       await store.close();
     }

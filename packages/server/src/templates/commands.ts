@@ -1,5 +1,6 @@
 /** Commands of stored flows. Text and graph are read, checked and kept; nothing of them is executed. */
 import type { Template, TemplateVersion } from "@millrace/contracts";
+import { formatFlow } from "@millrace/dsl";
 import {
   checkConditions,
   inTurn,
@@ -19,7 +20,7 @@ export const templateHandlers: HandlerList = [
   wire("list_templates", (args, { host }) => listTemplates(host.store, args)),
   wire("get_template", ({ slug }, { host }) => tagged(knownTemplate(host, slug))),
   wire("save_template", async ({ slug, ifMatch, ifNoneMatch, dsl, graph, ...meta }, call) => {
-    const reader = readerOf(call);
+    const reader = readerOf(call, slug);
     const { template, isNew } = await writeTemplate(call.host, slug, (current) => {
       checkConditions(current, { ifMatch, ifNoneMatch });
       const flow =
@@ -55,7 +56,7 @@ export const templateHandlers: HandlerList = [
   wire("import_template", (args, call) =>
     withTag(
       keyed(call, "import_template", args, async () => {
-        const flow = readText(args.text, readerOf(call));
+        const flow = readText(args.text, readerOf(call, args.slug));
         const slug = args.slug ?? slugFrom(flow.graph.id, "flow");
         const { template } = await writeTemplate(call.host, slug, (current) => {
           if (current !== null && !args.overwrite) throw templateExists(slug);
@@ -65,19 +66,24 @@ export const templateHandlers: HandlerList = [
       }),
     ),
   ),
-  wire("export_template", ({ slug }, { host }) => ({ text: knownTemplate(host, slug).dsl })),
+  wire("export_template", ({ slug }, { host }) => ({
+    text: formatFlow(knownTemplate(host, slug).dsl).text,
+  })),
 ];
 
-function readerOf({ app, host }: CommandCall): FlowReader {
-  return { host, limits: app.limits };
+/** A file may hold a flow that does not run yet; a template that is in the store alone may not. */
+function readerOf({ app, host }: CommandCall, slug: string | undefined): FlowReader {
+  const takesErrors = slug !== undefined && host.flowFiles?.keeps(slug) === true;
+  return { host, limits: app.limits, takesErrors };
 }
 
 async function deleteTemplate(
-  { store }: ServerHost,
+  { store, flowFiles }: ServerHost,
   slug: string,
   ifMatch: string | undefined,
 ): Promise<null> {
   return inTurn(store.templates, async () => {
+    await flowFiles?.take(slug);
     const current = known(store.templates.get(slug), "template");
     checkConditions(current, { ifMatch });
     const users = [...store.schedules.list(), ...store.webhooks.list()].filter(
@@ -90,6 +96,7 @@ async function deleteTemplate(
         members: { usedBy: ids },
       });
     }
+    await flowFiles?.remove(slug);
     if (!(await store.templates.delete(slug, current.version))) {
       throw new ProblemError("etag_mismatch");
     }

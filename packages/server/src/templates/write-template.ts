@@ -1,7 +1,8 @@
 /**
  * Writing a template: by a save, an import, a restore, or from a hub.
  *   W1  What is checked of the template that was there still holds when the new one is written.
- *   W2  A version never changes: the same digest makes none, another digest makes the next.
+ *   W2  A version never changes: the same digest and text make none, another one makes the next.
+ *   W3  Of a folder of flows the file comes first: when the store fails, the file is a version as soon as it can be.
  */
 import type { Template, TemplateSource } from "@millrace/contracts";
 import { slugSchema } from "@millrace/contracts/schemas";
@@ -25,21 +26,29 @@ export interface TemplateDraft {
  * another process was faster.
  */
 export function writeTemplate(
-  { store: { templates } }: Pick<ServerHost, "store">,
+  { store: { templates }, flowFiles }: Pick<ServerHost, "store" | "flowFiles">,
   slug: string,
   draft: (current: Template | null) => TemplateDraft,
 ): Promise<{ readonly template: Template; readonly isNew: boolean }> {
   return inTurn(templates, async () => {
+    await flowFiles?.take(slug);
     const current = templates.get(slug);
     const { flow, source, ...said } = draft(current);
+    const { text, ...read } = flow;
+    // A file is what its author wrote; what is in the store alone is canonical.
+    const written = text ?? flow.dsl;
+    const isFile = (await flowFiles?.write(slug, written)) === true;
+    const origin =
+      source ?? (current?.digest === flow.digest ? current.source : { kind: "local" as const });
     const saved = await templates.save(
       {
-        ...flow,
+        ...read,
+        dsl: isFile ? written : flow.dsl,
         slug,
         name: said.name ?? current?.name ?? flow.graph.title ?? slug,
         description: said.description ?? current?.description ?? "",
         tags: said.tags ?? current?.tags ?? [],
-        source: source ?? (current?.digest === flow.digest ? current.source : { kind: "local" }),
+        source: isFile && flowFiles !== undefined ? flowFiles.mark(origin) : origin,
       },
       current?.version ?? null,
     );

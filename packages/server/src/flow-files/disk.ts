@@ -1,0 +1,88 @@
+/** Files of a folder of flows: read whole, replaced whole. */
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { chmod, copyFile, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A file as it lies on the disk. `text` is null where its bytes are no UTF-8. */
+export interface DiskFile {
+  readonly text: string | null;
+  /** SHA-256 of its bytes, in hex. */
+  readonly digest: string;
+}
+
+const SUFFIX = ".flow";
+/** Far more than a server takes of a flow, and little enough to be read at once. */
+const MAX_BYTES = 16 * 1024 * 1024;
+const KEPT_DIGITS = 8;
+
+/** The name before `.flow`; undefined for any other file. */
+export function stemOf(file: string): string | undefined {
+  return file.endsWith(SUFFIX) && !file.startsWith(".") ? file.slice(0, -SUFFIX.length) : undefined;
+}
+
+/** The file of a flow of this name. */
+export const fileOf = (stem: string): string => `${stem}${SUFFIX}`;
+
+/** Names of the flows in a folder, sorted; not of those below it, and no links. */
+export async function listFlows(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && stemOf(entry.name) !== undefined)
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Reads a file. Null: there is none, or what is there is no file of the folder, such as a link. */
+export async function readFlow(path: string): Promise<DiskFile | null> {
+  try {
+    const found = await lstat(path);
+    if (!found.isFile() || found.size > MAX_BYTES) return null;
+    const bytes = await readFile(path);
+    return { text: decode(bytes), digest: digestOf(bytes) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Replaces a file, so that nobody reads half of it; it keeps its mode. */
+export async function replaceFlow(path: string, bytes: Uint8Array): Promise<void> {
+  const part = `${path}.${process.pid}.part`;
+  try {
+    const before = await lstat(path).catch(() => undefined);
+    await writeFile(part, bytes, { flag: "wx", flush: true });
+    if (before?.isFile()) await chmod(part, before.mode & 0o7777);
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+/** Keeps a copy beside a file, named by what is in it; answers its name. */
+export async function keepCopy(dir: string, file: string, digest: string): Promise<string> {
+  const kept = keptName(file, digest);
+  try {
+    await copyFile(join(dir, file), join(dir, kept), constants.COPYFILE_EXCL);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // the same bytes
+  }
+  return kept;
+}
+
+/** Name of the copy of a file: no flow, so that nothing reads it as one. */
+export const keptName = (file: string, digest: string): string =>
+  `${file}.kept-${digest.slice(0, KEPT_DIGITS)}`;
+
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
