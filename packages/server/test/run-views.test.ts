@@ -7,6 +7,7 @@ import {
   type StoredEvent,
   serialiseEvent,
   viewToJson,
+  withholdContent,
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/test-support/logs";
 import { expect, test } from "vitest";
@@ -79,9 +80,38 @@ test("of a live run each event is folded once, whoever asks and however often", 
   const last = await views.snapshot(source, "r");
   expect(last?.seq).toBe(events.length - 1);
   expect(viewOf(last)).toEqual(folded(events.length - 1, "r"));
-  expect(counted.read).toBe(events.length - 1);
+  const whole = 25 + events.length - 1; // once more when it has ended: the log was sealed
+  expect(counted.read).toBe(whole);
   expect(await views.snapshot(source, "r")).toBe(last);
-  expect(counted.read).toBe(events.length - 1);
+  expect(counted.read).toBe(whole);
+});
+
+test("what is withheld when a run ends is not shown by whoever looked at it before", async () => {
+  const { runs, source } = runsInMemory();
+  const log = stored(events, "r");
+  const run: Run = { createdAt: "t", status: "running", log: log.slice(0, -1) };
+  runs.set("r", run);
+  const views = createRunViews();
+  await views.snapshot(source, "r");
+  const sealed = events.map((event) => withholdContent(event as ExecutionEvent));
+  run.log.splice(0, run.log.length, ...stored(sealed, "r"));
+  run.status = "succeeded";
+  const after = await views.snapshot(source, "r");
+  expect(viewOf(after)).toEqual(viewOf(await createRunViews().snapshot(source, "r")));
+});
+
+test("views of runs that wait for months are bounded, too", async () => {
+  const { runs, counted, source } = runsInMemory();
+  const log = stored(events.slice(0, 20), "r");
+  const ids = Array.from({ length: 65 }, (_, at) => `r${at}`);
+  for (const id of ids) runs.set(id, { createdAt: "t", status: "running", log });
+  const views = createRunViews();
+  for (const id of ids) await views.snapshot(source, id);
+  expect(counted.read).toBe(65 * 20);
+  await views.snapshot(source, "r64");
+  expect(counted.read).toBe(65 * 20);
+  await views.snapshot(source, "r0");
+  expect(counted.read).toBe(66 * 20);
 });
 
 test("of ended runs the last sixty-four are kept, by when somebody asked", async () => {

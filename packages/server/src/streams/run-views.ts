@@ -2,8 +2,9 @@
  * States of runs as `snapshot` events, for readers that do not want the past. An event of a log is folded once, however many
  * readers ask:
  *   V1  the view of a live run is kept and goes on where it stands; readers that ask at the same time share the work.
- *   V2  of ended runs the last snapshots are kept, bounded in number and bytes; the state of an ended run no longer changes.
+ *   V2  the runs that were asked for last are kept, bounded in number and bytes; the state of an ended run no longer changes.
  *   V3  a run that was deleted is not answered from here, nor is a new one that has its id.
+ *   V4  the state of an ended run is folded from the log as it was sealed: what that withholds was in the view of the live one.
  */
 import {
   createView,
@@ -19,10 +20,10 @@ import {
 import { decodeEvent } from "../executor/index.ts";
 import { isEnded } from "../runs/index.ts";
 
-/** Ended runs whose snapshot is kept: as many as people look at in a day. */
-const MAX_ENDED = 64;
-/** Bytes of these snapshots together: four of the largest. */
-const MAX_ENDED_BYTES = 4 * EVENT_LIMITS.snapshotBytes;
+/** Runs that are kept: as many as people look at in a day. */
+const MAX_RUNS = 64;
+/** Bytes of their snapshots together: four of the largest. A view takes a few times the bytes of its snapshot. */
+const MAX_BYTES = 4 * EVENT_LIMITS.snapshotBytes;
 
 /** Where runs are. */
 export interface RunsSource {
@@ -39,75 +40,64 @@ export interface RunViews {
   snapshot(source: RunsSource, runId: string): Promise<StoredEvent | undefined>;
 }
 
-/** The view of a run that was live when somebody last asked. */
-interface LiveRun {
+/** A run that somebody has asked for. */
+interface KeptRun {
   readonly createdAt: string;
-  view: RunView;
-  /** Made of the view as it is. */
-  made: Ended | null;
+  /** Null: the run has ended, and `made` is all that is needed. */
+  view: RunView | null;
+  /** The last snapshot and its `seq`; without an event it is too large. */
+  made: { readonly seq: number; readonly event: StoredEvent | undefined } | null;
+  /** Bytes that it counts for. */
+  bytes: number;
   /** Who asks waits for who asked before. */
   turn: Promise<unknown>;
 }
 
-/** A snapshot of an ended run; undefined: it is too large. */
-interface Ended {
-  readonly createdAt: string;
-  readonly seq: number;
-  readonly event: StoredEvent | undefined;
-}
-
 /** The views of one server. */
 export function createRunViews(): RunViews {
-  const live = new Map<string, LiveRun>();
-  const ended = new Map<string, Ended>(); // the one that was asked for last at the end
-  let endedBytes = 0;
+  const kept = new Map<string, KeptRun>(); // the one that was asked for last at the end
+  let bytes = 0;
 
   function forget(runId: string): void {
-    endedBytes -= ended.get(runId)?.event?.line.byteLength ?? 0;
-    ended.delete(runId);
+    bytes -= kept.get(runId)?.bytes ?? 0;
+    kept.delete(runId);
   }
 
-  function keep(runId: string, snapshot: Ended): void {
+  /** Puts a run last, and lets the first ones go. */
+  function keep(runId: string, run: KeptRun): void {
     forget(runId);
-    ended.set(runId, snapshot);
-    endedBytes += snapshot.event?.line.byteLength ?? 0;
-    for (const [oldest] of ended) {
-      if (ended.size <= MAX_ENDED && endedBytes <= MAX_ENDED_BYTES) break;
+    kept.set(runId, run);
+    bytes += run.bytes;
+    trim();
+  }
+
+  function trim(): void {
+    for (const [oldest] of kept) {
+      if (kept.size <= MAX_RUNS && bytes <= MAX_BYTES) break;
       forget(oldest);
     }
-  }
-
-  /** The kept view of a run, or a new one. Those that nobody asked for since their run ended are dropped. */
-  function liveRun(source: RunsSource, runId: string, createdAt: string): LiveRun {
-    const known = live.get(runId);
-    if (known?.createdAt === createdAt) return known;
-    for (const id of live.keys()) {
-      const { status = "succeeded" } = source.summary(id) ?? {};
-      if (isEnded(status)) live.delete(id);
-    }
-    const made = { createdAt, view: createView(runId), made: null, turn: Promise.resolve() };
-    live.set(runId, made);
-    return made;
   }
 
   async function answer(
     source: RunsSource,
     runId: string,
-    run: LiveRun,
+    run: KeptRun,
   ): Promise<StoredEvent | undefined> {
     const summary = source.summary(runId);
     if (summary?.createdAt !== run.createdAt) return undefined; // it was deleted meanwhile
+    if (run.view === null) return run.made?.event;
     const isOver = isEnded(summary.status);
     const seq = isOver ? summary.lastSeq - 1 : summary.lastSeq;
-    if (run.view.seq > seq) run.view = createView(runId); // the summary was in it already
-    await foldTo(source.journal, run.view, seq);
-    if (run.made?.seq !== run.view.seq) {
-      run.made = { createdAt: run.createdAt, seq: run.view.seq, event: eventOf(run.view) };
-    }
-    if (isOver) {
-      keep(runId, run.made);
-      if (live.get(runId) === run) live.delete(runId);
-    }
+    if (isOver) run.view = createView(runId);
+    const { view } = run;
+    await foldTo(source.journal, view, seq);
+    if (isOver) run.view = null;
+    else if (run.made?.seq === view.seq) return run.made.event;
+    run.made = { seq: view.seq, event: eventOf(view) };
+    const before = run.bytes;
+    run.bytes = bytesOf(run);
+    if (kept.get(runId) === run) bytes += run.bytes - before;
+    trim();
     return run.made.event;
   }
 
@@ -115,12 +105,13 @@ export function createRunViews(): RunViews {
     async snapshot(source, runId) {
       const summary = source.summary(runId);
       if (summary === null) return undefined;
-      const known = ended.get(runId);
-      if (known?.createdAt === summary.createdAt && known.seq === summary.lastSeq - 1) {
-        keep(runId, known);
-        return known.event;
-      }
-      const run = liveRun(source, runId, summary.createdAt);
+      const { createdAt } = summary;
+      const known = kept.get(runId);
+      const run =
+        known?.createdAt === createdAt
+          ? known
+          : { createdAt, view: createView(runId), made: null, bytes: 0, turn: Promise.resolve() };
+      keep(runId, run);
       const next = run.turn.then(() => answer(source, runId, run));
       run.turn = next.catch(() => undefined); // whoever asked learns of it; the next one tries again
       return await next;
@@ -135,6 +126,12 @@ async function foldTo(journal: RunsSource["journal"], view: RunView, seq: number
     for (const stored of page) if (stored.seq <= seq) foldEvents(view, decodeEvent(stored));
     if ((page.at(-1)?.seq ?? seq) >= seq) return;
   }
+}
+
+/** A view that is too large for a snapshot counts like the largest one. */
+function bytesOf({ view, made }: KeptRun): number {
+  const isLarge = view !== null && view.seq > 0;
+  return made?.event?.line.byteLength ?? (isLarge ? EVENT_LIMITS.snapshotBytes : 0);
 }
 
 function eventOf(view: RunView): StoredEvent | undefined {
