@@ -201,11 +201,14 @@ export function createClient(options: ClientOptions): Client {
     runEvents(runId, options = {}) {
       checkOptions("runEvents", options, EVENT_OPTIONS);
       const { after = 0, kinds, node, below, snapshot, lag, signal } = options;
-      const flags = { below: below ? "true" : undefined, snapshot: snapshot ? "true" : undefined };
-      const query = { kinds, node, ...flags, lag };
+      const query = { kinds, node, below: below ? "true" : undefined, lag };
       return follow({
         ...ofRun,
-        open: (position, once) => openStream(logOf(runId), query, position, once),
+        open(position, once) {
+          // Who was cut off behind the snapshot goes on from there.
+          const begins = snapshot && position === after ? { snapshot: "true" } : {};
+          return openStream(logOf(runId), { ...query, ...begins }, position, once);
+        },
         after,
         signal,
       });
@@ -213,15 +216,20 @@ export function createClient(options: ClientOptions): Client {
     feed(options = {}) {
       checkOptions("feed", options, FEED_OPTIONS);
       const { after, kinds, signal } = options;
-      let isFirst = true;
+      let known = after; // where the server says that the feed is, before its first event
+      let wasOpen = false;
+      let gap = false;
       return follow({
-        open: (position, once) => openStream("/api/events", { kinds }, position, once),
+        open: (position, once) => openStream("/api/events", { kinds }, position ?? known, once),
         async *read(response) {
           // Who was cut off before the first position was known cannot say what was missed.
-          let gap = response.headers.has("millrace-feed-gap") || !isFirst;
+          gap ||= response.headers.has("millrace-feed-gap") || (wasOpen && known === undefined);
+          wasOpen = true;
           for await (const { id, data } of framesOf(response, reading)) {
-            isFirst = false;
-            yield { position: Number(id), gap, event: toEvent(data) as ExecutionEvent };
+            const position = Number(id);
+            if (id !== "") known ??= position;
+            if (data === undefined) continue;
+            yield { position, gap, event: toEvent(data) as ExecutionEvent };
             gap = false;
           }
         },

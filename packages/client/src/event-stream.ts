@@ -30,13 +30,13 @@ export async function* dataOf(
   response: Response,
   options: ReadingOptions = {},
 ): AsyncGenerator<string, void> {
-  for await (const { data } of framesOf(response, options)) yield data;
+  for await (const { data } of framesOf(response, options)) if (data !== undefined) yield data;
 }
 
-/** A frame of an answer. `id`: the last one that was sent, as text; "" for none. */
+/** A frame of an answer. `id`: the last one that was sent, as text; "" for none. Without `data` it only says where the stream is. */
 export interface Frame {
   readonly id: string;
-  readonly data: string;
+  readonly data: string | undefined;
 }
 
 /** The same with the ids of the frames. */
@@ -58,8 +58,8 @@ export async function* framesOf(
       if (line !== "") yield { id, data: line };
     } else if (line.startsWith("id:")) id = line.slice(3).trim();
     else if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
-    else if (line === "" && data.length > 0) {
-      const text = data.join("\n");
+    else if (line === "") {
+      const text = data.length > 0 ? data.join("\n") : undefined;
       data = [];
       yield { id, data: text };
     }
