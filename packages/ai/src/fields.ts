@@ -1,5 +1,6 @@
 /** The evaluated fields of an `ai` node, of one type each (absent ones have their defaults), and how a flow names a model, as JSON Schema. */
-import type { AiProviderOptions, JsonSchema } from "@millrace/contracts";
+import type { AiProviderOptions, Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import type { DeferredField, Fields } from "@millrace/engine";
 import type { Label } from "./labels.ts";
 import type { Task } from "./presets.ts";
@@ -95,15 +96,24 @@ export function readFields(fields: Fields): AiFields {
 const PROMPTS = ["input", "system", "rubric"] as const;
 
 /**
- * Names of the fields of a node that a history is not to show, because its `auditContent` is not `full`. None for a node of
- * another type.
+ * The fields of a node with `mark` in the place of what a history is not to show, because its `auditContent` is not `full` or
+ * nothing is kept: prompts, and what is given to a tool beside the model. Those of a node of another type as they are.
  */
-export function withheldFields(
+export function withoutPrompts(
   type: string,
-  fields: { readonly [name: string]: unknown },
-): readonly string[] {
-  if (type !== "ai" || fields["auditContent"] === "full") return [];
-  return PROMPTS.filter((name) => fields[name] !== undefined);
+  fields: JsonObject,
+  { mark, keepsContent }: { readonly mark: string; readonly keepsContent: boolean },
+): JsonObject {
+  if (type !== "ai" || (keepsContent && fields["auditContent"] === "full")) return fields;
+  const shown: { [name: string]: Json | undefined } = { ...fields };
+  for (const name of PROMPTS) if (Object.hasOwn(shown, name)) shown[name] = mark;
+  const { tools } = fields;
+  if (Array.isArray(tools)) {
+    shown["tools"] = tools.map((tool) =>
+      isObject(tool) && Object.hasOwn(tool, "with") ? { ...tool, with: mark } : tool,
+    );
+  }
+  return shown;
 }
 
 /** The task of a node: what it says, else what its fields mean. */

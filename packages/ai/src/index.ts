@@ -1,4 +1,4 @@
 export { aiPack } from "./ai-node.ts";
-export { withheldFields } from "./fields.ts";
+export { withoutPrompts } from "./fields.ts";
 export type { AiOptions, CircuitOptions } from "./options.ts";
 export { aiSettings } from "./settings.ts";

@@ -35,7 +35,12 @@ export type {
 export { createPortableHost } from "./portable-host.ts";
 export { createRegistry, type Registry } from "./registry.ts";
 export type { BatchOptions, EventCursor } from "./run/event-log.ts";
-export { type NodeInputs, type RecordedRun, readNodeInputs } from "./run/recover/node-inputs.ts";
+export {
+  type NodeInputs,
+  type RecordedRun,
+  readNodeInputs,
+  readRunInputs,
+} from "./run/recover/node-inputs.ts";
 export type { CompileRun, Recovered, RunsOfStore } from "./run/recover/recover-runs.ts";
 export type { Run } from "./run/run.ts";
 export { type FlowRun, type RunFlowOptions, runFlow } from "./run-flow.ts";

@@ -11,6 +11,7 @@ test("compiling and running cost at most 52.65 kB beside language and contracts,
   expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(52_650);
 });
 
-test("a program that compiles and runs flows has at most 159.8 kB of us, and neither models nor zod", async () => {
-  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(159_800);
+test("a program that compiles and runs flows has at most 160.1 kB of us, and neither models nor zod", async () => {
+  // 0.2 kB hide a secret input in the other inputs, too.
+  expect(await gzipBytes(CORE, import.meta.url)).toBeLessThanOrEqual(160_100);
 });

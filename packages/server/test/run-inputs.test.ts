@@ -1,5 +1,6 @@
 /** What runs and their nodes were given, for anybody who may read. */
 import { createClient } from "@millrace/client";
+import type { JsonObject } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
 import { expect, test } from "vitest";
 import { post, problemOf, serve } from "./support/server.ts";
@@ -56,9 +57,12 @@ ask -> wait
 open -> wait
 `;
 
-async function waiting(server: RunningServer) {
+async function waiting(server: RunningServer, inputs: JsonObject = {}) {
   const client = createClient({ url: server.url });
-  const { runId } = await client.invoke("start_run", { dsl: FLOW, inputs: { key: KEY } });
+  const { runId } = await client.invoke("start_run", {
+    dsl: FLOW,
+    inputs: { key: KEY, ...inputs },
+  });
   await readUntil(await fetch(`${server.url}/api/runs/${runId}/events`), "run.paused");
   const end = async () => {
     const answer = { runId, confirmationId: "k1", decision: "approve" } as const;
@@ -96,6 +100,35 @@ test("fields of nodes are those of their attempts, and no answer has a secret in
   expect(byNode["wait"]).toMatchObject({ fields: { prompt: "Go on?" } });
   await end();
   expect(await Promise.all(nodes.map(read))).toEqual(live);
+});
+
+test("what is named like a credential, and a secret in another input, are hidden as well", async () => {
+  const { client, runId, end } = await waiting(await serve(), {
+    rows: [{ headers: { "x-hub-token": "given" }, url: `https://x.example/?key=${KEY}` }],
+  });
+  const row = {
+    headers: { "x-hub-token": "[redacted]" },
+    url: "https://x.example/?key=[redacted]",
+  };
+  const shown = {
+    inputs: { key: "[redacted]", rows: [row] },
+    redacted: ["/key", "/rows/0/headers/x-hub-token", "/rows/0/url"],
+  };
+  expect(await client.invoke("get_run_inputs", { runId })).toEqual(shown);
+  const one = await client.invoke("get_node_inputs", { runId, node: "each[0]/one" });
+  expect(one.fields).toEqual({ value: { row, place: 0 } });
+  await end();
+  expect(await client.invoke("get_run_inputs", { runId })).toEqual(shown);
+});
+
+test("no prompt is shown where nothing of models is kept", async () => {
+  const server = await serve();
+  const { client, runId } = await waiting(server);
+  const { etag } = await client.call("get_settings", {});
+  const patch = { ai: { keepContent: false } };
+  await client.invoke("update_settings", { patch, ifMatch: etag ?? "" });
+  const open = await client.invoke("get_node_inputs", { runId, node: "open" });
+  expect(open).toMatchObject({ fields: { input: "[redacted]", modelId: "echo" } });
 });
 
 test("prompts are shown where the flow lets its history keep them whole, and nowhere else", async () => {

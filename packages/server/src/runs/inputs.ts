@@ -1,27 +1,28 @@
 /** What runs and their nodes were given. Only what anybody with the role `read` may see is looked at. */
-import { withheldFields } from "@millrace/ai";
+import { withoutPrompts } from "@millrace/ai";
 import type { CommandResult, JsonObject, ParsedArgs, RunHeader } from "@millrace/contracts";
-import { hideSecretInputs } from "@millrace/contracts";
 import { REDACTED, redactedPlaces } from "@millrace/contracts/kit";
-import { type NodeInputs, readNodeInputs } from "@millrace/engine";
+import { readNodeInputs, readRunInputs } from "@millrace/engine";
+import { readSettings } from "../config/settings.ts";
 import { wire } from "../dispatch/index.ts";
 import { known } from "../errors.ts";
 import { createPlans, type Plans } from "../executor/index.ts";
 import { flowInvalid } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
 
-/** The plans of the runs that a host is asked about. */
-const plansByHost = new WeakMap<ServerHost, Plans>();
+/** Plans that are kept: people ask about the nodes of one run after another. */
+const MAX_PLANS = 8;
+
+type Compiled = ReturnType<Plans["ofRun"]>;
+
+/** The plans of the runs that a host was asked about last, by their digest, and how others are made. */
+const plansByHost = new WeakMap<ServerHost, { readonly kept: Map<string, Compiled> } & Plans>();
 
 /** Handlers of the commands that show inputs. */
 export const inputHandlers: HandlerList = [
   wire("get_run_inputs", ({ runId }, { host }) => {
-    const { graph, inputs } = publicHeader(host, runId);
-    const shown = cleanOf(host, hideSecretInputs(graph.inputs, inputs as JsonObject));
-    return {
-      inputs: shown as CommandResult<"get_run_inputs">["inputs"],
-      redacted: redactedPlaces(shown),
-    };
+    const inputs = cleanOf(host, readRunInputs(publicHeader(host, runId)));
+    return { inputs, redacted: redactedPlaces(inputs) } as CommandResult<"get_run_inputs">;
   }),
   wire("get_node_inputs", nodeInputs),
 ];
@@ -31,11 +32,18 @@ async function nodeInputs(
   { host }: CommandCall,
 ): Promise<CommandResult<"get_node_inputs">> {
   const header = publicHeader(host, runId);
-  const compiled = await plansOf(host).ofRun(header);
+  const compiled = await planOf(host, header);
   if (!compiled.ok) throw flowInvalid(compiled.diagnostics);
   const run = { journal: host.journal, header, plan: compiled.plan };
   const given = known(await readNodeInputs(run, { node, attempt }), "node");
-  return withoutPrompts({ ...given, fields: cleanOf(host, given.fields) });
+  const { keepContent } = readSettings(host.store.settings).ai;
+  const shown = { mark: REDACTED, keepsContent: keepContent };
+  const fields = cleanOf(host, withoutPrompts(given.type, given.fields, shown));
+  return {
+    ...given,
+    fields,
+    redacted: redactedPlaces(fields),
+  } as CommandResult<"get_node_inputs">;
 }
 
 /** A credential may have come in as an input: what the log hides is hidden here. */
@@ -48,22 +56,20 @@ function publicHeader({ store }: ServerHost, runId: string): RunHeader {
   return known(store.runs.header(runId, { private: false }), "run");
 }
 
-function plansOf(host: ServerHost): Plans {
-  const made = plansByHost.get(host);
-  if (made !== undefined) return made;
+function planOf(host: ServerHost, header: RunHeader): Compiled {
   const { registry, subflows } = host;
-  const plans = createPlans({ registry, subflows });
-  plansByHost.set(host, plans);
-  return plans;
-}
-
-/** What a node says to a model is shown where the flow lets the history keep it whole, and nowhere else. */
-function withoutPrompts({ fields, ...given }: NodeInputs): CommandResult<"get_node_inputs"> {
-  const withheld = withheldFields(given.type, fields);
-  const shown = { ...fields, ...Object.fromEntries(withheld.map((name) => [name, REDACTED])) };
-  return {
-    ...given,
-    fields: shown as CommandResult<"get_node_inputs">["fields"],
-    redacted: redactedPlaces(shown),
+  const plans = plansByHost.get(host) ?? {
+    kept: new Map<string, Compiled>(),
+    ...createPlans({ registry, subflows }),
   };
+  plansByHost.set(host, plans);
+  const { kept } = plans;
+  const { planDigest } = header;
+  const compiled = kept.get(planDigest) ?? plans.ofRun(header);
+  kept.delete(planDigest);
+  kept.set(planDigest, compiled); // as the newest
+  compiled.catch(() => kept.delete(planDigest)); // where flows come from was away
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_PLANS && oldest !== undefined) kept.delete(oldest);
+  return compiled;
 }

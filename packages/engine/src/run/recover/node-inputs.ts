@@ -50,6 +50,11 @@ export interface NodeInputs {
   readonly absent: readonly string[];
 }
 
+/** The inputs of a run, without what its flow calls secret and without members whose names say that they are. */
+export function readRunInputs({ graph, inputs }: RunHeader): JsonObject {
+  return maskKeys(hideSecretInputs(graph.inputs, inputs as JsonObject)) as JsonObject;
+}
+
 /** The start of an attempt. */
 interface Start {
   readonly seq: number;
@@ -94,7 +99,7 @@ export async function readNodeInputs(
   if (start === undefined || (attempt !== undefined && start.attempt !== attempt)) return null;
   const evaluator = new Evaluator(run, past, starts);
   const { fields, absent } = await evaluator.fields(await evaluator.frame(levels), node, start);
-  const shown = (maskKeys(fields) ?? {}) as JsonObject;
+  const shown = maskKeys(fields) as JsonObject;
   const type = inner.layout.types[node]?.entry.type ?? "";
   return { type, attempt: start.attempt, fields: shown, redacted: redactedPlaces(shown), absent };
 }
