@@ -1,0 +1,61 @@
+/** What the server knows outside of a text: read when a flow is opened, and told to the worker. */
+import type {
+  CatalogEntry,
+  ConnectionStatus,
+  Page,
+  ProviderInfo,
+  ServiceInfo,
+} from "@millrace/contracts";
+import { backend } from "../backend.ts";
+import { isWired } from "../state/meta.ts";
+import { tellProject } from "./worker.ts";
+
+/** The server as a flow sees it. */
+export interface FlowProject {
+  /** Node types by their names, the newest version of each. */
+  readonly types: ReadonlyMap<string, CatalogEntry>;
+  readonly entries: readonly CatalogEntry[];
+  readonly services: readonly ServiceInfo[];
+  readonly connections: readonly ConnectionStatus[];
+  /** Absent: the server does not say. */
+  readonly providers: readonly ProviderInfo[] | undefined;
+  /** Slugs of stored flows. */
+  readonly flows: readonly string[];
+}
+
+/** Entries that are asked for at once: the most that a server gives. */
+const PAGE = 200;
+
+/** Reads the project and tells the worker; what is asked about texts waits for the first time. */
+export async function loadProject(): Promise<FlowProject> {
+  const [entries, services, templates, providers] = await Promise.all([
+    every((page) => backend.invoke("list_nodes", page)),
+    every((page) => backend.invoke("list_services", page)),
+    every((page) => backend.invoke("list_templates", page)),
+    isWired("list_providers") ? backend.invoke("list_providers", {}) : undefined,
+  ]);
+  const connections = services.flatMap((service) => service.connections);
+  const flows = templates.map(({ slug }) => slug);
+  tellProject({
+    entries,
+    flows,
+    connections: connections.map(({ slug, service }) => ({ name: slug, service })),
+    services: services.map(({ slug }) => slug),
+    ...(providers !== undefined && { providers: ["local", ...providers.map(({ name }) => name)] }),
+  });
+  const types = new Map(entries.map((entry) => [entry.type, entry]));
+  return { types, entries, services, connections, providers, flows };
+}
+
+async function every<T>(
+  load: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<T>>,
+): Promise<readonly T[]> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page<T> = await load({ limit: PAGE, ...(cursor !== null && { cursor }) });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return items;
+}

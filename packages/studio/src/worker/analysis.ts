@@ -1,0 +1,75 @@
+/**
+ * The worker of the page: it reads texts and draws flows, so that typing and panning never wait for either.
+ * @see protocol.ts
+ */
+import { drawFlow, layoutDrawing } from "@millrace/graph";
+import type { FreeQuestions, FromWorker, ProjectData, ToWorker } from "./protocol.ts";
+import type { TextReader } from "./questions.ts";
+
+/** The part that reads texts comes with the first text: pages of runs only draw. */
+let loading: Promise<typeof import("./questions.ts")> | undefined;
+let reader: TextReader | undefined;
+let newest: { readonly textId: number; readonly text: string } | undefined;
+
+/** What is outside of the texts; questions about a text wait until it was told once. */
+let project: ProjectData | undefined;
+let tellFirst: () => void = () => {};
+const firstProject = new Promise<void>((resolve) => {
+  tellFirst = resolve;
+});
+
+const loaded = (): Promise<typeof import("./questions.ts")> => {
+  loading ??= import("./questions.ts");
+  return loading;
+};
+
+addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
+  if (data.kind === "ask") void answer(data);
+  else if (data.kind === "project") {
+    project = data.project;
+    reader?.setProject(project);
+    tellFirst();
+  } else {
+    newest = data;
+    reader?.setText(data.text);
+  }
+});
+
+async function answer({
+  id,
+  textId,
+  name,
+  args,
+}: Extract<ToWorker, { kind: "ask" }>): Promise<void> {
+  try {
+    const found = textId === undefined ? await free(name, args) : await ofText(textId, name, args);
+    send({ id, answer: found });
+  } catch (error) {
+    const isStale = textId !== undefined && textId !== newest?.textId;
+    const refused = error instanceof Error ? error.message : String(error);
+    send({ id, refused, ...(isStale && { isStale }) });
+  }
+}
+
+async function free(name: string, args: readonly unknown[]): Promise<unknown> {
+  if (name === "draw") {
+    const [graph] = args as Parameters<FreeQuestions["draw"]>;
+    return layoutDrawing(drawFlow(graph), graph.layout);
+  }
+  const { readValue } = await loaded();
+  return readValue(...(args as Parameters<FreeQuestions["readValue"]>));
+}
+
+async function ofText(textId: number, name: string, args: readonly unknown[]): Promise<unknown> {
+  const [{ TextReader: Reader }] = await Promise.all([loaded(), firstProject]);
+  if (textId !== newest?.textId || project === undefined) throw new Error("there is a newer text");
+  reader ??= new Reader(project, newest.text);
+  const ask = reader.answers[name as keyof TextReader["answers"]] as (
+    ...given: readonly unknown[]
+  ) => unknown;
+  return ask(...args);
+}
+
+function send(message: FromWorker): void {
+  postMessage(message);
+}
