@@ -1,0 +1,377 @@
+/**
+ * A flow that is open for editing: its text, what was read of it, and what the server has of it.
+ *   E1  The text is the truth: every edit is one change of the text, and one step of its Undo.
+ *   E2  A change is computed for the text of now; when somebody typed meanwhile, it is computed again.
+ *   E3  No text is lost: what is not saved is a draft, and a save that was refused changes nothing.
+ *   E4  What was changed on the server since the text began is not overwritten without a question.
+ */
+import { ClientError } from "@millrace/client";
+import type { Template } from "@millrace/contracts";
+import type { FlowChange, TextEdit } from "@millrace/dsl/editor";
+import { batch, type ReadonlySignal, signal } from "@preact/signals";
+import type { FlowProblem, FlowReading, TextQuestions } from "../../worker/protocol.ts";
+import type { Backend } from "../backend.ts";
+import type { Drafts, Kept } from "./drafts.ts";
+
+/** Where the text of a session is: an editor, once it is there. */
+export interface TextHolder {
+  readonly text: string;
+  /** Makes edits as one step of Undo. */
+  apply(edits: readonly TextEdit[], userEvent: string): void;
+}
+
+/** Answers about texts; a question about a text that is not the newest is refused. */
+export type Ask = <Name extends keyof TextQuestions>(
+  text: string,
+  name: Name,
+  ...args: Parameters<TextQuestions[Name]>
+) => Promise<ReturnType<TextQuestions[Name]>>;
+
+/** A flow as the server has it. */
+export interface Stored {
+  readonly template: Template;
+  readonly etag: string | undefined;
+}
+
+/** What is around a session. */
+export interface FlowSessionPorts {
+  readonly ask: Ask;
+  readonly backend: Pick<Backend, "call">;
+  readonly drafts: Drafts;
+  readonly now: () => number;
+}
+
+/** What a save says of a flow besides its text. */
+export interface FlowDetails {
+  readonly slug: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly tags?: string[];
+}
+
+/** How a save ended. `changed`: the server has another version now, or a flow of that slug already. */
+export type Saved = { readonly kind: "saved" | "changed"; readonly stored: Stored };
+
+/** Pause of typing after which the text is read. */
+const PAUSE_MS = 100;
+/** It is read this often while somebody types. */
+const LONGEST_WAIT_MS = 400;
+/** A change meets a text that somebody types in at most so often. */
+const MAX_TRIES = 20;
+
+/** A flow that is open. */
+export class FlowSession {
+  readonly #ports: FlowSessionPorts;
+  #holder: TextHolder;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #since: number | undefined;
+  #etag: string | undefined;
+  #isOver = false;
+
+  readonly #stored = signal<Stored | undefined>(undefined);
+  readonly #reading = signal<FlowReading | undefined>(undefined);
+  readonly #problems = signal<readonly FlowProblem[] | undefined>(undefined);
+  readonly #isDirty = signal(false);
+  readonly #restored = signal<number | undefined>(undefined);
+  readonly #kept = signal<Kept>("kept");
+  readonly #failure = signal<unknown>(undefined);
+
+  /** `stored`: the flow as the server has it; absent for one that was never saved. A draft of it takes its place. */
+  constructor(stored: Stored | undefined, ports: FlowSessionPorts, initial = "") {
+    this.#ports = ports;
+    const saved = stored?.template.dsl ?? initial;
+    const draft = ports.drafts.read(stored?.template.slug ?? "");
+    const isOther = draft !== undefined && draft.text !== saved;
+    this.#stored.value = stored;
+    this.#etag = isOther ? draft.etag : stored?.etag;
+    this.#restored.value = isOther ? draft.at : undefined;
+    this.#isDirty.value = isOther;
+    this.#holder = plainText(isOther ? draft.text : saved);
+    void this.#read();
+  }
+
+  /** The flow as the server has it; undefined: it was never saved. */
+  get stored(): ReadonlySignal<Stored | undefined> {
+    return this.#stored;
+  }
+  /** What was read of the newest text; undefined: nothing yet. */
+  get reading(): ReadonlySignal<FlowReading | undefined> {
+    return this.#reading;
+  }
+  /** What is wrong with the text; undefined: not known yet. */
+  get problems(): ReadonlySignal<readonly FlowProblem[] | undefined> {
+    return this.#problems;
+  }
+  /** Whether the text differs from what the server has. */
+  get isDirty(): ReadonlySignal<boolean> {
+    return this.#isDirty;
+  }
+  /** When the draft was typed that took the place of the stored text; undefined: there was none, or it was dealt with. */
+  get restored(): ReadonlySignal<number | undefined> {
+    return this.#restored;
+  }
+  /** Whether the text would survive a reload. */
+  get kept(): ReadonlySignal<Kept> {
+    return this.#kept;
+  }
+  /** Why the newest text could not be read; undefined: it was, or will be. */
+  get failure(): ReadonlySignal<unknown> {
+    return this.#failure;
+  }
+  get text(): string {
+    return this.#holder.text;
+  }
+
+  /** Goes on with the text in an editor, which has the text of now. */
+  attach(holder: TextHolder): void {
+    this.#holder = holder;
+  }
+
+  /** The editor goes away; its text stays. */
+  detach(): void {
+    this.#holder = plainText(this.#holder.text);
+  }
+
+  /** Ends reading. What is not saved is a draft already. */
+  close(): void {
+    if (this.#timer !== undefined) this.#keepDraft();
+    clearTimeout(this.#timer);
+    this.#isOver = true;
+  }
+
+  /** The flow was deleted, and its draft with it. */
+  forget(): void {
+    this.#ports.drafts.remove(this.#stored.peek()?.template.slug ?? "");
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isOver = true;
+  }
+
+  /** The text was changed: it is read, and kept as a draft, when typing pauses. */
+  textChanged(): void {
+    this.#isDirty.value = true;
+    const now = this.#ports.now();
+    this.#since ??= now;
+    clearTimeout(this.#timer);
+    const left = Math.max(0, this.#since + LONGEST_WAIT_MS - now);
+    this.#timer = setTimeout(() => this.#settle(), Math.min(PAUSE_MS, left));
+  }
+
+  /** Reads the text once more, as what is known outside of it has changed. */
+  readAgain(): Promise<void> {
+    return this.#read();
+  }
+
+  /** Asks about the text of now; undefined: it was changed meanwhile. */
+  async ask<Name extends keyof TextQuestions>(
+    name: Name,
+    ...args: Parameters<TextQuestions[Name]>
+  ): Promise<ReturnType<TextQuestions[Name]> | undefined> {
+    const { text } = this;
+    try {
+      const answer = await this.#ports.ask(text, name, ...args);
+      return this.text === text ? answer : undefined;
+    } catch (error) {
+      if (this.text !== text) return undefined;
+      throw error;
+    }
+  }
+
+  /** Makes a change of the flow. Rejects with the reason where it does not fit. */
+  change(change: FlowChange): Promise<void> {
+    return this.#edit("canvas", (text) => this.#ports.ask(text, "edit", change));
+  }
+
+  /** Brings the text into canonical form; false: it is, or has errors of syntax. */
+  async format(): Promise<boolean> {
+    const before = this.text;
+    await this.#edit("input.format", (text) => this.#ports.ask(text, "format"));
+    return this.text !== before;
+  }
+
+  /** Applies a fix of a problem. */
+  fix({ code, range }: FlowProblem, title: string): Promise<void> {
+    if (range === undefined) return Promise.resolve();
+    const { start, end } = range;
+    return this.#edit("input.fix", async (text) => {
+      const fixes = await this.#ports.ask(text, "fixesAt", start.offset, end.offset);
+      const found = fixes.find((each) => each.diagnostic.code === code && each.title === title);
+      return found?.edits ?? [];
+    });
+  }
+
+  /** Puts another text in the place of this one, as one step of Undo. */
+  replace(text: string): void {
+    const edit = differenceOf(this.text, text);
+    if (edit !== undefined) this.#apply([edit], "input.replace");
+  }
+
+  /** Goes back to what the server has. */
+  discardDraft(): void {
+    const stored = this.#stored.peek();
+    this.#etag = stored?.etag;
+    this.#restored.value = undefined;
+    this.replace(stored?.template.dsl ?? "");
+    this.#settle();
+  }
+
+  /** The text that was restored is the one to go on with. */
+  keepDraft(): void {
+    this.#restored.value = undefined;
+  }
+
+  /**
+   * Stores the text. Rejects with what the server refuses, and the text stays. A slug other than that of the flow makes a new one.
+   */
+  async save({ slug, ...details }: FlowDetails): Promise<Saved> {
+    const { text } = this;
+    const isNew = this.#stored.peek()?.template.slug !== slug;
+    const condition = isNew ? { ifNoneMatch: "*" } : this.#etag ? { ifMatch: this.#etag } : {};
+    const { backend } = this.#ports;
+    try {
+      const args = { slug, dsl: text, ...details, ...condition };
+      const { value: template, etag } = await backend.call("save_template", args);
+      const stored = { template, etag };
+      await this.#saved(stored, text);
+      return { kind: "saved", stored };
+    } catch (error) {
+      if (!isCode(error, "etag_mismatch")) throw error;
+    }
+    try {
+      const { value: template, etag } = await backend.call("get_template", { slug });
+      return { kind: "changed", stored: { template, etag } };
+    } catch (error) {
+      if (!isCode(error, "not_found")) throw error;
+      this.#stored.value = undefined;
+      throw new Error("the flow was deleted on the server; save once more to store it anew");
+    }
+  }
+
+  /** Answers "Changed on the server": this text is to replace that version. */
+  keepMine({ etag }: Stored): void {
+    this.#etag = etag;
+  }
+
+  /** Answers "Changed on the server": that version takes the place of this text; Undo brings this one back. */
+  takeTheirs(stored: Stored): void {
+    batch(() => {
+      this.#stored.value = stored;
+      this.#etag = stored.etag;
+      this.#restored.value = undefined;
+      this.replace(stored.template.dsl);
+    });
+    this.#settle();
+  }
+
+  /** The server keeps the canonical form: the text takes it, where nobody typed meanwhile. */
+  async #saved(stored: Stored, text: string): Promise<void> {
+    const before = this.#stored.peek()?.template.slug ?? "";
+    const { slug, dsl } = stored.template;
+    this.#etag = stored.etag;
+    batch(() => {
+      this.#stored.value = stored;
+      this.#restored.value = undefined;
+    });
+    if (before !== slug) this.#ports.drafts.remove(before);
+    if (this.text === text && text !== dsl) await this.format().catch(() => undefined);
+    this.#settle();
+  }
+
+  async #edit(
+    userEvent: string,
+    compute: (text: string) => Promise<readonly TextEdit[]>,
+  ): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const { text } = this;
+      let edits: readonly TextEdit[];
+      try {
+        edits = await compute(text);
+      } catch (error) {
+        if (this.text !== text) continue;
+        throw error;
+      }
+      if (this.text !== text) continue;
+      if (edits.length > 0) this.#apply(edits, userEvent);
+      return;
+    }
+    throw new Error("the text changes all the time; try again when nobody types");
+  }
+
+  #apply(edits: readonly TextEdit[], userEvent: string): void {
+    this.#holder.apply(edits, userEvent);
+    this.textChanged();
+  }
+
+  #settle(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#since = undefined;
+    if (this.#isOver) return;
+    this.#isDirty.value = this.text !== (this.#stored.peek()?.template.dsl ?? "");
+    this.#keepDraft();
+    void this.#read();
+  }
+
+  #keepDraft(): void {
+    const { drafts, now } = this.#ports;
+    const stored = this.#stored.peek()?.template;
+    const slug = stored?.slug ?? "";
+    if (this.text === (stored?.dsl ?? "")) {
+      drafts.remove(slug);
+      this.#kept.value = "kept";
+      return;
+    }
+    const etag = this.#etag;
+    this.#kept.value = drafts.write(slug, {
+      text: this.text,
+      at: now(),
+      ...(etag !== undefined && { etag }),
+    });
+  }
+
+  async #read(): Promise<void> {
+    const { text } = this;
+    const isNow = (): boolean => this.text === text && !this.#isOver;
+    try {
+      const reading = await this.#ports.ask(text, "read");
+      if (isNow()) this.#reading.value = reading;
+      const problems = await this.#ports.ask(text, "problems");
+      if (!isNow()) return;
+      this.#problems.value = problems;
+      this.#failure.value = undefined;
+    } catch (error) {
+      // A text that was changed meanwhile is read again.
+      if (isNow()) this.#failure.value = error;
+    }
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return ClientError.isInstance(error) && error.code === code;
+}
+
+/** A text without an editor. */
+function plainText(initial: string): TextHolder {
+  let text = initial;
+  return {
+    get text() {
+      return text;
+    },
+    apply(edits) {
+      for (const { from, to, text: made } of [...edits].reverse()) {
+        text = text.slice(0, from) + made + text.slice(to);
+      }
+    },
+  };
+}
+
+/** The one edit that makes a text of another; undefined: they are the same. */
+export function differenceOf(before: string, after: string): TextEdit | undefined {
+  if (before === after) return undefined;
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { from: start, to: before.length - end, text: after.slice(start, after.length - end) };
+}
