@@ -12,6 +12,7 @@ export interface Route {
 }
 
 const flows = async (): Promise<Screen> => (await import("./screens/flows/flows.tsx")).FlowsScreen;
+const flow = async (): Promise<Screen> => (await import("./screens/flow/flow.tsx")).FlowScreen;
 const runs = async (): Promise<Screen> => (await import("./screens/runs/runs.tsx")).RunsScreen;
 const inbox = async (): Promise<Screen> => (await import("./screens/inbox/inbox.tsx")).InboxScreen;
 const catalog = async (): Promise<Screen> =>
@@ -26,7 +27,9 @@ export function routeOf({ path }: Place): Route | undefined {
   const [first = "", second] = path;
   switch (first) {
     case "flows":
-      return second === undefined ? { key: "flows", load: flows } : undefined;
+      return second === undefined ? { key: "flows", load: flows } : { key: "flow", load: flow };
+    case "new":
+      return { key: "flow", load: flow }; // saved for the first time it stays the same screen
     case "runs":
       return second === undefined ? { key: "runs", load: runs } : undefined;
     case "inbox":

@@ -20,6 +20,21 @@ export const SCREENS: readonly ScreenShot[] = [
     ready: (page) => page.getByRole("link", { name: "site-watch" }).waitFor(),
   },
   {
+    name: "flow",
+    place: () => "#/flows/site-watch",
+    ready: (page) => page.getByText("No problems.").waitFor(),
+  },
+  {
+    name: "flow-node",
+    place: () => "#/flows/site-watch?node=visit",
+    ready: (page) => page.getByRole("textbox", { name: "items" }).waitFor(),
+  },
+  {
+    name: "new",
+    place: () => "#/new",
+    ready: (page) => page.getByRole("textbox", { name: "Flow text" }).waitFor(),
+  },
+  {
     name: "runs",
     place: () => "#/runs",
     ready: (page) => page.getByRole("checkbox").nth(3).waitFor(),

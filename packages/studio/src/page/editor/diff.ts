@@ -48,7 +48,11 @@ export function showDifference(host: HTMLElement, { name, before, after }: Diffe
       doc: after,
       extensions: [
         EditorState.readOnly.of(true),
-        EditorView.contentAttributes.of({ "aria-label": name, "aria-readonly": "true" }),
+        EditorView.contentAttributes.of({
+          "aria-label": name,
+          "aria-readonly": "true",
+          tabindex: "0",
+        }),
         EditorView.lineWrapping,
         lineNumbers(),
         flow(),

@@ -1,0 +1,72 @@
+/** The textbox "Flow text": the editor of a session, which is loaded when it is first shown. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatNumber } from "../parts/format.ts";
+import { Problem } from "../parts/problem.tsx";
+import { navigate, placeHref } from "../router.ts";
+import type { FlowSession } from "../state/flow-session.ts";
+import { notify } from "../state/notifications.ts";
+import type { MountedEditor } from "./mount.ts";
+
+/** What an editor is given. */
+export interface FlowEditorProps {
+  readonly session: FlowSession;
+  readonly isReadOnly: boolean;
+  /** Longest text, in UTF-16 units. */
+  readonly maxLength: number;
+  /** The editor is there, or is not any more. */
+  readonly onMount: (editor: MountedEditor | undefined) => void;
+  readonly onCursor: (offset: number) => void;
+}
+
+/** The editor. */
+export function FlowEditor({
+  session,
+  isReadOnly,
+  maxLength,
+  onMount,
+  onCursor,
+}: FlowEditorProps): ComponentChildren {
+  const host = useRef<HTMLDivElement>(null);
+  const [state, setState] = useState<"loading" | "ready" | { readonly error: unknown }>("loading");
+  const latest = useRef({ onMount, onCursor });
+  latest.current = { onMount, onCursor };
+  useEffect(() => {
+    let isWanted = true;
+    let editor: MountedEditor | undefined;
+    const mount = async (): Promise<void> => {
+      const { mountEditor } = await import("./mount.ts");
+      if (!isWanted || host.current === null) return;
+      editor = mountEditor(host.current, {
+        text: session.text,
+        isReadOnly,
+        maxLength,
+        onChange: () => session.textChanged(),
+        onCursor: (offset) => latest.current.onCursor(offset),
+        onTooLong: (length) =>
+          notify(
+            `Not done: the text would have ${formatNumber(length)} characters, and a flow has at most ${formatNumber(maxLength)}`,
+          ),
+        onOpenFlow: (slug) => navigate(placeHref(["flows", slug])),
+      });
+      session.attach(editor);
+      setState("ready");
+      latest.current.onMount(editor);
+    };
+    mount().catch((error: unknown) => isWanted && setState({ error }));
+    return () => {
+      isWanted = false;
+      if (editor === undefined) return;
+      session.detach();
+      editor.destroy();
+      latest.current.onMount(undefined);
+    };
+  }, [session, isReadOnly, maxLength]);
+  return (
+    <>
+      {state === "loading" && <p class="muted">Loading the editor…</p>}
+      {typeof state === "object" && <Problem error={state.error} />}
+      <div ref={host} class="editor" />
+    </>
+  );
+}

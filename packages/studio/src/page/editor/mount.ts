@@ -1,0 +1,154 @@
+/** The editor of a flow: the text with its findings, completion and keys. Loaded with the first flow that is opened. */
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  isolateHistory,
+  toggleComment,
+} from "@codemirror/commands";
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { EditorSelection, EditorState, type Extension } from "@codemirror/state";
+import {
+  drawSelection,
+  dropCursor,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from "@codemirror/view";
+import { flow, flowAnalysis } from "@millrace/codemirror";
+import type { TextEdit } from "@millrace/dsl/editor";
+import type { TextHolder } from "../state/flow-session.ts";
+import { workerSource } from "./analysis-source.ts";
+import { placeIn, shadowOf } from "./shadow.ts";
+import { editorTheme } from "./theme.ts";
+
+/** What an editor tells, and how it is. */
+export interface EditorOptions {
+  readonly text: string;
+  readonly isReadOnly: boolean;
+  /** Longest text, in UTF-16 units; a change beyond it is not made. */
+  readonly maxLength: number;
+  readonly onChange: () => void;
+  /** The cursor was moved by a person. */
+  readonly onCursor: (offset: number) => void;
+  /** A change was not made, as the text would have had this length. */
+  readonly onTooLong: (length: number) => void;
+  /** The definition of something is in another flow. */
+  readonly onOpenFlow: (slug: string) => void;
+}
+
+/** An editor in the page. */
+export interface MountedEditor extends TextHolder {
+  /** Shows a stretch and puts the cursor at its start. */
+  show(from: number, options?: { readonly focus?: boolean }): void;
+  destroy(): void;
+}
+
+/** Selections that the page makes, not a person. */
+const BY_PAGE = "select.page";
+/** A selection of the page stands a little below the upper border. */
+const SHOW_MARGIN = 48;
+
+const EXAMPLE = `flow 1 my-flow
+
+node say: log {
+  message = "Hello"
+}`;
+
+/** Opens an editor in an element. */
+export function mountEditor(host: HTMLElement, options: EditorOptions): MountedEditor {
+  const view = new EditorView({
+    ...placeIn(shadowOf(host)),
+    state: EditorState.create({ doc: options.text, extensions: extensionsOf(options) }),
+  });
+  return {
+    get text() {
+      return view.state.sliceDoc();
+    },
+    apply(edits, userEvent) {
+      view.dispatch({
+        changes: edits.map(({ from, to, text }: TextEdit) => ({ from, to, insert: text })),
+        userEvent,
+        annotations: isolateHistory.of("full"),
+        scrollIntoView: true,
+      });
+    },
+    show(from, { focus = false } = {}) {
+      const at = Math.min(from, view.state.doc.length);
+      view.dispatch({
+        selection: EditorSelection.cursor(at),
+        effects: EditorView.scrollIntoView(at, { y: "start", yMargin: SHOW_MARGIN }),
+        userEvent: BY_PAGE,
+      });
+      if (focus) view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+function extensionsOf({
+  isReadOnly,
+  maxLength,
+  onChange,
+  onCursor,
+  onTooLong,
+  onOpenFlow,
+}: EditorOptions): Extension {
+  return [
+    lineNumbers(),
+    foldGutter({ markerDOM: foldMarker }),
+    highlightActiveLineGutter(),
+    highlightSpecialChars(),
+    history(),
+    drawSelection(),
+    dropCursor(),
+    indentOnInput(),
+    bracketMatching(),
+    closeBrackets(),
+    highlightActiveLine(),
+    highlightSelectionMatches(),
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.contentAttributes.of({
+      "aria-label": "Flow text",
+      tabindex: "0",
+      ...(isReadOnly && { "aria-readonly": "true" }),
+    }),
+    placeholder(EXAMPLE),
+    keymap.of([
+      ...closeBracketsKeymap,
+      ...completionKeymap,
+      ...defaultKeymap.filter(({ key }) => key !== "Mod-Enter" && key !== "Mod-/"), // keys of the screen
+      { key: "Mod-Alt-/", run: toggleComment },
+      ...searchKeymap,
+      ...historyKeymap,
+      ...foldKeymap,
+    ]),
+    flow(),
+    flowAnalysis(workerSource, { open: onOpenFlow }),
+    editorTheme,
+    EditorState.changeFilter.of((change) => {
+      const { length } = change.newDoc;
+      if (length <= maxLength || length <= change.startState.doc.length) return true;
+      queueMicrotask(() => onTooLong(length));
+      return false;
+    }),
+    EditorView.updateListener.of(({ docChanged, selectionSet, state, transactions }) => {
+      if (docChanged) onChange();
+      const isByPage = transactions.some((each) => each.isUserEvent(BY_PAGE));
+      if (selectionSet && !isByPage) onCursor(state.selection.main.head);
+    }),
+  ];
+}
+
+function foldMarker(isOpen: boolean): HTMLElement {
+  const marker = document.createElement("span");
+  marker.textContent = isOpen ? "⌄" : "›";
+  marker.title = isOpen ? "Fold" : "Unfold";
+  return marker;
+}

@@ -1,0 +1,46 @@
+/** The dialog "Changed on the server": somebody saved the flow since this text began. */
+import type { ComponentChildren } from "preact";
+import { DiffView } from "../../editor/diff-view.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import type { Stored } from "../../state/flow-session.ts";
+import { useAction } from "../../state/use-action.ts";
+
+/** Shows what differs, and asks which of the two stays. */
+export function ChangedDialog({
+  mine,
+  theirs,
+  onKeepMine,
+  onTakeTheirs,
+  onClose,
+}: {
+  readonly mine: string;
+  readonly theirs: Stored;
+  readonly onKeepMine: () => Promise<void>;
+  readonly onTakeTheirs: () => void;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  const keep = useAction(onKeepMine);
+  const { version, dsl } = theirs.template;
+  return (
+    <Dialog title="Changed on the server" onClose={onClose}>
+      <Problem error={keep.error} />
+      <p>
+        The server has version {version} now, which is not the one that this text began from.
+        Nothing was saved yet. Below, your text is shown with what it would replace.
+      </p>
+      <DiffView name={`Your text against version ${version}`} before={dsl} after={mine} />
+      <div class="dialog-actions">
+        <button type="button" autofocus onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" onClick={onTakeTheirs}>
+          Take theirs
+        </button>
+        <button type="button" disabled={keep.isBusy} onClick={() => void keep.run()}>
+          Keep mine
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,217 @@
+/** Small dialogs of a flow: another name for a node, and what keys do. */
+import type { CatalogEntry, FieldValue, FlowNode, JsonObject } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { useAction } from "../../state/use-action.ts";
+
+/** Asks for another name of a node; everything that names it follows. */
+export function RenameDialog({
+  id,
+  onRename,
+  onClose,
+}: {
+  readonly id: string;
+  readonly onRename: (to: string) => Promise<void>;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  const [name, setName] = useState(id);
+  const rename = useAction(() => onRename(name.trim()));
+  return (
+    <Dialog title="Rename node" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void rename.run().then((isDone) => isDone && onClose());
+        }}
+      >
+        <Problem error={rename.error} />
+        <label>
+          New name
+          <input
+            type="text"
+            autocomplete="off"
+            autofocus
+            required
+            value={name}
+            onInput={({ currentTarget: { value } }) => setName(value)}
+          />
+        </label>
+        <p class="muted">References and edges follow the name.</p>
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={rename.isBusy || name.trim() === id}>
+            Rename
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Asks which node is added. `taken`: names that are in use. */
+export function AddNodeDialog({
+  entries,
+  taken,
+  onAdd,
+  onClose,
+}: {
+  readonly entries: readonly CatalogEntry[];
+  readonly taken: readonly string[];
+  readonly onAdd: (node: FlowNode) => Promise<void>;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  const [filter, setFilter] = useState("");
+  const [type, setType] = useState("");
+  const [name, setName] = useState("");
+  const groups = useMemo(() => grouped(entries, filter), [entries, filter]);
+  const entry = entries.find((each) => each.type === type);
+  const id = name.trim() === "" ? freeName(type, taken) : name.trim();
+  const add = useAction(() => onAdd({ id, type, fields: exampleFields(entry) }));
+  return (
+    <Dialog title="Add node" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void add.run().then((isDone) => isDone && onClose());
+        }}
+      >
+        <Problem error={add.error} />
+        <label>
+          Search
+          <input
+            type="search"
+            autofocus
+            value={filter}
+            onInput={({ currentTarget: { value } }) => setFilter(value)}
+          />
+        </label>
+        <label>
+          Type
+          <select
+            size={8}
+            required
+            value={type}
+            onChange={({ currentTarget: { value } }) => setType(value)}
+          >
+            {groups.map(([category, found]) => (
+              <optgroup key={category} label={category}>
+                {found.map((each) => (
+                  <option key={each.type} value={each.type}>
+                    {each.type}: {each.title}
+                  </option>
+                ))}
+              </optgroup>
+            ))}
+          </select>
+        </label>
+        {entry && (
+          <p>
+            {entry.summary} <span class="muted">({entry.effect})</span>
+          </p>
+        )}
+        <label>
+          Name
+          <input
+            type="text"
+            autocomplete="off"
+            placeholder={id}
+            value={name}
+            onInput={({ currentTarget: { value } }) => setName(value)}
+          />
+        </label>
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={add.isBusy || type === ""}>
+            Add
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function grouped(
+  entries: readonly CatalogEntry[],
+  filter: string,
+): readonly (readonly [string, readonly CatalogEntry[]])[] {
+  const wanted = filter.trim().toLowerCase();
+  const groups = new Map<string, CatalogEntry[]>();
+  for (const entry of entries) {
+    const { type, title, summary, category, tags, deprecated } = entry;
+    const isFound = [type, title, summary, ...tags].some((text) =>
+      text.toLowerCase().includes(wanted),
+    );
+    if (!isFound || deprecated !== undefined) continue;
+    groups.set(category, [...(groups.get(category) ?? []), entry]);
+  }
+  return [...groups];
+}
+
+/** The last part of a type that is not taken, such as `request2`. */
+function freeName(type: string, taken: readonly string[]): string {
+  const base = /[A-Za-z][\w-]*$/.exec(type)?.[0] ?? "node";
+  let name = base;
+  for (let count = 2; taken.includes(name); count += 1) name = `${base}${count}`;
+  return name;
+}
+
+/** Required fields as the first example of the type has them, so that the text says what belongs there. */
+function exampleFields(entry: CatalogEntry | undefined): FlowNode["fields"] {
+  const required = entry?.fields["required"];
+  const example = entry?.examples[0]?.["fields"];
+  if (!Array.isArray(required) || typeof example !== "object" || example === null) return {};
+  return Object.fromEntries(
+    Object.entries(example as JsonObject).flatMap(([name, value]): [string, FieldValue][] =>
+      required.includes(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+}
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["Ctrl+S", "Save"],
+  ["Ctrl+Enter", "Run"],
+  ["Ctrl+Shift+F", "Format"],
+  ["F8", "Go to the next problem"],
+  ["Ctrl+/", "Show these keys"],
+  ["Ctrl+Z, Ctrl+Y", "Undo and redo in the text; changes made in the picture, too"],
+  ["Ctrl+Space", "Offer what may stand at the cursor"],
+  ["F2", "Rename what the cursor is on, or the chosen node of the tree"],
+  ["F12", "Go to the definition"],
+  ["Alt+F1", "Say what the thing at the cursor is"],
+  ["Ctrl+F", "Search in the text"],
+  ["Ctrl+Alt+/", "Make the line a comment, or no comment"],
+  ["↑ ↓ ← → Home End", "In the tree: move, open and close; letters find a name"],
+  ["Alt+↓, Alt+↑", "In the tree: along an edge"],
+  ["Enter", "In the tree: go to the inspector"],
+  ["Delete", "In the tree: delete the node"],
+  ["Tab, Shift+Tab", "Leave the text, and go on to what comes next"],
+];
+
+/** What keys do on this screen. On a Mac Ctrl is Cmd. */
+export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): ComponentChildren {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <dl class="keys">
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="dialog-actions">
+        <button type="button" autofocus onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,105 @@
+/** The toolbar "Flow", with the menu of what is done less often. */
+import type { ComponentChildren } from "preact";
+import { Menu, type MenuItem } from "../../parts/menu.tsx";
+import { Toolbar } from "../../parts/toolbar.tsx";
+import { refusal } from "../../state/meta.ts";
+import { runRefusal } from "./flow-view.ts";
+import { type Pane, panes, togglePane } from "./panes.ts";
+import type { FlowActions } from "./use-flow-actions.ts";
+import type { OpenFlow } from "./use-flow-session.ts";
+
+const PANES: readonly (readonly [pane: Pane, title: string])[] = [
+  ["canvas", "Canvas"],
+  ["text", "Flow text"],
+  ["inspector", "Inspector"],
+];
+const OLD = "this is an old version, which is only read";
+
+/** The buttons of a flow. */
+export function FlowToolbar({
+  flow: { session, old },
+  actions,
+}: {
+  readonly flow: OpenFlow;
+  readonly actions: FlowActions;
+}): ComponentChildren {
+  const { save, run, format, show } = actions;
+  const isOld = old === undefined ? undefined : OLD;
+  const stored = session.stored.value?.template;
+  const noSave = isOld ?? refusal("admin");
+  const noRun = refusal("run") ?? runRefusal(session.problems.value);
+  const noChange =
+    isOld ??
+    (session.reading.value?.isWhole === false ? "mend the errors of syntax first" : undefined);
+  const unsaved = stored === undefined ? "save the flow first" : undefined;
+  const items: readonly MenuItem[] = [
+    { title: "Run with options…", onChoose: () => show({ kind: "run" }), refusal: noRun },
+    { title: "Save with details…", onChoose: () => show({ kind: "save" }), refusal: noSave },
+    { title: "Versions…", onChoose: () => show({ kind: "versions" }), refusal: unsaved },
+    {
+      title: "Export .flow",
+      onChoose: () => download(`${stored?.slug ?? "flow"}.flow`, session.text),
+    },
+    { title: "Keyboard shortcuts", onChoose: () => show({ kind: "shortcuts" }) },
+    ...PANES.map(([pane, title]) => ({
+      title: `Show ${title}`,
+      onChoose: () => togglePane(pane),
+      isChecked: !panes.value.hidden.includes(pane),
+    })),
+    {
+      title: "Delete flow…",
+      onChoose: () => show({ kind: "deleteFlow" }),
+      refusal: unsaved ?? refusal("admin"),
+    },
+  ];
+  return (
+    <div class="flow-actions">
+      <Toolbar name="Flow">
+        <button
+          type="button"
+          disabled={noSave !== undefined}
+          title={noSave ?? "Ctrl+S"}
+          onClick={() => void save()}
+        >
+          Save
+        </button>
+        <button
+          type="button"
+          class="primary"
+          disabled={noRun !== undefined}
+          title={noRun ?? "Ctrl+Enter"}
+          onClick={() => void run()}
+        >
+          Run
+        </button>
+        <button
+          type="button"
+          disabled={isOld !== undefined}
+          title={isOld ?? "Ctrl+Shift+F"}
+          onClick={() => void format()}
+        >
+          Format
+        </button>
+        <button
+          type="button"
+          disabled={noChange !== undefined}
+          title={noChange}
+          onClick={() => show({ kind: "add" })}
+        >
+          Add node
+        </button>
+      </Toolbar>
+      <Menu name="More" items={items} />
+    </div>
+  );
+}
+
+/** Hands a text to the person as a file. */
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

@@ -1,0 +1,88 @@
+/** The list "Problems": what is wrong with the text, each with its fixes. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { FlowProblem } from "../../../worker/protocol.ts";
+import { formatNumber } from "../../parts/format.ts";
+
+/** Problems that are shown at first, and more of them with each "Show more". */
+const SHOWN = 100;
+
+/** The problems of a text. */
+export function Problems({
+  problems,
+  onFix,
+  onGoTo,
+}: {
+  /** Undefined: not known yet. */
+  readonly problems: readonly FlowProblem[] | undefined;
+  /** Absent: the text cannot be changed. */
+  readonly onFix: ((problem: FlowProblem, title: string) => void) | undefined;
+  readonly onGoTo: (problem: FlowProblem) => void;
+}): ComponentChildren {
+  const [shown, setShown] = useState(SHOWN);
+  const count = problems?.length ?? 0;
+  return (
+    <section class="problems" aria-label="Problems of the text">
+      <h2>Problems{count > 0 && ` (${formatNumber(count)})`}</h2>
+      {problems === undefined && <p class="muted">The text is being read…</p>}
+      {problems?.length === 0 && <p class="muted">No problems.</p>}
+      <ul aria-label="Problems">
+        {problems?.slice(0, shown).map((problem) => (
+          <Row
+            key={`${problem.code} ${problem.range?.start.offset} ${problem.message}`}
+            problem={problem}
+            onFix={onFix}
+            onGoTo={onGoTo}
+          />
+        ))}
+      </ul>
+      {count > shown && (
+        <button type="button" onClick={() => setShown(shown + SHOWN)}>
+          Show more
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Row({
+  problem,
+  onFix,
+  onGoTo,
+}: {
+  readonly problem: FlowProblem;
+  readonly onFix: ((problem: FlowProblem, title: string) => void) | undefined;
+  readonly onGoTo: (problem: FlowProblem) => void;
+}): ComponentChildren {
+  const { code, severity, message, hint, range, fixes = [] } = problem;
+  const start = range?.start;
+  return (
+    <li class="problem-row">
+      <p>
+        <span aria-hidden="true" class={severity === "error" ? "mark-bad" : "mark-warn"}>
+          {severity === "error" ? "✗" : "⚠"}
+        </span>{" "}
+        <span class="visually-hidden">{severity}</span> <code>{code}</code>{" "}
+        {start && (
+          <span class="muted">
+            {start.line}:{start.column}
+          </span>
+        )}{" "}
+        {hint === undefined ? message : `${message}; ${hint}`}
+      </p>
+      <div class="problem-actions">
+        {onFix &&
+          fixes.map(({ title }) => (
+            <button key={title} type="button" onClick={() => onFix(problem, title)}>
+              Fix: {title}
+            </button>
+          ))}
+        {start && (
+          <button type="button" onClick={() => onGoTo(problem)}>
+            Go to
+          </button>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,70 @@
+/** The dialog "Save flow": where a flow is stored, and how it is found again. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import type { FlowDetails } from "../../state/flow-session.ts";
+import { useAction } from "../../state/use-action.ts";
+
+/** Asks for slug, name, description and tags. `isNew`: the flow was never saved, so its slug is still to be chosen. */
+export function SaveDialog({
+  initial,
+  isNew,
+  onSave,
+  onClose,
+}: {
+  readonly initial: Required<FlowDetails>;
+  readonly isNew: boolean;
+  readonly onSave: (details: FlowDetails) => Promise<void>;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  const [details, setDetails] = useState({ ...initial, tags: initial.tags.join(", ") });
+  const save = useAction(() => {
+    const { slug, name, description } = details;
+    const tags = details.tags.split(",").flatMap((tag) => tag.trim() || []);
+    return onSave({
+      slug: slug.trim(),
+      ...(name.trim() !== "" && { name: name.trim() }),
+      description: description.trim(),
+      tags: [...new Set(tags)],
+    });
+  });
+  const field = (title: string, key: keyof typeof details, isRequired = false) => (
+    <label>
+      {title}
+      <input
+        type="text"
+        autocomplete="off"
+        value={details[key]}
+        required={isRequired}
+        readOnly={key === "slug" && !isNew}
+        onInput={({ currentTarget: { value } }) => setDetails({ ...details, [key]: value })}
+      />
+    </label>
+  );
+  return (
+    <Dialog title="Save flow" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run().then((isDone) => isDone && onClose());
+        }}
+      >
+        <Problem error={save.error} />
+        {field("Slug", "slug", true)}
+        {field("Name", "name")}
+        {field("Description", "description")}
+        {field("Tags", "tags")}
+        <p class="muted">Tags are separated by commas.</p>
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={save.isBusy}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,148 @@
+/** What a person does with an open flow: save, run, format, change; each says what came of it. */
+import type { Json } from "@millrace/contracts";
+import type { FlowChange } from "@millrace/dsl/editor";
+import { useRef, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { navigate, placeHref } from "../../router.ts";
+import type { FlowDetails, FlowSession, Stored } from "../../state/flow-session.ts";
+import { notify } from "../../state/notifications.ts";
+import type { OpenFlow } from "./use-flow-session.ts";
+
+/** The dialog that is open. */
+export type OpenDialog =
+  | { readonly kind: "save" | "run" | "add" | "versions" | "shortcuts" | "deleteFlow" }
+  | { readonly kind: "rename" | "deleteNode"; readonly path: string }
+  | { readonly kind: "changed"; readonly theirs: Stored; readonly details: FlowDetails };
+
+/** The actions of a screen. */
+export interface FlowActions {
+  readonly dialog: OpenDialog | undefined;
+  readonly show: (dialog: OpenDialog | undefined) => void;
+  /** Why the last action failed; undefined: it did not. */
+  readonly error: unknown;
+  /** Saves; asks first for what is not known yet. */
+  readonly save: () => Promise<void>;
+  /** Saves with details. Rejects with what the server refuses. */
+  readonly saveAs: (details: FlowDetails) => Promise<void>;
+  /** Runs; asks for inputs first where there are any. */
+  readonly run: () => Promise<void>;
+  readonly start: (inputs: Readonly<Record<string, Json>>) => Promise<void>;
+  readonly format: () => Promise<void>;
+  /** Makes a change of the flow. Rejects where it does not fit. */
+  readonly change: (change: FlowChange) => Promise<void>;
+  /** Makes a change, and says why not where it does not fit. */
+  readonly tryChange: (change: FlowChange) => Promise<void>;
+  readonly restore: (version: number) => Promise<void>;
+  readonly deleteFlow: () => Promise<void>;
+}
+
+/** The actions of an open flow. */
+export function useFlowActions({ session, old }: OpenFlow): FlowActions {
+  const [dialog, show] = useState<OpenDialog>();
+  const [error, setError] = useState<unknown>();
+  const isSaving = useRef(false);
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setError(undefined);
+    try {
+      await work();
+    } catch (reason) {
+      setError(reason);
+    }
+  };
+
+  const store = async (details: FlowDetails): Promise<void> => {
+    const isNew = session.stored.peek()?.template.slug !== details.slug;
+    const { kind, stored } = await session.save(details);
+    if (kind === "saved") {
+      notify(`Saved version ${stored.template.version}`);
+      if (isNew) navigate(placeHref(["flows", stored.template.slug]), { replace: true });
+    } else if (isNew) {
+      throw new Error(`There is a flow ${details.slug} already: choose another slug`);
+    } else show({ kind: "changed", theirs: stored, details });
+  };
+  const saveAs = async (details: FlowDetails): Promise<void> => {
+    if (isSaving.current) return;
+    isSaving.current = true;
+    try {
+      await store(details);
+    } finally {
+      isSaving.current = false;
+    }
+  };
+  const save = async (): Promise<void> => {
+    const slug = session.stored.peek()?.template.slug;
+    if (slug === undefined) show({ kind: "save" });
+    else await attempt(() => saveAs({ slug }));
+  };
+
+  const startKey = useRef<{ readonly what: string; readonly key: string } | undefined>(undefined);
+  const start = async (inputs: Readonly<Record<string, Json>>): Promise<void> => {
+    const request = { ...flowOf(session, old), inputs: { ...inputs } };
+    // One key for one intent: pressing twice, or trying again after a lost answer, starts one run.
+    const what = JSON.stringify(request);
+    if (startKey.current?.what !== what) startKey.current = { what, key: crypto.randomUUID() };
+    const idempotencyKey = startKey.current.key;
+    const { runId } = await backend.invoke("start_run", request, { idempotencyKey });
+    startKey.current = undefined;
+    navigate(placeHref(["runs", runId]));
+  };
+  const run = async (): Promise<void> => {
+    const inputs = session.reading.peek()?.graph.inputs ?? [];
+    if (inputs.length > 0) show({ kind: "run" });
+    else await attempt(() => start({}));
+  };
+
+  const tryChange = (change: FlowChange): Promise<void> => attempt(() => session.change(change));
+  return {
+    dialog,
+    show,
+    error,
+    save,
+    saveAs,
+    run,
+    start,
+    format: () =>
+      attempt(async () => {
+        const isChanged = await session.format();
+        notify(isChanged ? "Formatted" : "Nothing to format");
+      }),
+    change: (change) => session.change(change),
+    tryChange,
+    restore: async (version) => {
+      const stored = session.stored.peek();
+      if (stored === undefined) return;
+      const { slug } = stored.template;
+      const args = { slug, version, ...(stored.etag !== undefined && { ifMatch: stored.etag }) };
+      const idempotencyKey = crypto.randomUUID();
+      const { value: template, etag } = await backend.call("restore_template_version", args, {
+        idempotencyKey,
+      });
+      notify(`Saved version ${template.version}`);
+      if (old === undefined) session.takeTheirs({ template, etag });
+      else navigate(placeHref(["flows", slug]));
+    },
+    deleteFlow: () =>
+      attempt(async () => {
+        const stored = session.stored.peek();
+        if (stored === undefined) return;
+        const { slug } = stored.template;
+        const condition = stored.etag === undefined ? {} : { ifMatch: stored.etag };
+        await backend.invoke("delete_template", { slug, ...condition });
+        session.forget();
+        notify(`Deleted ${slug}`);
+        navigate(placeHref(["flows"]));
+      }),
+  };
+}
+
+/** What is run: the stored version where the text is that, else the text. */
+function flowOf(session: FlowSession, old: OpenFlow["old"]) {
+  const stored = session.stored.peek()?.template;
+  if (stored === undefined || session.isDirty.peek()) return { dsl: session.text };
+  return { template: stored.slug, version: old?.version ?? stored.version };
+}
+
+/** Whether leaving the page now would lose text. */
+export function wouldLose(session: FlowSession): boolean {
+  return session.isDirty.peek() && session.kept.peek() !== "kept";
+}

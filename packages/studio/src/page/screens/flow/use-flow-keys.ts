@@ -1,0 +1,49 @@
+/** The keys of the screen of a flow; none of them is a single letter. */
+import { useEffect, useRef } from "preact/hooks";
+import type { FlowProblem } from "../../../worker/protocol.ts";
+import { refusal } from "../../state/meta.ts";
+import { runRefusal } from "./flow-view.ts";
+import type { FlowActions } from "./use-flow-actions.ts";
+
+/** What the keys need. */
+export interface FlowKeys {
+  readonly actions: FlowActions;
+  readonly problems: readonly FlowProblem[] | undefined;
+  readonly isReadOnly: boolean;
+  readonly goTo: (problem: FlowProblem) => void;
+}
+
+/** Listens to keys while the screen is shown and no dialog is open. */
+export function useFlowKeys(keys: FlowKeys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  const nextProblem = useRef(0);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { actions, problems = [], isReadOnly, goTo } = latest.current;
+      if (event.defaultPrevented || actions.dialog !== undefined) return;
+      const isCommand = event.ctrlKey || event.metaKey;
+      const act = (allowed: boolean, work: () => unknown): void => {
+        event.preventDefault();
+        if (allowed) work();
+      };
+      if (isCommand && event.key === "s") {
+        act(!isReadOnly && refusal("admin") === undefined, actions.save);
+      } else if (isCommand && event.key === "Enter") {
+        act(refusal("run") === undefined && runRefusal(problems) === undefined, actions.run);
+      } else if (isCommand && event.shiftKey && event.key.toLowerCase() === "f") {
+        act(!isReadOnly, actions.format);
+      } else if (isCommand && event.key === "/" && !event.altKey) {
+        act(true, () => actions.show({ kind: "shortcuts" }));
+      } else if (event.key === "F8") {
+        act(problems.length > 0, () => {
+          const problem = problems[nextProblem.current % problems.length];
+          nextProblem.current += 1;
+          if (problem !== undefined) goTo(problem);
+        });
+      }
+    };
+    addEventListener("keydown", onKeyDown);
+    return () => removeEventListener("keydown", onKeyDown);
+  }, []);
+}

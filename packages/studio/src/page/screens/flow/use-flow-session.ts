@@ -1,0 +1,80 @@
+/** The session of the flow at a place. A flow that is saved for the first time keeps its session, with its Undo. */
+import type { TemplateVersion } from "@millrace/contracts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { askAbout } from "../../editor/worker.ts";
+import { type Drafts, draftsIn } from "../../state/drafts.ts";
+import { FlowSession, type Stored } from "../../state/flow-session.ts";
+
+/** A flow that is open. `old`: a version that is only read. */
+export interface OpenFlow {
+  /** Another one for each opening. */
+  readonly id: number;
+  readonly session: FlowSession;
+  readonly old?: TemplateVersion;
+}
+
+/** What a place names. */
+export interface FlowPlace {
+  /** Undefined: a flow that was not saved yet. */
+  readonly slug: string | undefined;
+  readonly version: number | undefined;
+}
+
+let opened = 0;
+
+/** An old version is not changed, so it has no draft. */
+const NO_DRAFTS: Drafts = { read: () => undefined, write: () => "kept", remove: () => {} };
+
+/** Opens the flow of a place. */
+export function useFlowSession({ slug, version }: FlowPlace): {
+  readonly flow: OpenFlow | undefined;
+  readonly error: unknown;
+} {
+  const [state, setState] = useState<{ readonly flow?: OpenFlow; readonly error?: unknown }>({});
+  const current = useRef<OpenFlow | undefined>(undefined);
+  useEffect(() => {
+    const known = current.current;
+    const isSame =
+      known !== undefined &&
+      version === undefined &&
+      known.old === undefined &&
+      known.session.stored.peek()?.template.slug === slug;
+    if (isSame) return undefined;
+    let isWanted = true;
+    known?.session.close();
+    current.current = undefined;
+    setState({});
+    open({ slug, version }).then(
+      (flow) => {
+        if (!isWanted) return flow.session.close();
+        current.current = flow;
+        return setState({ flow });
+      },
+      (error: unknown) => isWanted && setState({ error }),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [slug, version]);
+  useEffect(() => () => current.current?.session.close(), []);
+  return { flow: state.flow, error: state.error };
+}
+
+async function open({ slug, version }: FlowPlace): Promise<OpenFlow> {
+  opened += 1;
+  const id = opened;
+  if (slug === undefined) return { id, session: sessionOf(undefined, draftsIn(localStorage)) };
+  const { value: template, etag } = await backend.call("get_template", { slug });
+  if (version === undefined || version === template.version) {
+    return { id, session: sessionOf({ template, etag }, draftsIn(localStorage)) };
+  }
+  const old = await backend.invoke("get_template_version", { slug, version });
+  const { dsl, graph, digest } = old;
+  const shown: Stored = { template: { ...template, dsl, graph, digest }, etag };
+  return { id, session: sessionOf(shown, NO_DRAFTS), old };
+}
+
+function sessionOf(stored: Stored | undefined, drafts: Drafts): FlowSession {
+  return new FlowSession(stored, { ask: askAbout, backend, drafts, now: Date.now });
+}

@@ -1,0 +1,97 @@
+/** The versions of a flow: open one, compare it with the text of now, restore it. */
+import type { TemplateVersion, TemplateVersionSummary } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { DiffView } from "../../editor/diff-view.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { ListView } from "../../parts/list-screen.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Time } from "../../parts/time.tsx";
+import { placeHref } from "../../router.ts";
+import { refusal } from "../../state/meta.ts";
+import { useAction } from "../../state/use-action.ts";
+import { useList } from "../../state/use-list.ts";
+
+/** The list "Versions". `text`: what versions are compared with. */
+export function VersionsDialog({
+  slug,
+  newest,
+  text,
+  onRestore,
+  onClose,
+}: {
+  readonly slug: string;
+  readonly newest: number;
+  readonly text: string;
+  readonly onRestore: (version: number) => Promise<void>;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  const list = useList<TemplateVersionSummary>({
+    key: `${slug} ${newest}`,
+    load: (cursor) =>
+      backend.invoke("list_template_versions", {
+        slug,
+        ...(cursor !== undefined && { cursor }),
+      }),
+  });
+  const [shown, setShown] = useState<TemplateVersion>();
+  const compare = useAction(async (version: number) => {
+    setShown(await backend.invoke("get_template_version", { slug, version }));
+  });
+  const restore = useAction(onRestore);
+  const why = refusal("admin");
+  return (
+    <Dialog title={`Versions of ${slug}`} onClose={onClose}>
+      <Problem error={compare.error ?? restore.error} />
+      <ListView list={list} empty={<p>No versions.</p>}>
+        {(items) => (
+          <ul aria-label="Versions" class="versions">
+            {items.map(({ version, createdAt }) => (
+              <li key={version} class="version-row">
+                <span class="version-name">
+                  Version {version}
+                  {version === newest && " (newest)"}, <Time at={createdAt} />
+                </span>
+                <a
+                  href={placeHref(["flows", slug], version === newest ? {} : { v: version })}
+                  onClick={onClose}
+                >
+                  Open version {version}
+                </a>
+                <button type="button" onClick={() => void compare.run(version)}>
+                  Compare version {version}
+                </button>
+                {version !== newest && (
+                  <button
+                    type="button"
+                    disabled={why !== undefined || restore.isBusy}
+                    title={why}
+                    onClick={() => void restore.run(version).then((done) => done && onClose())}
+                  >
+                    Restore version {version}
+                  </button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListView>
+      {shown && (
+        <>
+          <h3>Version {shown.version} against the text of now</h3>
+          <DiffView
+            name={`Text of now against version ${shown.version}`}
+            before={shown.dsl}
+            after={text}
+          />
+        </>
+      )}
+      <div class="dialog-actions">
+        <button type="button" autofocus onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,67 @@
+/** What tests of the screen of a flow do again and again. */
+import type { Locator, Page } from "playwright-core";
+
+/** A flow with an input, a reference, an edge and comments. */
+export const GREETING = `# Greets somebody.
+flow 1 greeting
+
+input name: string = "world" {
+  description = "Who is greeted"
+}
+
+# Puts the words together.
+node words: transform {
+  value = "Hello, \${inputs.name}!"
+}
+
+# Says them.
+node say: log {
+  message = words.value
+}
+
+node done: log {
+  message = "done"
+}
+
+say -> done
+
+output text: string = words.value
+`;
+
+/** The textbox "Flow text". */
+export function textbox(page: Page): Locator {
+  return page.getByRole("textbox", { name: "Flow text" });
+}
+
+/** Replaces the text, as somebody does who pastes another one. */
+export async function fillText(page: Page, text: string): Promise<void> {
+  await textbox(page).fill(text);
+}
+
+/** The text as the editor has it; long texts are not in the document as a whole, so it is read from the file that is exported. */
+export async function textOf(page: Page): Promise<string> {
+  await page.getByRole("button", { name: "More" }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("menuitem", { name: "Export .flow" }).click(),
+  ]);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** Waits until the text is this one. */
+export async function untilText(page: Page, expected: string): Promise<void> {
+  let text = "";
+  for (let tries = 0; tries < 40; tries += 1) {
+    text = await textOf(page);
+    if (text === expected) return;
+    await page.waitForTimeout(100);
+  }
+  throw new Error(`the text stayed another one:\n${text}`);
+}
+
+/** A node in the tree. */
+export function treeitem(page: Page, name: string): Locator {
+  return page.getByRole("tree", { name: "Nodes" }).getByRole("treeitem", { name, exact: true });
+}
