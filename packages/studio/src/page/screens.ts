@@ -21,6 +21,7 @@ const nodeType = async (): Promise<Screen> =>
   (await import("./screens/catalog/node-type.tsx")).NodeTypeScreen;
 const settings = async (): Promise<Screen> =>
   (await import("./screens/settings/settings.tsx")).SettingsScreen;
+const run = async (): Promise<Screen> => (await import("./screens/run/run.tsx")).RunScreen;
 
 /** The route of a place; undefined: there is no such screen. */
 export function routeOf({ path }: Place): Route | undefined {
@@ -31,7 +32,9 @@ export function routeOf({ path }: Place): Route | undefined {
     case "new":
       return { key: "flow", load: flow }; // saved for the first time it stays the same screen
     case "runs":
-      return second === undefined ? { key: "runs", load: runs } : undefined;
+      return second === undefined
+        ? { key: "runs", load: runs }
+        : { key: `runs/${second}`, load: run };
     case "inbox":
       return second === undefined ? { key: "inbox", load: inbox } : undefined;
     case "catalog":

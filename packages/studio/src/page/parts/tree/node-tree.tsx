@@ -48,6 +48,7 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
   const [active, setActive] = useState<string | undefined>(selected);
   const element = useRef<HTMLDivElement>(null);
   const mustFocus = useRef(false);
+  const revealed = useRef<string>(undefined);
   const typed = useRef({ text: "", at: 0 });
   const select = useSpaced(props.onSelect);
 
@@ -80,11 +81,12 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     select(path);
   };
 
-  // A selection made elsewhere becomes the tab stop; it does not take the focus.
+  // A selection made elsewhere becomes the tab stop; it does not take the focus. Its item may come later, as in a run that is read.
   useEffect(() => {
-    if (selected === undefined || selected === active || !openTo(selected)) return;
+    if (selected === undefined || selected === revealed.current || !openTo(selected)) return;
+    revealed.current = selected;
     setActive(selected);
-  }, [selected]);
+  }, [selected, items]);
   useLayoutEffect(() => {
     if (found >= 0) reveal(found);
   }, [active, found >= 0]);

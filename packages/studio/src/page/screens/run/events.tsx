@@ -1,0 +1,129 @@
+/** Every event of a run as a table: by kind, by node, each with its JSON. */
+import { EVENT_KINDS, type ExecutionEvent, type Kind } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { formatDuration, formatTime } from "../../parts/format.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { ValueView } from "../../parts/value-view/value-view.tsx";
+import { type VirtualRow, VirtualTable } from "../../parts/virtual-table.tsx";
+import { nodeOf } from "../../state/event-log.ts";
+import { useAction } from "../../state/use-action.ts";
+import { downloadLog } from "./download.ts";
+import { summaryOf } from "./event-summary.ts";
+import { LogPages } from "./log-pages.ts";
+import { useRun } from "./run-context.ts";
+import { type Filter, useFiltered } from "./use-filtered.ts";
+
+const COLUMNS = [
+  { title: "Seq", width: "3.75rem" },
+  { title: "Time", width: "5rem" },
+  { title: "Kind", width: "8.5rem" },
+  { title: "Node", width: "24%" },
+  { title: "Content" },
+] as const;
+
+/** The tab "Events". */
+export function Events(): ComponentChildren {
+  const { session } = useRun();
+  const { log, view } = session;
+  session.revision.value;
+  const [filter, setFilter] = useState<Filter>({});
+  const [open, setOpen] = useState<ReadonlySet<number>>(NONE);
+  const [, redraw] = useState(0);
+  const pages = useRef<LogPages>(null);
+  pages.current ??= new LogPages(session.page, () => redraw((before) => before + 1));
+  const filtered = useFiltered(session, filter);
+  const downloaded = useAction(() => downloadLog(session.runId, log.last, session.page));
+  const count = filtered === undefined ? log.last : filtered.events.length;
+  const start = view.startedAt ?? 0;
+
+  const eventAt = (index: number): ExecutionEvent | undefined => {
+    if (filtered !== undefined) return filtered.events[index];
+    return log.at(index + 1) ?? pages.current?.at(index + 1);
+  };
+  const toggle = (seq: number): void => {
+    const next = new Set(open);
+    if (!next.delete(seq)) next.add(seq);
+    setOpen(next);
+  };
+  const row = (index: number): VirtualRow => {
+    const event = eventAt(index);
+    if (event === undefined) return { cells: [index + 1, "", "…", "", ""] };
+    const { seq, ts, kind } = event;
+    const isOpen = open.has(seq);
+    return {
+      cells: [
+        <button key="seq" type="button" aria-expanded={isOpen} onClick={() => toggle(seq)}>
+          {seq}
+        </button>,
+        <span key="time" title={formatTime(ts)}>
+          +{formatDuration(Math.max(0, ts - start))}
+        </span>,
+        kind,
+        <bdi key="node" title={nodeOf(event)}>
+          {nodeOf(event)}
+        </bdi>,
+        <bdi key="content">{summaryOf(event)}</bdi>,
+      ],
+      ...(isOpen && { details: <ValueView value={event as never} /> }),
+    };
+  };
+
+  return (
+    <div class="events">
+      <div class="actions">
+        <label>
+          Kind
+          <select
+            value={filter.kind ?? ""}
+            onChange={({ currentTarget: { value } }) =>
+              setFilter({ ...filter, kind: value === "" ? undefined : (value as Kind) })
+            }
+          >
+            <option value="">all</option>
+            {EVENT_KINDS.filter((kind) => kind !== "snapshot").map((kind) => (
+              <option key={kind}>{kind}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Node
+          <input
+            type="search"
+            placeholder="path"
+            value={filter.node ?? ""}
+            onChange={({ currentTarget: { value } }) =>
+              setFilter({ ...filter, node: value.trim() === "" ? undefined : value.trim() })
+            }
+          />
+        </label>
+        <button
+          type="button"
+          disabled={downloaded.isBusy || log.last === 0}
+          onClick={() => void downloaded.run()}
+        >
+          Download NDJSON
+        </button>
+        {filtered?.hasMore && (
+          <button type="button" disabled={filtered.isLoading} onClick={filtered.loadMore}>
+            Load more
+          </button>
+        )}
+      </div>
+      <Problem error={downloaded.error ?? filtered?.error ?? pages.current.error} />
+      {count === 0 && (
+        <p class="muted">{filtered === undefined ? "No event yet." : "No event is like that."}</p>
+      )}
+      <VirtualTable
+        name="Events"
+        columns={COLUMNS}
+        count={count}
+        row={row}
+        keyOf={(index) => eventAt(index)?.seq ?? `row ${index}`}
+        followsEnd={filtered === undefined && view.summary === null}
+      />
+    </div>
+  );
+}
+
+const NONE: ReadonlySet<number> = new Set();

@@ -1,0 +1,131 @@
+/** The top of the screen of a run: what it is, how it stands, and what a person can do with it. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
+import { Heading } from "../../parts/heading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { symbolOf } from "../../parts/run-status.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Toolbar } from "../../parts/toolbar.tsx";
+import { placeHref } from "../../router.ts";
+import { refusal } from "../../state/meta.ts";
+import { useAction } from "../../state/use-action.ts";
+import { useCalm, useRun } from "./run-context.ts";
+import { durationOf } from "./summary.tsx";
+
+/** Counts of nodes are told at most this often, in milliseconds: a screen reader would speak of nothing else. */
+const COUNTS_MS = 2_000;
+/** How often the time of a live run grows, in milliseconds. */
+const TICK_MS = 1_000;
+
+/** Heading, status, facts and the toolbar "Run". */
+export function RunHeader(): ComponentChildren {
+  const { session } = useRun();
+  session.revision.value;
+  const { view } = session;
+  const run = session.run.value;
+  const flow = view.flow ?? run?.flow;
+  const tokens = view.usage.inputTokens + view.usage.outputTokens;
+  return (
+    <header class="run-header">
+      <Heading title={flow?.title ?? flow?.id ?? session.runId} />
+      <p class="run-line">
+        <span class="state run-state" data-state={view.state}>
+          <span aria-hidden="true">{symbolOf(view.state)} </span>
+          <span role="status" aria-label="Run status">
+            {view.state}
+          </span>
+        </span>
+        <Elapsed />
+        {tokens > 0 && <span>{formatNumber(tokens)} tokens</span>}
+        {tokens > 0 && <span>{formatCost(view.costUsd)}</span>}
+        <Progress />
+        <code class="muted">{session.runId}</code>
+        {run?.template != null && (
+          <a href={placeHref(["flows", run.template.slug], { v: run.template.version })}>
+            {run.template.slug} v{run.template.version}
+          </a>
+        )}
+        {run !== undefined && (
+          <span class="muted">
+            {run.trigger}, <Time at={run.createdAt} />
+          </span>
+        )}
+      </p>
+      <RunToolbar />
+    </header>
+  );
+}
+
+/** How long the run has taken, growing while it goes on. */
+function Elapsed(): ComponentChildren {
+  const { session } = useRun();
+  session.revision.value;
+  const { view } = session;
+  const isLive = view.startedAt !== null && view.summary === null;
+  const [now, setNow] = useState(0);
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  const took = durationOf({
+    ...view,
+    updatedAt: isLive ? Math.max(now, view.updatedAt) : view.updatedAt,
+  });
+  return took === undefined ? null : <span>{formatDuration(took)}</span>;
+}
+
+/** How many nodes are done. */
+function Progress(): ComponentChildren {
+  const { session } = useRun();
+  session.revision.value;
+  const { counts, nodeCount } = session.view;
+  const done = counts.succeeded + counts.failed + counts.skipped + counts.cancelled;
+  const text = nodeCount === 0 ? "" : `${done} of ${nodeCount} nodes done`;
+  return (
+    <span role="status" aria-label="Nodes done">
+      {useCalm(text, COUNTS_MS)}
+    </span>
+  );
+}
+
+function RunToolbar(): ComponentChildren {
+  const { session } = useRun();
+  session.revision.value;
+  const { runId, view } = session;
+  const { state, paused, summary } = view;
+  const steer = useAction(async (command: "pause_run" | "resume_run" | "cancel_run") => {
+    await backend.invoke(command, { runId });
+  });
+  const retryOf = session.run.value?.retryOf ?? null;
+  const isLive = summary === null && state !== "cancelling";
+  const why = refusal("run");
+  const control = (
+    title: string,
+    command: "pause_run" | "resume_run" | "cancel_run",
+    kind?: string,
+  ): ComponentChildren => (
+    <button
+      type="button"
+      class={kind}
+      disabled={steer.isBusy || why !== undefined}
+      title={why}
+      onClick={() => void steer.run(command)}
+    >
+      {title}
+    </button>
+  );
+  return (
+    <>
+      <Toolbar name="Run">
+        {isLive && state === "running" && control("Pause run", "pause_run")}
+        {isLive && paused?.reason === "operator" && control("Resume run", "resume_run")}
+        {isLive && control("Cancel run", "cancel_run", "danger")}
+        {retryOf !== null && <a href={placeHref(["runs", retryOf])}>Repeats {retryOf}</a>}
+      </Toolbar>
+      <Problem error={steer.error} />
+    </>
+  );
+}

@@ -1,0 +1,201 @@
+/** The screen of a run: its nodes, its picture and timeline, its events, and all that is known of the chosen node. */
+import { ClientError } from "@millrace/client";
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { backend, connection, isUnreachable } from "../../backend.ts";
+import { formatTime } from "../../parts/format.ts";
+import { Heading } from "../../parts/heading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { type Tab, Tabs } from "../../parts/tabs.tsx";
+import { NodeTree } from "../../parts/tree/node-tree.tsx";
+import { placeHref, type ScreenProps, setQuery } from "../../router.ts";
+import { openRun, type RunSession } from "../../state/run-session.ts";
+import { Confirmations } from "./confirmation.tsx";
+import { Events } from "./events.tsx";
+import { Failure, failureOf } from "./failure.tsx";
+import { FlowView } from "./flow-view.tsx";
+import { Inspector } from "./inspector.tsx";
+import { createMoment, type Moment } from "./moment.ts";
+import { Outputs } from "./outputs.tsx";
+import { RunProvider, type RunScreenContext, useRun } from "./run-context.ts";
+import { RunHeader } from "./run-header.tsx";
+import { runItems } from "./run-items.ts";
+import { Summary } from "./summary.tsx";
+import { Timeline } from "./timeline.tsx";
+import "./run.css";
+
+/** Pause after the last move of the slider before it is written to the address, in milliseconds: browsers bound how often that may be. */
+const ADDRESS_MS = 250;
+
+/** A run, at `#/runs/<id>`. */
+export function RunScreen({ place }: ScreenProps): ComponentChildren {
+  const runId = place.path[1] ?? "";
+  const [session, setSession] = useState<RunSession>();
+  useEffect(() => {
+    const opened = openRun(runId, { backend });
+    setSession(opened);
+    return () => opened.close();
+  }, [runId]);
+  if (session === undefined) return <p class="muted">Loading…</p>;
+  return <Opened key={session.runId} session={session} place={place} />;
+}
+
+function Opened({
+  session,
+  place,
+}: ScreenProps & { readonly session: RunSession }): ComponentChildren {
+  const error = session.error.value;
+  const isRead = session.run.value !== undefined;
+  if (!isRead && error !== undefined && !isUnreachable(error)) {
+    const isMissing = ClientError.isInstance(error) && error.code === "not_found";
+    return (
+      <>
+        <Heading title={isMissing ? "Run not found" : "Run not shown"} />
+        <Problem error={error} />
+        <p>
+          {isMissing && "There is no run with this id: it may have been deleted. "}
+          <a href={placeHref(["runs"])}>Go to Runs</a>
+        </p>
+      </>
+    );
+  }
+  if (!isRead) {
+    return (
+      <>
+        <Heading title={`Run ${session.runId}`} />
+        <p class="muted">
+          {error === undefined ? "Loading…" : "The server cannot be reached. Trying again…"}
+        </p>
+      </>
+    );
+  }
+  return <Shown session={session} place={place} />;
+}
+
+function Shown({
+  session,
+  place,
+}: ScreenProps & { readonly session: RunSession }): ComponentChildren {
+  const { query } = place;
+  const moment = useMoment(session, numberOf(query.get("at")));
+  const [nodeTab, setNodeTab] = useState<string>();
+  session.revision.value;
+  const failed = failureOf(session.view)?.node;
+  const node = query.get("node") ?? failed;
+  const attempt = numberOf(query.get("attempt"));
+  const context = useMemo(
+    (): RunScreenContext => ({
+      session,
+      moment,
+      node,
+      attempt,
+      select: (path, number) => setQuery({ node: path, attempt: number }),
+    }),
+    [session, moment, node, attempt],
+  );
+  return (
+    <RunProvider value={context}>
+      <div class="run-screen" data-stale={connection.value !== "Connected"}>
+        <RunHeader />
+        <Age />
+        {session.error.value !== undefined && !isUnreachable(session.error.value) && (
+          <Problem error={session.error.value} />
+        )}
+        <Failure onDefinition={() => setNodeTab("definition")} />
+        <Confirmations />
+        <div class="run-panes">
+          <Nodes />
+          <div class="run-views">
+            <Views tab={query.get("tab") ?? "flow"} />
+            <Outputs />
+          </div>
+          <Inspector tab={nodeTab} onTab={setNodeTab} />
+        </div>
+      </div>
+    </RunProvider>
+  );
+}
+
+/** The moment that the address names, and the address that follows the moment. */
+function useMoment(session: RunSession, at: number | undefined): Moment {
+  const [moment] = useState(() => createMoment(session, at));
+  const written = useRef(at);
+  useEffect(() => moment.close, [moment]);
+  // An address that was followed, such as Back, leads; what the slider wrote itself does not.
+  useEffect(() => {
+    if (at !== written.current) {
+      written.current = at;
+      moment.goTo(at);
+    }
+  }, [at]);
+  const now = moment.at.value;
+  useEffect(() => {
+    if (now === written.current) return undefined;
+    const timer = setTimeout(() => {
+      written.current = now;
+      setQuery({ at: now });
+    }, ADDRESS_MS);
+    return () => clearTimeout(timer);
+  }, [now]);
+  return moment;
+}
+
+function numberOf(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
+function Nodes(): ComponentChildren {
+  const { session, moment, node, select } = useRun();
+  const { view, revision, at } = moment.shown.value;
+  const graph = session.graph.value;
+  const isRepeat = session.run.value?.retryOf != null;
+  const items = useMemo(
+    () => runItems({ graph, view, isRepeat }),
+    [graph, view, revision, at, isRepeat],
+  );
+  return (
+    <div class="run-nodes">
+      <NodeTree
+        items={items}
+        selected={node}
+        onSelect={(path) => select(path)}
+        onOpen={() =>
+          document.querySelector<HTMLElement>('.inspector [role="tab"][tabindex="0"]')?.focus()
+        }
+      />
+      {view.trimmed > 0 && (
+        <p class="muted">
+          {view.trimmed} nodes of bodies are no longer kept; their events are in the tab Events.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const VIEWS: readonly Tab[] = [
+  { id: "flow", title: "Flow", panel: () => <FlowView /> },
+  { id: "timeline", title: "Timeline", panel: () => <Timeline /> },
+  { id: "events", title: "Events", panel: () => <Events /> },
+  { id: "summary", title: "Summary", panel: () => <Summary /> },
+];
+
+function Views({ tab }: { readonly tab: string }): ComponentChildren {
+  return (
+    <Tabs
+      name="Run views"
+      tabs={VIEWS}
+      chosen={tab}
+      onChoose={(chosen) => setQuery({ tab: chosen === "flow" ? undefined : chosen })}
+    />
+  );
+}
+
+/** While the server cannot be reached: as of when the run is shown. */
+function Age(): ComponentChildren {
+  const { session } = useRun();
+  const isCut = connection.value !== "Connected";
+  const [since, setSince] = useState<number>();
+  useEffect(() => setSince(isCut ? Date.now() : undefined), [isCut]);
+  if (since === undefined || session.view.summary !== null) return null;
+  return <p class="age">Shown as of {formatTime(since)}: the server does not answer.</p>;
+}

@@ -1,0 +1,64 @@
+/** The tab "Timeline": every attempt of every node as a bar. */
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { Gantt } from "../../parts/gantt.tsx";
+import { MomentSlider } from "./moment-slider.tsx";
+import { useCalm, useRun } from "./run-context.ts";
+import { timelineRows } from "./timeline-rows.ts";
+
+/** Spans from which the rows are made anew four times a second instead of each frame. */
+const MANY_SPANS = 2_000;
+const CALM_MS = 250;
+/** How often the bars of a live run grow, in milliseconds. */
+const TICK_MS = 1_000;
+
+/** The table "Timeline" with the slider "Position". */
+export function Timeline(): ComponentChildren {
+  const { session, moment, node, attempt, select } = useRun();
+  const { at, view } = moment.shown.value;
+  const { trace } = session;
+  const isMany = trace.spans.size > MANY_SPANS;
+  const revision = useCalm(session.revision.value, isMany ? CALM_MS : 0);
+  const isLive = at === undefined && view.summary === null && view.seq > 0;
+  const tick = useTick(isLive);
+  const time = isLive ? Math.max(view.updatedAt, tick) : view.updatedAt;
+  const rows = useMemo(
+    () => timelineRows(trace, { at, time, selected: node, attempt }),
+    [trace, revision, at, time, node, attempt],
+  );
+  const from = trace.startedAt ?? view.startedAt ?? time;
+  const to = at === undefined ? time : trace.updatedAt;
+  return (
+    <div class="timeline">
+      <MomentSlider />
+      {rows.length === 0 ? (
+        <p class="muted">No node has begun{at === undefined ? " yet" : " at this moment"}.</p>
+      ) : (
+        <Gantt
+          rows={rows}
+          time={{ from, to: Math.max(to, from + 1) }}
+          onSelect={(row) => select(row.path, row.attempt)}
+        />
+      )}
+      {trace.since > 0 && (
+        <p class="muted">
+          The run is long: what ended before event {trace.since} is shown as far as its state tells.
+        </p>
+      )}
+      {trace.trimmed > 0 && (
+        <p class="muted">The oldest {trace.trimmed} spans of bodies are not shown.</p>
+      )}
+    </div>
+  );
+}
+
+/** The time, once a second while `isOn`. */
+function useTick(isOn: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isOn]);
+  return now;
+}
