@@ -289,7 +289,7 @@ function checkChange(text: string, r: Random, what: string): boolean {
 describe("E7: the text says the changed graph, and what was not touched stays", () => {
   test("in random flows", () => {
     let made = 0;
-    for (let seed = 0; seed < casesOf(6_000); seed += 1) {
+    for (let seed = 0; seed < casesOf(10_000); seed += 1) {
       const sample = new Sample(seed);
       if (sample.isLarge) continue;
       const r = sample.random(22);
@@ -301,8 +301,8 @@ describe("E7: the text says the changed graph, and what was not touched stays", 
       ])();
       if (checkChange(text, r, `seed ${seed}`)) made += 1;
     }
-    expect(made).toBeGreaterThan(casesOf(6_000) / 4);
-  }, 300_000);
+    expect(made).toBeGreaterThan(casesOf(10_000) / 4);
+  }, 600_000);
 
   test.each(readdirSync(FLOWS))(
     "in %s",

@@ -65,7 +65,7 @@ function errorsIn(text: string): number {
 
 test("E6: a fix alone, and all of them, add no error", () => {
   const sound = someItems(9).map(({ item }) => item);
-  for (let seed = 0; seed < casesOf(4_000); seed += 1) {
+  for (let seed = 0; seed < casesOf(10_000); seed += 1) {
     const r = new Random(seed);
     const broken = r.below(sound.length);
     const fault = r.pick([breakOne, slipOne]);

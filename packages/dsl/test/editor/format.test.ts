@@ -41,7 +41,7 @@ test.each([
 });
 
 test("E5: the edits made are the formatted text", () => {
-  for (let seed = 0; seed < casesOf(2_000); seed += 1) {
+  for (let seed = 0; seed < casesOf(10_000); seed += 1) {
     const sample = new Sample(seed);
     const r = sample.random(20);
     const text = r.pick([

@@ -5,6 +5,7 @@
 
 import { canonicalJson, sha256Hex } from "@millrace/contracts/kit";
 import type * as dsl from "@millrace/dsl";
+import type * as dslEditor from "@millrace/dsl/editor";
 import { casesOf, notFull } from "@millrace/test-support";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { catalogOf } from "../fixtures/catalog.ts";
@@ -24,11 +25,13 @@ const catalog = catalogOf([], {
 let work: Work;
 let stop: () => Promise<void>;
 let api: typeof dsl;
+let editor: typeof dslEditor;
 
 beforeAll(async () => {
   ({ work, stop } = await countWork());
   vi.resetModules();
   api = await import("@millrace/dsl");
+  editor = await import("@millrace/dsl/editor");
 });
 afterAll(() => stop());
 
@@ -48,6 +51,11 @@ test("work that is not linear is seen, in the package and in built-in functions"
 test.each(someOf(REPEATED))("%s", async (what) => {
   const make = REPEATED[what] as (count: number) => string;
   expect(await growths((count) => callsOn(make, count))).toEqual({});
+});
+
+test.each(someOf(REPEATED))("answers of an editor: %s", async (what) => {
+  const make = REPEATED[what] as (count: number) => string;
+  expect(await growths((count) => editorCallsOn(make(count)))).toEqual({});
 });
 
 test.each(someOf(REPEATED_IN_EXPRESSIONS))("in an expression: %s", async (what) => {
@@ -128,6 +136,42 @@ function callsOn(make: (count: number) => string, count: number): Calls {
     maskSecrets: () => api.maskSecrets(text),
     sha256Hex: () => sha256Hex(new TextEncoder().encode(text)),
     canonicalJson: () => canonicalJson(graph as never),
+  };
+}
+
+/** What an editor asks, each of an analysis of its own, at the start, in the middle and at the end. */
+function editorCallsOn(items: string): Calls {
+  const text = `flow 1 x\n\n${items}\n`;
+  const analyser = editor.createAnalyser({ ...catalog, flowUri: (slug) => `file:///${slug}` });
+  const ask = (answer: (analysis: dslEditor.Analysis) => unknown) => () =>
+    answer(analyser.analyse(text));
+  const askAt = (answer: (analysis: dslEditor.Analysis, offset: number) => unknown) =>
+    ask((analysis) => {
+      for (const offset of [10, text.length >> 1, text.length]) answer(analysis, offset);
+    });
+  return {
+    diagnostics: ask((analysis) => analysis.diagnostics()),
+    completions: askAt((analysis, offset) => analysis.completions(offset)),
+    hover: askAt((analysis, offset) => analysis.hover(offset)),
+    signature: askAt((analysis, offset) => analysis.signature(offset)),
+    definition: askAt((analysis, offset) => analysis.definition(offset)),
+    references: askAt((analysis, offset) => analysis.references(offset)),
+    renamable: askAt((analysis, offset) => analysis.renamable(offset)),
+    rename: askAt((analysis, offset) => analysis.rename(offset, "other")),
+    symbols: ask((analysis) => analysis.symbols()),
+    folds: ask((analysis) => analysis.folds()),
+    selections: askAt((analysis, offset) => analysis.selections(offset)),
+    tokens: ask((analysis) => analysis.tokens()),
+    links: ask((analysis) => analysis.links()),
+    format: ask((analysis) => analysis.format()),
+    fixesAt: ask((analysis) => analysis.fixesAt(0, text.length)),
+    fixAll: ask((analysis) => editor.applyEdits(text, analysis.fixAll())),
+    nodeAt: askAt((analysis, offset) => analysis.nodeAt(offset)),
+    placeOf: ask((analysis) => analysis.placeOf("n1/n1")),
+    editFlow: ask((analysis) => {
+      const at = { kind: "addNode", node: { id: "fresh", type: "log", fields: {} } } as const;
+      if (analysis.parsed.ok) editor.editFlow(analysis, at);
+    }),
   };
 }
 

@@ -17,6 +17,7 @@ import {
 import { casesOf } from "@millrace/test-support";
 import { describe, expect, test } from "vitest";
 import { catalog } from "../fixtures/catalog.ts";
+import { NESTED, REPEATED } from "./hostile.ts";
 
 /** Most of these texts take a tenth of a second, which `bench/` watches; work that is not linear takes hours. */
 const TIMEOUT_MS = 60_000;
@@ -73,88 +74,6 @@ test.each([
   TIMEOUT_MS,
 );
 
-/** What is repeated over the whole text. */
-// biome-ignore-start lint/suspicious/noTemplateCurlyInString: holes of the flow language
-const REPEATED: readonly string[] = [
-  ...[
-    '"',
-    "'",
-    "`",
-    "\\",
-    "[",
-    "{",
-    "(",
-    "]",
-    "}",
-    ")",
-    "a",
-    "0",
-    ".",
-    ",",
-    ":",
-    "=",
-    "-",
-    "!",
-    "?",
-  ],
-  ...[
-    "@",
-    "#",
-    "$",
-    ";",
-    "/",
-    "*",
-    "|",
-    "<",
-    " ",
-    "\t",
-    "\n",
-    "\r",
-    "\0",
-    "\u00a0",
-    "é",
-    "\ud83d",
-    "👍",
-  ],
-  ...[
-    "${",
-    '"${',
-    'x = "${',
-    "a.",
-    "a=1\n",
-    "a=1;",
-    "a -> ",
-    "/*",
-    "/**/",
-    "//\n",
-    "#\n",
-    "'\n",
-    '""\n',
-  ],
-  ...[
-    '"""\n',
-    'x = """\n${\n',
-    'x = """\n"""\n',
-    "x = [\n",
-    "x = {\n",
-    "[1,\n",
-    "{a:",
-    "node a: t {\n",
-  ],
-  ...[
-    "a{",
-    "} ",
-    "a {\n}\n",
-    "node a: t\n",
-    "x = !",
-    "x = 1 +\n",
-    "```\n",
-    "input a: { b: ",
-    "a[]",
-  ],
-];
-// biome-ignore-end lint/suspicious/noTemplateCurlyInString: holes of the flow language
-
 test.each(REPEATED)(
   "a text of nothing but %j is read and printed, however long",
   (piece) => {
@@ -167,24 +86,6 @@ test.each(REPEATED)(
 );
 
 const OPERATORS = "?? || && == != in < <= > >= + - * / %".split(" ");
-
-const NESTED: readonly (readonly [string, string])[] = [
-  ["(", ")"],
-  ["[", "]"],
-  ["{ a: ", " }"],
-  ["f(", ")"],
-  ["map(a, x, ", ")"],
-  ["a[", "]"],
-  ['"${', '}"'],
-  ["!", ""],
-  ["-", ""],
-  ["!-", ""],
-  ["not ", ""],
-  ["a ? b : ", ""],
-  ["a ? ", " : b"],
-  ["a ?? (", ")"],
-  ["1 ?? 1 || 1 && 1 == 1 < 1 + 1 * (", ")"],
-];
 
 test.each(NESTED)(
   "%j nests up to the limit and is refused beyond it, never overflowing; the rest of the flow is read",
