@@ -22,6 +22,8 @@ const nodeType = async (): Promise<Screen> =>
 const settings = async (): Promise<Screen> =>
   (await import("./screens/settings/settings.tsx")).SettingsScreen;
 const run = async (): Promise<Screen> => (await import("./screens/run/run.tsx")).RunScreen;
+const compare = async (): Promise<Screen> =>
+  (await import("./screens/compare/compare.tsx")).CompareScreen;
 
 /** The route of a place; undefined: there is no such screen. */
 export function routeOf({ path }: Place): Route | undefined {
@@ -43,6 +45,8 @@ export function routeOf({ path }: Place): Route | undefined {
         : { key: `catalog/${second}`, load: nodeType };
     case "settings":
       return second === undefined ? { key: "settings", load: settings } : undefined;
+    case "compare":
+      return second === undefined ? { key: "compare", load: compare } : undefined;
     default:
       return undefined;
   }

@@ -65,3 +65,37 @@ ask.rejected -> no
 
 output reason: string? = yes?.value
 `;
+
+/** Doubles each of `items`, and mails when there is more than one. */
+export const DOUBLE = `flow 1 double
+
+input items: int[]
+
+node fixed: transform {
+  value = "always"
+}
+
+node each: map {
+  items = inputs.items
+
+  body {
+    node twice: transform {
+      value = item * 2
+    }
+
+    output = twice.value
+  }
+}
+
+node many: condition {
+  if = size(each.items) > 1
+}
+
+node mail: log {
+  message = "many"
+}
+
+many.true -> mail
+
+output all: int[] = each.items
+`;

@@ -59,5 +59,10 @@ export const SCREENS: readonly ScreenShot[] = [
     place: () => "#/settings",
     ready: (page) => page.getByRole("group", { name: "retention" }).waitFor(),
   },
+  {
+    name: "compare",
+    place: ({ succeeded, other }) => `#/compare?a=${succeeded}&b=${other}`,
+    ready: (page) => page.getByRole("table", { name: "Comparison" }).waitFor(),
+  },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];
