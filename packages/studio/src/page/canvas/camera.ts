@@ -33,6 +33,8 @@ export const NEAR_ZOOM = 0.5;
 const MAX_ZOOM = 3;
 /** Smallest zoom that a person reaches; a larger picture fits at a smaller one. */
 const MIN_ZOOM = 0.05;
+/** Smallest zoom at which a picture is first shown: ids are just readable. */
+const OPEN_ZOOM = 0.35;
 /** Pixels around a picture that fits. */
 const MARGIN_PX = 24;
 /** So many pixels of the picture stay in the view. */
@@ -80,6 +82,16 @@ export function fitted(picture: View, { width, height }: View): Camera {
     y: (picture.height - height / zoom) / 2,
     zoom,
   };
+}
+
+/** How a picture is first shown: fitted, but one that would be too small to read from its beginning. */
+export function opened(picture: View, view: View): Camera {
+  const whole = fitted(picture, view);
+  if (whole.zoom >= OPEN_ZOOM) return whole;
+  const [w, h] = [view.width / OPEN_ZOOM, view.height / OPEN_ZOOM];
+  const margin = MARGIN_PX / OPEN_ZOOM;
+  const y = picture.height + 2 * margin > h ? -margin : (picture.height - h) / 2;
+  return { x: (picture.width - w) / 2, y, zoom: OPEN_ZOOM };
 }
 
 /** Keeps a part of the picture in the view. */

@@ -103,11 +103,11 @@ export function Canvas(props: CanvasProps): ComponentChildren {
       tabIndex={0}
       onKeyDown={onKeyDown}
     >
-      <div ref={surface} class="canvas-surface" aria-hidden="true">
-        <canvas ref={drawing} class="canvas-drawing" />
-        <div ref={layer} class="canvas-layer" />
-      </div>
-      <div class="canvas-map" aria-hidden="true">
+      <div class="canvas-stage" aria-hidden="true">
+        <div ref={surface} class="canvas-surface">
+          <canvas ref={drawing} class="canvas-drawing" />
+          <div ref={layer} class="canvas-layer" />
+        </div>
         <canvas ref={minimap} class="canvas-minimap" hidden />
       </div>
       <Toolbar name="View">

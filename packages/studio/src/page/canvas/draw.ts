@@ -36,7 +36,7 @@ const TIP_ZOOM = 0.2;
 /** Boxes of this height and more have a symbol, in pixels. */
 const SYMBOL_PX = 12;
 /** Boxes of this width and more have their id, in pixels. */
-const ID_PX = 44;
+const ID_PX = 36;
 /** Height of a line of a body with its name, in units. */
 const HEAD_H = 44;
 const RADIUS = 8;
@@ -203,7 +203,7 @@ function drawText(context: CanvasRenderingContext2D, box: Box, frame: Frame): vo
   }
   if (headH < SYMBOL_PX) return;
   const sign = problems > 0 ? "!" : state === undefined ? "" : symbolOf(state);
-  const name = w < ID_PX ? "" : clipped(id, (w - (sign === "" ? 8 : 20)) / 5.6);
+  const name = w < ID_PX ? "" : clipped(id, (w - (sign === "" ? 6 : 18)) / 5.5);
   const colour: ColourRole = isBody(box) || state === undefined ? "text" : "on-state";
   context.fillStyle = palette[colour];
   const middle = top + headH / 2;

@@ -22,8 +22,6 @@ export interface Scene {
   boxAt(point: Point): Box | undefined;
   /** The box of a node, by its path. */
   boxOf(path: string): Box | undefined;
-  /** Lines that begin or end at a node. */
-  linesOf(path: string): readonly Line[];
   /** Whether an edge shows the name of its port: the first one of each port does. */
   isNamed(edge: DrawnEdge): boolean;
 }
@@ -39,7 +37,6 @@ export function createScene(picture: Picture): Scene {
   const lineGrid = createGrid(lineBounds);
   const byPath = new Map(boxes.map((box) => [box.node.path, box]));
   const named = namedEdges(lines);
-  let ends: Map<string, Line[]> | undefined;
   return {
     picture,
     within(rect) {
@@ -53,10 +50,6 @@ export function createScene(picture: Picture): Scene {
       return at === undefined ? undefined : boxes[at];
     },
     boxOf: (path) => byPath.get(path),
-    linesOf(path) {
-      ends ??= endsOf(lines);
-      return ends.get(path) ?? [];
-    },
     isNamed: (edge) => named.has(edge),
   };
 }
@@ -91,18 +84,6 @@ function namedEdges(lines: readonly Line[]): ReadonlySet<DrawnEdge> {
     if (!first.has(key)) first.set(key, edge);
   }
   return new Set(first.values());
-}
-
-function endsOf(lines: readonly Line[]): Map<string, Line[]> {
-  const ends = new Map<string, Line[]>();
-  for (const line of lines) {
-    for (const path of [line.edge.from, line.edge.to]) {
-      const known = ends.get(path);
-      if (known === undefined) ends.set(path, [line]);
-      else known.push(line);
-    }
-  }
-  return ends;
 }
 
 /** Finds the numbers of the rectangles that meet another one, ascending. */

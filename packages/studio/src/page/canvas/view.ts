@@ -1,7 +1,7 @@
 /**
  * The picture on the screen: camera, folded bodies, selection and what is dragged, drawn when one of them changed.
  *   R1  However many changes come, there is at most one drawing in a frame, and none without a change.
- *   R2  Until somebody moves the camera, the whole picture stays in the view.
+ *   R2  Until somebody moves the camera, it shows the whole picture, or the beginning of one that is too large to read.
  */
 import type { Picture, Point } from "@millrace/graph";
 import {
@@ -10,6 +10,7 @@ import {
   clamped,
   fitted,
   NEAR_ZOOM,
+  opened,
   panned,
   type Rect,
   revealed,
@@ -91,7 +92,7 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
   let scene: Scene = createScene(EMPTY);
   let camera: Camera = { x: 0, y: 0, zoom: 1 };
   let size: View = { width: 0, height: 0 };
-  let isFitted = true;
+  let fit: typeof fitted | undefined = opened; // until somebody moves the camera
   let dragged: Dragged | undefined;
   let dropTimer: ReturnType<typeof setTimeout> | undefined;
   let mapTimer: ReturnType<typeof setTimeout> | undefined;
@@ -108,15 +109,9 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
     invalidate();
   };
   const lookByHand = (next: Camera): void => {
-    isFitted = false;
+    fit = undefined;
     journey = undefined;
     look(next);
-  };
-  const fit = (): void => {
-    isFitted = true;
-    journey = undefined;
-    camera = fitted(scene.picture, size);
-    invalidate();
   };
 
   function draw(now: number): void {
@@ -139,6 +134,10 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
     const isNear = camera.zoom >= NEAR_ZOOM;
     cards.refresh({ details: content.details, selected: shownSelection(), dragged });
     if (isNear) placeCards();
+    else if (covered !== undefined) {
+      cards.want([]);
+      covered = undefined;
+    }
     layer.hidden = !isNear;
     const shown: Frame = {
       scene,
@@ -194,7 +193,7 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
     if (box === undefined || size.width === 0) return;
     const to = revealed(camera, box, size);
     if (to === camera) return;
-    isFitted = false;
+    fit = undefined;
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) camera = to;
     else journey = { from: camera, to };
     invalidate();
@@ -229,7 +228,7 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
     zoom: (factor, about) => lookByHand(zoomed(camera, factor, about)),
     drag(path, dx, dy) {
       clearTimeout(dropTimer);
-      isFitted = false;
+      fit = undefined;
       dragged = { path, dx: dx / camera.zoom, dy: dy / camera.zoom };
       invalidate();
     },
@@ -274,8 +273,7 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
   const observer = new ResizeObserver(() => {
     const isFirst = size.width === 0;
     size = { width: surface.clientWidth, height: surface.clientHeight };
-    if (isFitted) fit();
-    else look(camera);
+    look(fit?.(scene.picture, size) ?? camera);
     if (isFirst) reveal();
   });
   observer.observe(surface);
@@ -287,8 +285,8 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
       content = next;
       if (next.picture !== before.picture || next.folded !== before.folded) {
         scene = createScene(foldPicture(next.picture, next.folded));
-        if (isFitted) camera = fitted(scene.picture, size);
-        else anchor(previous);
+        if (fit === undefined) anchor(previous);
+        else camera = fit(scene.picture, size);
         clearTimeout(dropTimer);
         if (next.picture !== before.picture) dragged = undefined;
         camera = clamped(camera, scene.picture, size);
@@ -302,7 +300,11 @@ export function createView(elements: CanvasElements, events: () => CanvasEvents)
     },
     pan: (dx, dy) => lookByHand(panned(camera, dx, dy)),
     zoom: (factor) => lookByHand(zoomed(camera, factor, [size.width / 2, size.height / 2])),
-    fit,
+    fit() {
+      fit = fitted;
+      journey = undefined;
+      look(fitted(scene.picture, size));
+    },
     destroy() {
       if (frame !== undefined) cancelAnimationFrame(frame);
       clearTimeout(dropTimer);

@@ -206,16 +206,17 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
               data-row={at}
               onFocus={() => setActive(path)}
             >
-              <span class="node-toggle" aria-hidden="true">
-                {canOpen(item) ? (row.isOpen ? "▾" : "▸") : ""}
-              </span>
-              <span class="state node-state" data-state={state}>
-                {state === undefined ? "" : symbolOf(state)}
-              </span>
-              <span class="node-id">{item.id}</span> <span class="node-type">{item.type}</span>{" "}
+              <span class="node-toggle">{canOpen(item) ? (row.isOpen ? "▾" : "▸") : ""}</span>
+              {state !== undefined && (
+                <span class="state node-state" data-state={state}>
+                  {symbolOf(state)}
+                </span>
+              )}
+              <span class="node-id">{item.id}</span>
+              <span class="node-type">{item.type}</span>
               {state !== undefined && (
                 <span class="node-word">{item.isTakenOver ? `${state}, taken over` : state}</span>
-              )}{" "}
+              )}
               {(item.problems ?? 0) > 0 && <span class="node-problems">! {item.problems}</span>}
             </div>
           );
