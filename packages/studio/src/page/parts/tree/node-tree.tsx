@@ -195,7 +195,6 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
               key={path}
               role="treeitem"
               class="node-row"
-              aria-label={nameOf(item)}
               aria-level={level}
               aria-posinset={position}
               aria-setsize={count}
@@ -206,18 +205,21 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
               data-row={at}
               onFocus={() => setActive(path)}
             >
-              <span class="node-toggle">{canOpen(item) ? (row.isOpen ? "▾" : "▸") : ""}</span>
-              {state !== undefined && (
-                <span class="state node-state" data-state={state}>
-                  {symbolOf(state)}
-                </span>
-              )}
-              <span class="node-id">{item.id}</span>
-              <span class="node-type">{item.type}</span>
-              {state !== undefined && (
-                <span class="node-word">{item.isTakenOver ? `${state}, taken over` : state}</span>
-              )}
-              {(item.problems ?? 0) > 0 && <span class="node-problems">! {item.problems}</span>}
+              <span class="visually-hidden">{nameOf(item)}</span>
+              <span class="node-content" aria-hidden="true">
+                <span class="node-toggle">{canOpen(item) ? (row.isOpen ? "▾" : "▸") : ""}</span>
+                {state !== undefined && (
+                  <span class="state node-state" data-state={state}>
+                    {symbolOf(state)}
+                  </span>
+                )}
+                <span class="node-id">{item.id}</span>
+                <span class="node-type">{item.type}</span>
+                {state !== undefined && (
+                  <span class="node-word">{item.isTakenOver ? `${state}, taken over` : state}</span>
+                )}
+                {(item.problems ?? 0) > 0 && <span class="node-problems">! {item.problems}</span>}
+              </span>
             </div>
           );
         })}
