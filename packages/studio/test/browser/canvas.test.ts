@@ -266,6 +266,18 @@ describeWith("chromium")("the canvas", () => {
     await page.getByRole("treeitem", { name: "pages, map", selected: true }).waitFor();
   });
 
+  test("keys that come quickly end where the last of them leads", async () => {
+    const page = await open();
+    await ask(page, "show", 300);
+    await tree(page).getByRole("treeitem").first().focus();
+    for (let press = 0; press < 60; press += 1) await page.keyboard.press("ArrowDown");
+    await page.getByRole("treeitem", { name: /^node60, /, selected: true }).waitFor();
+    const focused = await page.evaluate(
+      () => document.activeElement?.firstElementChild?.textContent,
+    );
+    expect(focused).toMatch(/^node60, /);
+  });
+
   test("a long tree has few rows in the document, and the keyboard reaches each of them", async () => {
     const page = await open();
     await ask(page, "show", 5_000);

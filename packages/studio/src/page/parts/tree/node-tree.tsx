@@ -50,7 +50,11 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
   const mustFocus = useRef(false);
   const revealed = useRef<string>(undefined);
   const typed = useRef({ text: "", at: 0 });
-  const select = useSpaced(props.onSelect);
+  const own = useRef<string>(undefined);
+  const select = useSpaced((path: string) => {
+    own.current = path;
+    props.onSelect(path);
+  });
 
   const isOpen = (path: string): boolean => toggled.has(path) !== startsOpen;
   const rows = useMemo(() => rowsOf(items, isOpen), [items, toggled, startsOpen]);
@@ -82,10 +86,15 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
   };
 
   // A selection made elsewhere becomes the tab stop; it does not take the focus. Its item may come later, as in a run that is read.
+  // One made here comes back late: the focus may be further by then.
   useEffect(() => {
-    if (selected === undefined || selected === revealed.current || !openTo(selected)) return;
+    if (selected === undefined || selected === revealed.current) return;
+    if (selected !== own.current) {
+      if (!openTo(selected)) return;
+      setActive(selected);
+    }
+    own.current = undefined;
     revealed.current = selected;
-    setActive(selected);
   }, [selected, items]);
   useLayoutEffect(() => {
     if (found >= 0) reveal(found);
