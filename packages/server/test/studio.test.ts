@@ -140,3 +140,71 @@ test("a server says whether it has the page, and who asks", async () => {
     { tokenId: "nightly", role: "run" },
   ]);
 });
+
+test("a tag that a proxy has weakened is known all the same", async () => {
+  const { url } = await serve({ studio });
+  for (const tags of ['W/"s-br"', '"old", W/"s-br"', 'W/"old",W/"s-br"', "*"]) {
+    const headers = { "accept-encoding": "br", "if-none-match": tags };
+    expect((await fetch(url + SCRIPT, { headers })).status, tags).toBe(304);
+  }
+});
+
+test("an answer that also depends on its origin says both", async () => {
+  const origin = "https://app.example";
+  const { url } = await serve({ studio, allowedOrigins: [origin] });
+  const headers = { origin, "accept-encoding": "br", "if-none-match": '"s-br"' };
+  const shared = await fetch(url + SCRIPT, { headers });
+  expect(shared.headers.get("access-control-allow-origin")).toBe(origin);
+  expect(shared.headers.get("vary")).toBe("Origin, Accept-Encoding");
+});
+
+test("behind a base path the page needs no token either, and its neighbours do", async () => {
+  const { url } = await serve({ studio, tokens: [TOKEN], basePath: "/flows" });
+  const at = async (path: string, init: RequestInit = {}) => (await fetch(url + path, init)).status;
+  expect([await at("/studio"), await at("/api/meta"), await at("/studio/x")]).toEqual([
+    200, 401, 401,
+  ]);
+  const headers = { authorization: "Bearer wrong" };
+  expect(await at("/studio", { headers })).toBe(200);
+});
+
+test("what is refused below the page may load nothing", async () => {
+  const { url } = await serve({ studio });
+  const refused = await Promise.all([
+    fetch(`${url}/studio/assets/none.js`, { headers: PAGE }),
+    fetch(`${url}/studio/other`, { headers: PAGE }),
+    fetch(`${url}/studio`, { method: "POST" }),
+    fetch(`${url}/studio`, { headers: { origin: "https://example.com" } }),
+  ]);
+  expect(refused.map(({ status }) => status)).toEqual([404, 404, 405, 403]);
+  for (const { headers } of refused) {
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get("content-type")).toBe("application/problem+json");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("cache-control")).toBe("no-store");
+  }
+  expect(refused[2]?.headers.get("allow")).toBe("GET, HEAD");
+  const known = { "accept-encoding": "br", "if-none-match": '"s-br"' };
+  const unchanged = await fetch(url + SCRIPT, { headers: known });
+  expect(unchanged.headers.get("content-security-policy")).toContain("script-src 'self'");
+  expect(unchanged.headers.get("x-frame-options")).toBe("DENY");
+});
+
+test("a head is the answer without its body, over Node and over fetch", async () => {
+  const { url, app } = await serve({ studio });
+  const init = { method: "HEAD", headers: { "accept-encoding": "identity" } };
+  for (const answer of [await fetch(url + SCRIPT, init), await app.request(SCRIPT, init)]) {
+    expect([answer.status, answer.headers.get("etag")]).toEqual([200, '"s"']);
+    expect(await answer.text()).toBe("");
+  }
+});
+
+test("files cannot stand in for what is not the page", async () => {
+  const page = studio.get("/studio");
+  if (page === undefined) throw new Error("there is no page");
+  await expect(serve({ studio: new Map([["/api/meta", page]]) })).rejects.toThrow(
+    'option "studio" must be the answer of studioAssets()',
+  );
+});

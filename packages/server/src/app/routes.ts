@@ -13,8 +13,8 @@ import {
   bindArgs,
   dispatch,
   invoke,
+  isUnchanged,
   JSON_TYPE,
-  matchesEtag,
 } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { type Exchange, type Reply, readJsonBody } from "../http/index.ts";
@@ -198,7 +198,7 @@ function jsonReply(exchange: Exchange, answer: Answer, status: number): Reply {
   const known =
     exchange.method === "GET" &&
     ETag !== undefined &&
-    matchesEtag(exchange.header("if-none-match"), `${ETag}`);
+    isUnchanged(exchange.header("if-none-match"), `${ETag}`);
   if (known) return { status: 304, headers };
   if (chosen === 204) return { status: 204, headers };
   return { status: chosen, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(value) };

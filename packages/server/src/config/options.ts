@@ -34,7 +34,7 @@ import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
 import { type HubFolder, hubsProblem } from "../hubs/stored-hubs.ts";
 import { type ModelsOption, modelsProblem } from "../models/index.ts";
 import type { Logger } from "../ports.ts";
-import type { StudioAssets } from "../studio/assets.ts";
+import { isStudioPath, type StudioAssets } from "../studio/assets.ts";
 import { LIMITS, type ServerLimits } from "./limits.ts";
 import {
   type AiOption,
@@ -184,7 +184,8 @@ const isObjectOrNull = (value: unknown): boolean => value === null || isObject(v
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "";
 
-const isAssets = (value: unknown): boolean => value === null || value instanceof Map;
+const isAssets = (value: unknown): boolean =>
+  value === null || (value instanceof Map && [...value.keys()].every(isStudioPath));
 
 const flag = must((value) => typeof value === "boolean", "true or false");
 const policy = must(isObjectOrNull, "an object");

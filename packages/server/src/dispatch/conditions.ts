@@ -103,7 +103,12 @@ export function inTurn<T>(what: object, work: () => Promise<T>): Promise<T> {
 }
 
 /** True when an `If-Match` or `If-None-Match` header names `etag`, or is `*`. */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
+function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === "*" || header.split(",").some((tag) => tag.trim() === etag);
+}
+
+/** True when a GET of something with `etag` need not be answered again: proxies that compress make tags weak. @see RFC 9110, section 13.1.2 */
+export function isUnchanged(ifNoneMatch: string | undefined, etag: string): boolean {
+  return matchesEtag(ifNoneMatch?.replace(/(^|,)\s*W\//g, "$1"), etag);
 }

@@ -4,7 +4,7 @@ export {
   checkConditions,
   etagOf,
   inTurn,
-  matchesEtag,
+  isUnchanged,
   tagged,
   withTag,
 } from "./conditions.ts";

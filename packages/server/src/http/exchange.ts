@@ -155,7 +155,10 @@ export class Exchange implements RawRequest {
   /** Headers for an answer that is written by hand, `Connection` included. */
   headers(more: HeaderRecord): HeaderRecord {
     const { basePath, corsOrigin } = this.passage;
-    const headers = Object.assign(baseHeaders(this.requestId, corsOrigin), more);
+    const base = baseHeaders(this.requestId, corsOrigin);
+    const vary = [base["Vary"], more["Vary"]].filter((names) => names !== undefined);
+    const headers = Object.assign(base, more);
+    if (vary.length > 1) headers["Vary"] = vary.join(", ");
     if (basePath !== "") moveLinks(headers, basePath);
     if (!this.bodyRead && this.node !== null) headers["Connection"] = "close";
     return headers;

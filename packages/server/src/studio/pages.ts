@@ -2,7 +2,7 @@
  * The files of the studio: sent to whoever asks, as they hold no data. The page asks for a token itself.
  * @see the server page, "The studio"
  */
-import { matchesEtag } from "../dispatch/index.ts";
+import { isUnchanged } from "../dispatch/index.ts";
 import type { Exchange, HeaderRecord, Reply } from "../http/index.ts";
 import { STUDIO, type StudioAsset, type StudioAssets } from "./assets.ts";
 
@@ -55,7 +55,7 @@ function toReply(asset: StudioAsset, exchange: Exchange): Reply {
     "Cache-Control": immutable ? "public, max-age=31536000, immutable" : "no-cache",
     ...(encoding !== undefined && { "Content-Encoding": encoding }),
   };
-  if (matchesEtag(exchange.header("if-none-match"), `${headers["ETag"]}`)) {
+  if (isUnchanged(exchange.header("if-none-match"), `${headers["ETag"]}`)) {
     return { status: 304, headers };
   }
   return { status: 200, headers, body: (encoding && asset[encoding]) ?? body };
