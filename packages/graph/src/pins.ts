@@ -4,11 +4,17 @@ import { isObject } from "@millrace/contracts/kit";
 /** `x` and `y` in units of the picture. */
 export type Point = readonly [x: number, y: number];
 
-/** Upper left corners by path, relative to the body of the node: the `layout` of a flow. What is no pair of numbers is ignored. */
+/**
+ * Upper left corners by path, relative to the body of the node: the `layout` of a flow. What is no pair of numbers is ignored, and a
+ * place that nobody would find.
+ */
 export type Pins = { readonly [path: string]: unknown };
 
 /** Room between a pinned node and one that makes way for it. */
 const GAP = 28;
+
+/** The farthest place from the origin of a body. A row of five thousand nodes is nearer; sums of larger ones are no numbers at last. */
+const FARTHEST = 1_000_000;
 
 /** Size of a node. */
 export interface Size {
@@ -19,8 +25,9 @@ export interface Size {
 /** The pin of a node. */
 export function pinOf(pins: Pins, path: string): Point | undefined {
   const pin = isObject(pins) && Object.hasOwn(pins, path) ? pins[path] : undefined;
-  if (!Array.isArray(pin) || pin.length !== 2 || !pin.every(Number.isFinite)) return undefined;
-  return [pin[0], pin[1]];
+  if (!Array.isArray(pin) || pin.length !== 2) return undefined;
+  const isPlace = pin.every((at) => typeof at === "number" && Math.abs(at) <= FARTHEST);
+  return isPlace ? [pin[0], pin[1]] : undefined;
 }
 
 /**

@@ -261,3 +261,20 @@ test("nodes stand at their pins, and the others make way", () => {
     }
   }
 });
+
+test("a pin that is no place is ignored", () => {
+  const drawing = drawFlow(parseFlow(ROUTES).graph);
+  const free = layoutDrawing(drawing);
+  for (const pin of [
+    [1e308, -1e308],
+    [1_000_001, 0],
+    [Number.NaN, 1],
+    ["1", 2],
+    [1],
+    { x: 1 },
+    null,
+  ]) {
+    expect(layoutDrawing(drawing, { small: pin, size: pin })).toEqual(free);
+  }
+  expect(layoutDrawing(drawing, null as never)).toEqual(free);
+});
