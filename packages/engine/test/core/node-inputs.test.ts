@@ -199,6 +199,94 @@ describe("what a body was given is read again", () => {
   });
 });
 
+describe("what a body was given is read again where bodies are in bodies", () => {
+  test("a loop without an output, in a loop, in a map", async () => {
+    const run = await recorded(
+      `
+      node all: map {
+        items = [3, 4]
+        as = "n"
+        body {
+          node outer: loop {
+            init = n
+            max = 2
+            as = "seen"
+            body {
+              node inner: loop {
+                init = { of: seen, at: now() }
+                max = 2
+                as = "deep"
+                body {
+                  node work: test.work { value = [n, seen, deep, index] }
+                }
+              }
+              node after: test.work { value = [inner, seen] }
+              output = seen + n
+            }
+          }
+        }
+      }`,
+    );
+    expect(run.seen).toHaveLength(12);
+    await expectAsGiven(run);
+  });
+
+  test("a loop whose round skips a node, and whose output is then another one", async () => {
+    const run = await recorded(
+      `
+      node poll: loop {
+        init = 0
+        max = 4
+        as = "n"
+        body {
+          node odd: test.work {
+            value = n + 1
+            @when = n % 2 == 0
+          }
+          node even: test.work { value = odd?.value ?? "none" }
+          output = odd?.value ?? n + 1
+        }
+      }`,
+    );
+    expect(run.seen).toHaveLength(6);
+    await expectAsGiven(run);
+  });
+
+  test("a loop that was tried again, in a flow in a map", async () => {
+    const inner = graphOf(`flow 1 inner
+      input n: int
+      node poll: loop {
+        init = inputs.n
+        max = 2
+        as = "last"
+        @retry = { max: 2, delay: 1s, on: ["item_failed"] }
+        body {
+          node step: test.work { value = [last, inputs.n] }
+          node fails: test.work { fails = index - (inputs.n == 1 ? 0 : 1) }
+          output = last + 10
+        }
+      }`);
+    const subflows: SubflowPort = { get: async () => ({ graph: inner, digest: "" }) };
+    const run = await recorded(
+      `
+      node each: map {
+        items = [0, 1]
+        body {
+          node child: subflow {
+            flow = "inner"
+            inputs = { n: item }
+          }
+        }
+        @on-error = { default: { items: [] } }
+      }`,
+      {},
+      { subflows },
+    );
+    expect(run.seen.some(({ node }) => node.includes("/poll~2["))).toBe(true);
+    await expectAsGiven(run);
+  });
+});
+
 test("a node whose result a rerun takes over has what it was given in the rerun", async () => {
   const seen: Seen[] = [];
   const clock = createSimClock();
