@@ -83,6 +83,9 @@ test("a file is sent as its reader takes it, and kept by it", async () => {
   for (const [encoding, tag] of [
     ["gzip, br", '"s-br"'],
     ["gzip, br;q=0", '"s-gzip"'],
+    ["GZIP ; q=1 ,br  ;  Q=0.000", '"s-gzip"'],
+    [`br${" ".repeat(9_000)};q=0,gzip;q=0`, '"s"'],
+    ["brotli, *", '"s"'],
     ["identity", '"s"'],
   ] as const) {
     const known = { "accept-encoding": encoding, "if-none-match": tag };

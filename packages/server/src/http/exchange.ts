@@ -230,7 +230,8 @@ export type HeaderRecord = Record<string, string | number>;
 
 const ALLOWED_REQUEST_HEADERS =
   "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id";
-const EXPOSED_HEADERS = "Millrace-Run-Id, ETag, Location, Link, Idempotent-Replayed, Retry-After";
+const EXPOSED_HEADERS =
+  "Millrace-Run-Id, Millrace-Feed-Gap, ETag, Location, Link, Idempotent-Replayed, Retry-After";
 /** How long a browser may keep the answer of a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = 600;
 

@@ -64,10 +64,8 @@ function toReply(asset: StudioAsset, exchange: Exchange): Reply {
 /** Whether an `Accept-Encoding` names an encoding and does not refuse it. @see RFC 9110, section 12.5.3 */
 function accepts(header: string, encoding: string): boolean {
   return header.split(",").some((part) => {
-    const [name = "", ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
+    // No pattern with spaces around a sign: over a header of spaces it takes the square of its length.
+    const [name, ...parameters] = part.split(";").map((each) => each.trim().toLowerCase());
     return name === encoding && !parameters.some((each) => /^q=0(\.0*)?$/.test(each));
   });
 }
