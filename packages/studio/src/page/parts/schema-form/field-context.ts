@@ -51,7 +51,10 @@ export function focusField(form: string, pointer: string): void {
   }
 }
 
-const CONTROLS = "input, select, textarea, button";
+/** What a group is about: not the controls in its corner. */
+const CONTROLS = ["input", "select", "textarea", "button"]
+  .map((tag) => `${tag}:not(.field-corner *)`)
+  .join();
 
 /** A place as a person reads it, such as `orders 2 name`. */
 export function placeName(pointer: string): string {

@@ -20,6 +20,11 @@ export class UnreadText {
   }
 }
 
+/** A text that could not be read, in the place of a value. */
+export function unread(text: string): Json {
+  return new UnreadText(text) as unknown as Json;
+}
+
 /** Whether a value is a text that could not be read. */
 export function isUnread(value: unknown): value is UnreadText {
   return value instanceof UnreadText;
@@ -51,7 +56,7 @@ export function readJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return new UnreadText(text) as unknown as Json;
+    return unread(text);
   }
 }
 

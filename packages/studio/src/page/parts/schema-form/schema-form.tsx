@@ -10,7 +10,7 @@ import type { FormFinding } from "./check-form.ts";
 import { Field } from "./field.tsx";
 import { FormContext, focusField, placeName } from "./field-context.ts";
 import { FieldProblems, useFieldPlace } from "./field-frame.tsx";
-import { hasUnread, isUnread, memberOf, withMember } from "./form-value.ts";
+import { hasUnread, isUnread, memberOf, unread, withMember } from "./form-value.ts";
 import { shapeOf } from "./shape.ts";
 import { JsonControl } from "./text-controls.tsx";
 import "./schema-form.css";
@@ -180,7 +180,7 @@ function WholeJson({
         control={control}
         value={value}
         isRequired={false}
-        onChange={(next) => onChange(next ?? {})}
+        onChange={(next) => onChange(next === undefined ? unread("") : next)}
       />
       <FieldProblems id={control.id} pointer="" findings={findings} />
     </div>
