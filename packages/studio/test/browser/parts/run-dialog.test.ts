@@ -1,0 +1,95 @@
+/** The dialog that asks for the inputs of a run. */
+import type { FlowInput } from "@millrace/contracts";
+import { describeWith } from "@millrace/test-support";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { expectAccessible } from "../axe.ts";
+import { type Guest, useGuest } from "./guest-page.ts";
+
+declare const guest: Guest;
+
+const INPUTS: readonly FlowInput[] = [
+  { name: "count", schema: { type: "integer", minimum: 3 }, default: 7, description: "How many" },
+  { name: "name", schema: { type: "string" } },
+  { name: "token", schema: { type: "string", writeOnly: true } },
+  { name: "any" },
+];
+
+describeWith("chromium")("the dialog of a run", () => {
+  const open = useGuest();
+
+  async function show(
+    page: Page,
+    inputs: readonly FlowInput[],
+    options: { readonly draftKey?: string; readonly refusal?: string } = {},
+  ): Promise<void> {
+    await page.evaluate(
+      async (given) => {
+        const [declared, how] = JSON.parse(given) as [FlowInput[], object];
+        await guest.showDialog(declared, how);
+      },
+      JSON.stringify([inputs, options]),
+    );
+  }
+  const started = async (page: Page): Promise<unknown> =>
+    JSON.parse(await page.evaluate(() => guest.startedJson()));
+  const field = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true });
+
+  test("has a field for each input, sends nothing wrong, and sends what is shown", async () => {
+    const { page } = open;
+    await show(page, INPUTS);
+    const dialog = page.getByRole("dialog", { name: "Run flow" });
+    expect(await field(page, "count").inputValue()).toBe("7");
+    await dialog.getByText("How many Default: 7").waitFor();
+    await field(page, "count").fill("2");
+    await dialog.getByRole("button", { name: "Start run" }).click();
+    const wrong = dialog.getByRole("list", { name: "Wrong values" });
+    expect(await wrong.getByRole("listitem").allTextContents()).toEqual([
+      "count must be at least 3",
+      "name is needed",
+      "token is needed",
+      "any is needed",
+    ]);
+    expect(await field(page, "count").getAttribute("aria-invalid")).toBe("true");
+    await expectAccessible(page);
+    expect(await started(page)).toEqual([]);
+
+    await field(page, "count").fill("3");
+    await field(page, "name").fill("Ada");
+    await dialog.getByLabel("token", { exact: true }).fill("hunter2");
+    await field(page, "any").fill('{ "a": [1] }');
+    await dialog.getByRole("button", { name: "Start run" }).click();
+    expect(await started(page)).toEqual([
+      { count: 3, name: "Ada", token: "hunter2", any: { a: [1] } },
+    ]);
+  });
+
+  test("remembers the last inputs of a flow in this tab, and no secret", async () => {
+    const { page } = open;
+    await show(page, INPUTS, { draftKey: "orders" });
+    await field(page, "name").fill("Ada");
+    await page.getByLabel("token", { exact: true }).fill("hunter2");
+    await field(page, "any").fill("1");
+    await page.getByRole("button", { name: "Start run" }).click();
+    await show(page, INPUTS, { draftKey: "orders" });
+    expect(await field(page, "name").inputValue()).toBe("Ada");
+    expect(await page.getByLabel("token", { exact: true }).inputValue()).toBe("");
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...sessionStorage }, { ...localStorage }]),
+    );
+    expect(kept).toContain("Ada");
+    expect(kept).not.toContain("hunter2");
+    await show(page, INPUTS, { draftKey: "other" });
+    expect(await field(page, "name").inputValue()).toBe("");
+  });
+
+  test("keeps what was typed and says why a run was not started", async () => {
+    const { page } = open;
+    await show(page, [], { refusal: "too many runs are waiting" });
+    await page.getByText("The flow has no inputs.").waitFor();
+    await page.getByRole("button", { name: "Start run" }).click();
+    await page.getByRole("alert").getByText("too many runs are waiting").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+});
