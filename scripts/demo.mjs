@@ -19,7 +19,8 @@ const { status } = spawnSync(process.execPath, ["packages/cli/bin/millrace.js", 
 if (status === 0) {
   process.stdout.write(
     `\nThe file above was written to that folder; ${folder}/README.md says how to run it for real.\n` +
-      `next: npx millrace graph ${folder}/support-triage.flow -f svg -o triage.svg\n`,
+      `next: npx millrace graph ${folder}/support-triage.flow -f svg -o triage.svg\n` +
+      `      npx millrace studio ${folder}   # the same flow on a page in your browser\n`,
   );
 }
 process.exitCode = status ?? 1;

@@ -35,14 +35,14 @@ const runs = READMES.flatMap(({ file }) =>
     .filter((line) => RUN.test(line))
     .map((line) => ({ file, line })),
 );
-/** Goes on for ever; `guide.test.ts` has servers enough. */
-const SERVES = "npx millrace serve";
+/** These go on for ever; `guide.test.ts` has servers enough. */
+const SERVES = ["npx millrace serve", "npx millrace studio examples/01-hello"];
 
 test("the README's commands work, one after the other", async () => {
   const cwd = house();
   const lines = commands("README.md").filter((line) => line.startsWith("npx millrace "));
-  expect(lines).toContain(SERVES);
-  for (const line of lines.filter((each) => each !== SERVES)) {
+  expect(lines).toEqual(expect.arrayContaining(SERVES));
+  for (const line of lines.filter((each) => !SERVES.includes(each))) {
     const { code, stderr } = await inside(line.split(" ").slice(2), { cwd });
     expect(code, `${line}\n${stderr}`).toBe(0);
   }

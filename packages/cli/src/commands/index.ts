@@ -59,6 +59,7 @@ export const NOUNS: CommandTable = [
     () => import("./config/index.ts"),
   ),
   noun("serve", "serve flows over HTTP", () => import("./serve/index.ts")),
+  noun("studio", "open the flows of a folder in the browser", () => import("./studio.ts")),
   noun(
     "templates",
     "list, show, save, remove, versions, restore, import, export",

@@ -1,6 +1,5 @@
 /** `millrace serve`: the HTTP surface in this process, or its desktop channels on the standard streams, until a signal ends it. */
 
-import { once } from "node:events";
 import { resolve } from "node:path";
 import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
@@ -17,7 +16,7 @@ import {
 import { readPort } from "../../argv/values.ts";
 import { configOptions, warnOn } from "../../config/files.ts";
 import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
-import { CliError, usage } from "../../errors.ts";
+import { usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
 import { openPage, type PageFiles, pageOf, readPage } from "./page.ts";
@@ -53,10 +52,6 @@ const HTTP_FLAGS = [
   ...["no-studio", "open", "json"],
 ];
 
-/** How a server that others can reach is started. */
-const OPEN_BIND =
-  "set MILLRACE_TOKEN or give --token-file FILE; --allow-open lets everybody in without a token";
-
 /** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. */
 async function run(input: Input, io: CommandIo): Promise<number> {
   const isStdio = isOn(input, "stdio");
@@ -64,7 +59,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   if (isStdio && other !== undefined) throw usage(`--stdio does not go with --${other}`);
   const opens = isOn(input, "open");
   if (opens && isOn(input, "no-studio")) throw usage("--open does not go with --no-studio");
-  const { ConfigError, createChannelHost, createServer, start } = await import("@millrace/server");
+  const { createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const port = readPort(flagText(input, "port")) ?? config.serve.port;
@@ -75,23 +70,13 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     ai: config.ai,
     ...(config.filesRoot !== undefined && { files: { root: config.filesRoot } }),
   };
-  const refuse = (error: unknown): never => {
-    if (ConfigError.isInstance(error)) {
-      const hint = error.code === "open_bind_refused" ? { hint: OPEN_BIND } : {};
-      throw new CliError("usage", error.message, hint);
-    }
-    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
-      throw new CliError("unavailable", `port ${port ?? ""} is in use`, {
-        hint: "choose another with --port",
-      });
-    }
-    throw error;
-  };
+  const { refuseStart, serveToEnd, stoppedBy } = await import("./running.ts");
+  const refuse = (error: unknown): never => refuseStart(error, port);
   if (isStdio) {
     const { serveStdio } = await import("./stdio.ts");
     const server = await createServer(common).catch(refuse);
     const { lost } = server.host.store;
-    return end(server, serveStdio(createChannelHost(server), io, io.signal), lost);
+    return serveToEnd(server, serveStdio(createChannelHost(server), io, io.signal), lost);
   }
   const isShown = opens || (!isOn(input, "no-studio") && config.serve.studio !== false);
   const page = isShown ? await readPage() : undefined;
@@ -113,8 +98,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     await io.json.result({ kind: "listening", url: server.url, ...studio, pid: process.pid });
   }
   if (opens && page !== undefined && "files" in page) await openPage(server, io);
-  const stopped = io.signal.aborted ? undefined : once(io.signal, "abort").then(() => undefined);
-  return end(server, stopped, server.lost);
+  return serveToEnd(server, stoppedBy(io), server.lost);
 }
 
 /** What a person needs to know of a server that listens: where things are, who is let in, and what does not fire. */
@@ -140,20 +124,6 @@ async function readyLines(
     ...proposed.map(({ template, schedule }) => proposedLine(schedule, template)),
   ];
   return `${lines.map(clean).join("\n")}\n`;
-}
-
-/** Closes a server when it is stopped, or has lost its store. */
-async function end(
-  server: Pick<RunningServer, "close">,
-  stopped: Promise<void> | undefined,
-  storeLost: Promise<string>,
-): Promise<number> {
-  const lost = await Promise.race([stopped, storeLost]);
-  await server.close(typeof lost === "string" ? { graceMs: 0 } : {});
-  if (typeof lost !== "string") return 0;
-  throw new CliError("internal", `the store is lost (${lost})`, {
-    hint: "start again: the runs go on where they were",
-  });
 }
 
 function isGiven(input: Input, name: string): boolean {

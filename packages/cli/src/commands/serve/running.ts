@@ -1,0 +1,43 @@
+/** How a server of this process starts and ends, for the commands that have one. */
+
+import { once } from "node:events";
+import { ConfigError, type RunningServer } from "@millrace/server";
+import type { CommandIo } from "../../argv/spec.ts";
+import { CliError } from "../../errors.ts";
+
+/** How a server that others can reach is started. */
+const OPEN_BIND =
+  "set MILLRACE_TOKEN or give --token-file FILE; --allow-open lets everybody in without a token";
+
+/** Throws what a start that failed is for a person: a bad option, a port that is taken. */
+export function refuseStart(error: unknown, port: number | undefined): never {
+  if (ConfigError.isInstance(error)) {
+    const hint = error.code === "open_bind_refused" ? { hint: OPEN_BIND } : {};
+    throw new CliError("usage", error.message, hint);
+  }
+  if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
+    throw new CliError("unavailable", `port ${port ?? ""} is in use`, {
+      hint: "choose another with --port",
+    });
+  }
+  throw error;
+}
+
+/** Resolves when a signal ends the command; undefined when one has. */
+export function stoppedBy({ signal }: CommandIo): Promise<void> | undefined {
+  return signal.aborted ? undefined : once(signal, "abort").then(() => undefined);
+}
+
+/** Closes a server when it is stopped, or has lost its store. */
+export async function serveToEnd(
+  server: Pick<RunningServer, "close">,
+  stopped: Promise<void> | undefined,
+  storeLost: Promise<string>,
+): Promise<number> {
+  const lost = await Promise.race([stopped, storeLost]);
+  await server.close(typeof lost === "string" ? { graceMs: 0 } : {});
+  if (typeof lost !== "string") return 0;
+  throw new CliError("internal", `the store is lost (${lost})`, {
+    hint: "start again: the runs go on where they were",
+  });
+}
