@@ -24,6 +24,10 @@ const settings = async (): Promise<Screen> =>
 const run = async (): Promise<Screen> => (await import("./screens/run/run.tsx")).RunScreen;
 const compare = async (): Promise<Screen> =>
   (await import("./screens/compare/compare.tsx")).CompareScreen;
+const triggers = async (): Promise<Screen> =>
+  (await import("./screens/triggers/triggers.tsx")).TriggersScreen;
+
+const TRIGGERS: ReadonlySet<string | undefined> = new Set([undefined, "schedules", "webhooks"]);
 
 /** The route of a place; undefined: there is no such screen. */
 export function routeOf({ path }: Place): Route | undefined {
@@ -47,6 +51,8 @@ export function routeOf({ path }: Place): Route | undefined {
       return second === undefined ? { key: "settings", load: settings } : undefined;
     case "compare":
       return second === undefined ? { key: "compare", load: compare } : undefined;
+    case "triggers":
+      return TRIGGERS.has(second) ? { key: "triggers", load: triggers } : undefined;
     default:
       return undefined;
   }

@@ -64,5 +64,15 @@ export const SCREENS: readonly ScreenShot[] = [
     place: ({ succeeded, other }) => `#/compare?a=${succeeded}&b=${other}`,
     ready: (page) => page.getByRole("table", { name: "Comparison" }).waitFor(),
   },
+  {
+    name: "schedules",
+    place: () => "#/triggers/schedules",
+    ready: (page) => page.getByRole("table", { name: "Schedules" }).waitFor(),
+  },
+  {
+    name: "webhooks",
+    place: () => "#/triggers/webhooks",
+    ready: heading("No webhooks"),
+  },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];

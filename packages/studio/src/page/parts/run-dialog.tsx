@@ -9,8 +9,8 @@ import { useAction } from "../state/use-action.ts";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 import { checkInputs, type FormFinding, findingsOf } from "./schema-form/check-form.ts";
-import { type FormMember, MembersForm } from "./schema-form/schema-form.tsx";
-import { startValue } from "./schema-form/shape.ts";
+import { inputMember, startInputs } from "./schema-form/input-members.ts";
+import { MembersForm } from "./schema-form/schema-form.tsx";
 
 /**
  * Asks for the inputs of a run. `initial`: values to begin with, such as those of the run that is repeated. `draftKey`: where the last
@@ -67,7 +67,7 @@ export function RunDialog({
         {children}
         {inputs.length === 0 && <p class="muted">The flow has no inputs.</p>}
         <MembersForm
-          members={inputs.map(memberOfInput)}
+          members={inputs.map(inputMember)}
           value={values as JsonObject}
           findings={findings}
           onChange={(next) => {
@@ -98,28 +98,4 @@ function checkValues(inputs: readonly FlowInput[], values: Json): readonly FormF
   return isObject(values)
     ? checkInputs(inputs, values as JsonObject)
     : [{ pointer: "", message: "must be object" }];
-}
-
-function memberOfInput({ name, schema = {}, default: value, description }: FlowInput): FormMember {
-  return {
-    name,
-    root: schema,
-    isRequired: value === undefined,
-    schema: {
-      ...schema,
-      ...(value !== undefined && { default: value }),
-      ...(description !== undefined && { description }),
-    },
-  };
-}
-
-/** What the fields begin with: what was given, else the default, else the least that they show. */
-function startInputs(inputs: readonly FlowInput[], given: JsonObject): JsonObject {
-  return Object.fromEntries(
-    inputs.flatMap((input): [string, Json][] => {
-      const { name, schema, root } = memberOfInput(input);
-      const value = Object.hasOwn(given, name) ? given[name] : startValue(schema, root);
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 }

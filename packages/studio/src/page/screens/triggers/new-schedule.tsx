@@ -1,0 +1,193 @@
+/** The form of a new schedule: it shows when the flow would start before anything is created. */
+import type { FlowInput, Json, JsonObject } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { checkInputs, findingsOf } from "../../parts/schema-form/check-form.ts";
+import { inputMember, startInputs } from "../../parts/schema-form/input-members.ts";
+import { MembersForm } from "../../parts/schema-form/schema-form.tsx";
+import { useAction } from "../../state/use-action.ts";
+import { useTemplates } from "../../state/use-templates.ts";
+import { useValue } from "../../state/use-value.ts";
+import { knownZones, ownZone, timeInZone } from "./times.ts";
+
+/** Fire times that are shown. */
+const SHOWN = 3;
+/** Pause after typing before the server is asked, in milliseconds. */
+const TYPING_MS = 250;
+
+/** Asks for flow, times and inputs. */
+export function NewSchedule({
+  onCreated,
+  onCancel,
+}: {
+  readonly onCreated: () => void;
+  readonly onCancel: () => void;
+}): ComponentChildren {
+  const templates = useTemplates();
+  const [template, setTemplate] = useState("");
+  const [cron, setCron] = useState("");
+  const [timezone, setTimezone] = useState(ownZone);
+  const [inputs, setInputs] = useState<JsonObject>({});
+  const [isChecked, setChecked] = useState(false);
+  const key = useRef(crypto.randomUUID());
+  const zones = useId();
+  const declared = useInputs(template, setInputs);
+  const preview = usePreview(cron, timezone);
+  const wrong = checkInputs(declared, inputs);
+  const create = useAction(async () => {
+    try {
+      const args = { template, cron, timezone, inputs: inputs as Record<string, Json> };
+      await backend.invoke("create_schedule", args, { idempotencyKey: key.current });
+    } catch (error) {
+      key.current = crypto.randomUUID();
+      throw error;
+    }
+    onCreated();
+  });
+  const findings = isChecked ? [...wrong, ...findingsOf(create.error, "/inputs")] : [];
+  return (
+    <form
+      aria-label="New schedule"
+      class="card form-card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setChecked(true);
+        if (wrong.length === 0) void create.run();
+      }}
+    >
+      {templates.error !== undefined && <Problem error={templates.error} />}
+      <div class="fields">
+        <label>
+          Flow
+          <select
+            required
+            value={template}
+            onChange={(event) => setTemplate(event.currentTarget.value)}
+          >
+            <option value="">Choose a flow</option>
+            {templates.value?.map(({ slug }) => (
+              <option key={slug} value={slug}>
+                {slug}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Cron
+          <input
+            required
+            spellcheck={false}
+            autocomplete="off"
+            placeholder="0 7 * * 1-5"
+            value={cron}
+            aria-invalid={preview.error !== undefined}
+            onInput={(event) => setCron(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          Time zone
+          <input
+            required
+            list={zones}
+            spellcheck={false}
+            autocomplete="off"
+            value={timezone}
+            onInput={(event) => setTimezone(event.currentTarget.value)}
+          />
+        </label>
+        <datalist id={zones}>
+          {knownZones().map((zone) => (
+            <option key={zone} value={zone} />
+          ))}
+        </datalist>
+      </div>
+      {declared.length > 0 && (
+        <MembersForm
+          members={declared.map(inputMember)}
+          value={inputs}
+          onChange={(next: Json) => setInputs(next as JsonObject)}
+          findings={findings}
+        />
+      )}
+      <h2>Next fire times</h2>
+      <Preview {...preview} timezone={timezone} />
+      {create.error !== undefined && <Problem error={create.error} />}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={create.isBusy}>
+          Create schedule
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The inputs that the flow declares; their values begin with the defaults. */
+function useInputs(slug: string, onStart: (inputs: JsonObject) => void): readonly FlowInput[] {
+  const { value } = useValue(slug, async () => {
+    if (slug === "") return [];
+    const { graph } = await backend.invoke("get_template", { slug });
+    onStart(startInputs(graph.inputs, {}));
+    return graph.inputs;
+  });
+  return value ?? [];
+}
+
+interface Times {
+  /** Undefined: nothing was asked yet. */
+  readonly times?: readonly string[];
+  readonly error?: unknown;
+}
+
+/** What the server says of the times, a moment after the last key. */
+function usePreview(cron: string, timezone: string): Times {
+  const [state, setState] = useState<Times>({});
+  useEffect(() => {
+    if (cron.trim() === "" || timezone.trim() === "") {
+      setState({});
+      return undefined;
+    }
+    const stop = new AbortController();
+    const { signal } = stop;
+    const timer = setTimeout(() => {
+      backend.invoke("preview_schedule", { cron, timezone, n: SHOWN }, { signal }).then(
+        ({ times }) => setState({ times }),
+        (error: unknown) => {
+          if (!signal.aborted) setState({ error });
+        },
+      );
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [cron, timezone]);
+  return state;
+}
+
+function Preview({
+  times,
+  error,
+  timezone,
+}: Times & { readonly timezone: string }): ComponentChildren {
+  if (error !== undefined) return <Problem error={error} />;
+  if (times === undefined) {
+    return (
+      <p class="muted">A cron expression has five fields: minute, hour, day, month, weekday.</p>
+    );
+  }
+  if (times.length === 0) return <p>It never fires.</p>;
+  return (
+    <ol aria-label="Next fire times" class="fire-times">
+      {times.map((time) => (
+        <li key={time}>
+          <time dateTime={time}>{timeInZone(time, timezone)}</time>
+        </li>
+      ))}
+    </ol>
+  );
+}
