@@ -12,6 +12,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { flow } from "@millrace/codemirror";
 import type { SentCompletion } from "../../worker/protocol.ts";
+import { replaceLines } from "./replace-lines.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 
@@ -23,7 +24,7 @@ export interface ExpressionOptions {
   readonly isReadOnly: boolean;
   /** What may stand at an offset of what is typed. */
   readonly complete: (source: string, offset: number) => Promise<readonly SentCompletion[]>;
-  /** Somebody has typed a value: with Enter, or by leaving. */
+  /** Somebody has typed a value: with Enter, or by leaving; or the value that is written is shown again. */
   readonly onTyped: (source: string) => void;
 }
 
@@ -67,6 +68,7 @@ export function mountExpression(host: HTMLElement, options: ExpressionOptions): 
   const revert = (view: EditorView): boolean => {
     if (view.state.sliceDoc() === shown) return false;
     replace(view, shown);
+    options.onTyped(shown);
     return true;
   };
   const view = new EditorView({
@@ -76,6 +78,7 @@ export function mountExpression(host: HTMLElement, options: ExpressionOptions): 
       extensions: [
         history(),
         bracketMatching(),
+        replaceLines,
         EditorState.readOnly.of(options.isReadOnly),
         EditorView.contentAttributes.of({
           "aria-label": options.name,
@@ -103,7 +106,9 @@ export function mountExpression(host: HTMLElement, options: ExpressionOptions): 
     show(source) {
       const isTyping = view.hasFocus && view.state.sliceDoc() !== shown;
       shown = source;
-      if (!isTyping && view.state.sliceDoc() !== source) replace(view, source);
+      if (isTyping || view.state.sliceDoc() === source) return;
+      replace(view, source);
+      options.onTyped(source);
     },
     setInvalid(isInvalid) {
       view.dom.classList.toggle("cm-invalid", isInvalid);

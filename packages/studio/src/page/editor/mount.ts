@@ -25,6 +25,7 @@ import { flow, flowAnalysis } from "@millrace/codemirror";
 import type { TextEdit } from "@millrace/dsl/editor";
 import type { TextHolder } from "../state/flow-session.ts";
 import { workerSource } from "./analysis-source.ts";
+import { replaceLines } from "./replace-lines.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 
@@ -108,6 +109,7 @@ function extensionsOf({
     history(),
     drawSelection(),
     dropCursor(),
+    replaceLines,
     indentOnInput(),
     bracketMatching(),
     closeBrackets(),

@@ -3,9 +3,21 @@ import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
 
 /** The one `alert` of a screen; nothing without an error. */
-export function Problem({ error }: { readonly error: unknown }): ComponentChildren {
+export function Problem({
+  error,
+  note,
+}: {
+  readonly error: unknown;
+  /** What a person ought to know besides, such as that nothing was lost. */
+  readonly note?: string | undefined;
+}): ComponentChildren {
   // The place stays in the page, so that a screen reader says what comes into it.
-  return <div role="alert">{error === undefined ? undefined : <Details error={error} />}</div>;
+  return (
+    <div role="alert">
+      {error !== undefined && <Details error={error} />}
+      {error !== undefined && note !== undefined && <p class="problem">{note}</p>}
+    </div>
+  );
 }
 
 function Details({ error }: { readonly error: unknown }): ComponentChildren {

@@ -8,7 +8,7 @@ import { ChangedDialog } from "./changed-dialog.tsx";
 import { AddNodeDialog, RenameDialog, ShortcutsDialog } from "./dialogs.tsx";
 import { findNode, readersOf } from "./flow-view.ts";
 import { SaveDialog } from "./save-dialog.tsx";
-import type { FlowActions } from "./use-flow-actions.ts";
+import { type FlowActions, noteOf } from "./use-flow-actions.ts";
 import type { OpenFlow } from "./use-flow-session.ts";
 import { VersionsDialog } from "./versions-dialog.tsx";
 
@@ -41,6 +41,7 @@ export function FlowDialogs({
       return (
         <SaveDialog
           isNew={stored === undefined}
+          noteOf={(error) => noteOf(session, error)}
           initial={{
             slug: stored?.slug ?? slugOf(graph?.id),
             name: stored?.name ?? graph?.title ?? "",

@@ -10,11 +10,14 @@ import { useAction } from "../../state/use-action.ts";
 export function SaveDialog({
   initial,
   isNew,
+  noteOf,
   onSave,
   onClose,
 }: {
   readonly initial: Required<FlowDetails>;
   readonly isNew: boolean;
+  /** What becomes of the text after a failure. */
+  readonly noteOf: (error: unknown) => string | undefined;
   readonly onSave: (details: FlowDetails) => Promise<void>;
   readonly onClose: () => void;
 }): ComponentChildren {
@@ -50,7 +53,7 @@ export function SaveDialog({
           void save.run().then((isDone) => isDone && onClose());
         }}
       >
-        <Problem error={save.error} />
+        <Problem error={save.error} note={noteOf(save.error)} />
         {field("Slug", "slug", true)}
         {field("Name", "name")}
         {field("Description", "description")}

@@ -1,4 +1,5 @@
 /** What a person does with an open flow: save, run, format, change; each says what came of it. */
+import { ClientError } from "@millrace/client";
 import type { Json } from "@millrace/contracts";
 import type { FlowChange } from "@millrace/dsl/editor";
 import { useRef, useState } from "preact/hooks";
@@ -140,6 +141,14 @@ function flowOf(session: FlowSession, old: OpenFlow["old"]) {
   const stored = session.stored.peek()?.template;
   if (stored === undefined || session.isDirty.peek()) return { dsl: session.text };
   return { template: stored.slug, version: old?.version ?? stored.version };
+}
+
+/** What becomes of a text that the server does not take; undefined: the failure is another one. */
+export function noteOf(session: FlowSession, error: unknown): string | undefined {
+  if (!ClientError.isInstance(error) || error.code !== "flow_invalid") return undefined;
+  return session.kept.value === "kept"
+    ? "Not saved: the server stores no flow with errors. The text is kept as a draft in this browser."
+    : "Not saved: the server stores no flow with errors, and the text is not kept as a draft.";
 }
 
 /** Whether leaving the page now would lose text. */

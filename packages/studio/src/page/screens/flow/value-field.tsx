@@ -1,7 +1,7 @@
 /** A field or policy of a node: an expression in one line, with a plain control where its value is a simple literal. */
 import type { FieldValue, JsonObject } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { SentCompletion, WrittenValue } from "../../../worker/protocol.ts";
 import { ExpressionEditor } from "../../editor/expression-editor.tsx";
 import { askFreely } from "../../editor/worker.ts";
@@ -34,16 +34,15 @@ export function ValueField(props: ValueFieldProps): ComponentChildren {
   const id = useId();
   const [error, setError] = useState<string>();
   const [isExpression, setExpression] = useState(false);
-  useEffect(() => setError(undefined), [written?.source]);
   const set = async (value: FieldValue | undefined): Promise<void> => {
     try {
-      setError(undefined);
       await onSet(value);
     } catch (reason) {
       setError(messageOf(reason));
     }
   };
   const typed = async (source: string): Promise<void> => {
+    setError(undefined);
     if (source.trim() === (written?.source ?? "")) return;
     if (source.trim() === "") return set(undefined);
     const read = await askFreely("readValue", source, ...(isPolicy ? [name] : []));

@@ -20,7 +20,7 @@ import { Notices } from "./notices.tsx";
 import { Overview } from "./overview.tsx";
 import { PANE_RANGE, type Pane, panes, setPanes } from "./panes.ts";
 import { Problems } from "./problems.tsx";
-import { useFlowActions, wouldLose } from "./use-flow-actions.ts";
+import { noteOf, useFlowActions, wouldLose } from "./use-flow-actions.ts";
 import { useFlowKeys } from "./use-flow-keys.ts";
 import type { OpenFlow } from "./use-flow-session.ts";
 import "./flow.css";
@@ -110,6 +110,7 @@ export function Workbench({
       </div>
       <Failures
         error={actions.error ?? session.failure.value}
+        note={noteOf(session, actions.error)}
         projectError={projectError}
         onReloadProject={onReloadProject}
       />
@@ -227,16 +228,18 @@ function columnsOf(): string {
 
 function Failures({
   error,
+  note,
   projectError,
   onReloadProject,
 }: {
   readonly error: unknown;
+  readonly note: string | undefined;
   readonly projectError: unknown;
   readonly onReloadProject: () => void;
 }): ComponentChildren {
   return (
     <>
-      <Problem error={error ?? projectError} />
+      <Problem error={error ?? projectError} note={note} />
       {projectError !== undefined && (
         <button type="button" onClick={onReloadProject}>
           Read the catalog again
