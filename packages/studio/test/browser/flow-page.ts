@@ -35,7 +35,8 @@ export function textbox(page: Page): Locator {
 
 /** Replaces the text, as somebody does who pastes another one. */
 export async function fillText(page: Page, text: string): Promise<void> {
-  await textbox(page).fill(text);
+  await textbox(page).press("Control+a");
+  await page.keyboard.insertText(text);
 }
 
 /** The text as the editor has it; long texts are not in the document as a whole, so it is read from the file that is exported. */

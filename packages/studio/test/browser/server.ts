@@ -23,8 +23,8 @@ export interface TestServer extends AsyncDisposable {
   readonly client: Client;
   /** Ends the process at once, as a crash does. */
   kill(): Promise<void>;
-  /** Starts it again at the same address with the same data. */
-  restart(): Promise<void>;
+  /** Starts it again at the same address with the same data; options that are given replace those of before. */
+  restart(changed?: TestServerOptions): Promise<void>;
 }
 
 const SCRIPT = fileURLToPath(new URL("serve.mjs", import.meta.url));
@@ -50,9 +50,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     url,
     client: createClient({ url, ...(token !== undefined && { token }) }),
     kill,
-    async restart() {
+    async restart(changed) {
       await kill();
-      ({ child, url } = await launch({ ...given, port: Number(new URL(url).port) }));
+      ({ child, url } = await launch({ ...given, ...changed, port: Number(new URL(url).port) }));
     },
     async [Symbol.asyncDispose]() {
       await kill();

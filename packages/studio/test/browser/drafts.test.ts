@@ -1,0 +1,82 @@
+/** What is typed is never lost: not by a reload, not by a token that is revoked, not by a text that is too long. */
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { fillText, GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+const CHANGED = GREETING.replace('"done"', '"changed"');
+const TOKEN = "first-token-that-is-long-enough";
+const SECOND = "second-token-that-is-long-enough";
+
+describeWith("chromium")("what is typed", () => {
+  const studio = useStudio();
+
+  test("is there after a reload, until it is discarded", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    await treeitem(page, "say, log").waitFor();
+    await fillText(page, CHANGED);
+    await page.getByText("not saved").waitFor();
+    await page.reload();
+    await page.getByText(/^Draft of \d\d:\d\d restored/).waitFor();
+    expect(await textOf(page)).toBe(CHANGED);
+    await page.getByRole("button", { name: "Discard draft" }).click();
+    await untilText(page, GREETING);
+    await page.reload();
+    await treeitem(page, "say, log").waitFor();
+    expect(await page.getByText(/^Draft of/).count()).toBe(0);
+  });
+
+  test("is not kept where it looks as if it held a credential, which the page says", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, { place: "#/new" });
+    const key = `sk-proj-${"a1B2".repeat(8)}`;
+    await fillText(page, GREETING.replace('"done"', `"${key}"`));
+    await page.getByText("is not kept as a draft").waitFor();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(key);
+  });
+
+  test("stays when the token is revoked, and is saved after another sign-in", async () => {
+    await using server = await startServer({ tokens: [TOKEN] });
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, {
+      place: "#/flows/greeting",
+      expected: [/status of 401/],
+    });
+    await page.getByLabel("Access token").fill(TOKEN);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await treeitem(page, "say, log").waitFor();
+    await fillText(page, CHANGED);
+    await server.restart({ tokens: [SECOND] });
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.getByLabel("Access token").fill(SECOND);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await treeitem(page, "say, log").waitFor();
+    expect(await textOf(page)).toBe(CHANGED);
+    await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved version 2").waitFor();
+  });
+
+  test("has a limit that the page names, and stays as it was", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, { place: "#/new" });
+    await fillText(page, GREETING);
+    await treeitem(page, "say, log").waitFor();
+    await textbox(page).evaluate((content) => {
+      const text = "# a long line of a comment\n".repeat(400_000); // 10 MB
+      const data = new DataTransfer();
+      data.setData("text/plain", text);
+      const paste = { clipboardData: data, bubbles: true, cancelable: true };
+      content.dispatchEvent(new ClipboardEvent("paste", paste));
+    });
+    await page
+      .getByRole("status", { name: "Notifications" })
+      .getByText(
+        /Not done: the text would have 10,800,\d+ characters, and a flow has at most 524,288/,
+      )
+      .waitFor();
+    expect(await textOf(page)).toBe(GREETING);
+  });
+});

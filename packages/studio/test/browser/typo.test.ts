@@ -1,0 +1,52 @@
+/** S9: a typo in the name of a node type. */
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { fillText, GREETING, textbox, treeitem, untilText } from "./flow-page.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+const TYPO = GREETING.replace("node say: log", "node say: lgo");
+
+describeWith("chromium")("a typo", () => {
+  const studio = useStudio();
+
+  test("is listed with its fix, keeps the flow from running, and is mended in one step", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, {
+      place: "#/flows/greeting",
+      expected: [/status of 422/], // the refusal of the save
+    });
+    const toolbar = page.getByRole("toolbar", { name: "Flow" });
+    const run = toolbar.getByRole("button", { name: "Run" });
+    await treeitem(page, "say, log").waitFor();
+    expect(await run.isEnabled()).toBe(true);
+    await fillText(page, TYPO);
+
+    const problem = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
+    await problem.waitFor();
+    expect(await problem.textContent()).toMatch(/FLOW3001.*14:11.*unknown node type lgo/);
+    await treeitem(page, "say, lgo, 1 problem").waitFor();
+    expect(await run.isDisabled()).toBe(true);
+    expect(await run.getAttribute("title")).toMatch(/1 problem has to be mended.*FLOW3001/);
+
+    // The server stores no flow with errors: the text stays, and survives a reload.
+    await toolbar.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("kept as a draft in this browser").waitFor();
+    await page.getByRole("alert").getByText("unknown node type lgo").waitFor();
+    expect((await server.client.invoke("get_template", { slug: "greeting" })).version).toBe(1);
+    await page.reload();
+    await page.getByText(/^Draft of \d\d:\d\d restored/).waitFor();
+    await treeitem(page, "say, lgo, 1 problem").waitFor();
+
+    await problem.getByRole("button", { name: "Go to" }).click();
+    await page.keyboard.type("# ");
+    await page.keyboard.press("Control+z");
+    await problem.getByRole("button", { name: /^Fix: .*log/ }).click();
+    await treeitem(page, "say, log").waitFor();
+    await untilText(page, GREETING);
+    expect(await run.isEnabled()).toBe(true);
+    await textbox(page).press("Control+z");
+    await untilText(page, TYPO);
+  });
+});
