@@ -99,3 +99,75 @@ many.true -> mail
 
 output all: int[] = each.items
 `;
+
+/** Waits for an hour, with a node that waits for it. */
+export const HOUR = `flow 1 hour
+
+node wait: delay {
+  for = 1h
+}
+
+node after: log {
+  message = "an hour later"
+}
+
+wait -> after
+`;
+
+/** Counts in a loop of items with a pause each, long enough to be looked at. */
+export const COUNTING = `flow 1 counting
+
+node items: map {
+  items = range(20)
+  @concurrency = 1
+  body {
+    node pause: delay {
+      for = 150ms
+    }
+
+    node number: transform {
+      value = item + 1
+      @when = pause.at != null
+    }
+
+    output = number.value
+  }
+}
+
+output sum: int = sum(items.items)
+`;
+
+/** Three nodes, the last of which depends on an input. */
+export const STEPS = `flow 1 steps
+
+input fixed: int = 1
+
+input factor: int = 2
+
+node first: transform {
+  value = inputs.fixed
+}
+
+node second: transform {
+  value = first.value + 1
+}
+
+node third: transform {
+  value = second.value * inputs.factor
+}
+
+output result: int = third.value
+`;
+
+/** A model writes an answer. */
+export const TELL = `flow 1 tell
+
+node tell: ai {
+  provider = "slow"
+  modelId = "turtle"
+  task = "generate"
+  input = "Tell a story"
+}
+
+output story: string = tell.text
+`;

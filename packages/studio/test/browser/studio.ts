@@ -12,7 +12,8 @@ export interface OpenOptions extends BrowserContextOptions {
 }
 
 /** What a browser itself says of a server that is gone. */
-const SERVER_GONE = /net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_REFUSED|CONNECTION_RESET)/;
+const SERVER_GONE =
+  /net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
 
 /** Opens pages for the tests of a file; they are closed after each test, and what they complained of fails it. */
 export interface Studio {

@@ -1,0 +1,71 @@
+/** S13: reloading the page of a run that goes on. */
+import { createView, foldEvents } from "@millrace/contracts";
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { COUNTING } from "./flows.ts";
+import { expectRunStatus, nodeItem, openTab, readSeqs, startRun } from "./run-page.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+describeWith("chromium")("a reload in the middle of a run", () => {
+  const studio = useStudio();
+
+  test("leaves the page where it was, and nothing of the log is missing or repeated", async () => {
+    await using server = await startServer();
+    const runId = await startRun(server, COUNTING);
+    const place = `#/runs/${runId}?tab=timeline&node=items`;
+    const page = await studio.open(server.url, { place });
+    const running = nodeItem(page, "items, map, running");
+    await running.waitFor();
+    await page.reload();
+    await running.waitFor();
+    expect(page.url()).toBe(`${server.url}/studio${place}`);
+    await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
+    expect(await running.getAttribute("aria-selected")).toBe("true");
+
+    await expectRunStatus(page, "succeeded");
+    await openTab(page, "Run views", "Events");
+    const view = createView();
+    for await (const event of server.client.runEvents(runId)) foldEvents(view, event);
+    expect(view.seq).toBeGreaterThanOrEqual(50);
+    const table = page.getByRole("table", { name: "Events" });
+    expect(await table.getAttribute("aria-rowcount")).toBe(`${view.seq + 1}`);
+    expect(await readSeqs(page)).toEqual(Array.from({ length: view.seq }, (_, at) => at + 1));
+
+    await nodeItem(page, "items, map, succeeded").press("ArrowRight");
+    await nodeItem(page, "[19], item, succeeded").waitFor();
+    await page.getByRole("region", { name: "Outputs" }).getByText("210").waitFor();
+  });
+
+  test("is not needed to find events: they are filtered by kind and by node, and open to their JSON", async () => {
+    await using server = await startServer();
+    const runId = await startRun(server, COUNTING);
+    const page = await studio.open(server.url, { place: `#/runs/${runId}?tab=events` });
+    await expectRunStatus(page, "succeeded");
+    const table = page.getByRole("table", { name: "Events" });
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("node.progress");
+    const node = page.getByRole("searchbox", { name: "Node" });
+    await node.fill("items");
+    await node.press("Enter");
+    let progress = 0;
+    for await (const { kind } of server.client.runEvents(runId)) {
+      if (kind === "node.progress") progress += 1;
+    }
+    await expect.poll(() => table.getAttribute("aria-rowcount")).toBe(`${progress + 1}`);
+    await table.getByRole("cell", { name: "items", exact: true }).first().waitFor();
+    const first = table.getByRole("row").nth(1).getByRole("button");
+    expect(await first.getAttribute("aria-expanded")).toBe("false");
+    await first.click();
+    await table.getByText('"node.progress"').waitFor();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download NDJSON" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe(`${runId}.ndjson`);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+    const answer = await fetch(`${server.url}/api/runs/${runId}/events`, {
+      headers: { accept: "application/x-ndjson" },
+    });
+    expect(Buffer.concat(chunks).toString()).toBe(await answer.text());
+  });
+});
