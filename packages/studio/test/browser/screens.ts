@@ -40,6 +40,31 @@ export const SCREENS: readonly ScreenShot[] = [
     ready: (page) => page.getByRole("checkbox").nth(3).waitFor(),
   },
   {
+    name: "run",
+    place: ({ succeeded }) => `#/runs/${succeeded}`,
+    ready: (page) => page.getByRole("region", { name: "Outputs" }).waitFor(),
+  },
+  {
+    name: "run-failed",
+    place: ({ failed }) => `#/runs/${failed}`,
+    ready: (page) => page.getByRole("treeitem", { selected: true }).waitFor(),
+  },
+  {
+    name: "run-paused",
+    place: ({ paused }) => `#/runs/${paused}?tab=timeline&node=visit[1]/size`,
+    ready: (page) => page.getByRole("button", { name: "Approve" }).waitFor(),
+  },
+  {
+    name: "run-events",
+    place: ({ succeeded }) => `#/runs/${succeeded}?tab=events`,
+    ready: (page) => page.getByRole("row").nth(5).waitFor(),
+  },
+  {
+    name: "run-summary",
+    place: ({ failed }) => `#/runs/${failed}?tab=summary`,
+    ready: (page) => page.getByRole("table", { name: "Nodes by state" }).waitFor(),
+  },
+  {
     name: "inbox",
     place: () => "#/inbox",
     ready: (page) => page.getByText("Report 3 pages?").waitFor(),

@@ -81,18 +81,24 @@ function childrenOf(
   groups: Groups,
   body: FlowBody | undefined,
 ): readonly TreeItem[] {
-  const [only] = groups.keys();
-  if (groups.size === 1 && only === "") {
-    return itemsOf(context, { prefix: `${path}/`, body, known: groups.get("") ?? [] });
-  }
-  const items = [...groups].map(([step, known]): TreeItem & { readonly state: NodeState } => ({
-    path: path + step,
-    id: step === "" ? "body" : step,
-    type: "item",
-    state: worstOf(known.map((each) => context.view.nodes.get(each)?.state ?? "pending")),
-    children: () => itemsOf(context, { prefix: `${path}${step}/`, body, known }),
-  }));
+  // A flow inside of another one has no items; only later attempts of it are told apart.
+  const plain = groups.get("");
+  const first = plain && itemsOf(context, { prefix: `${path}/`, body, known: plain });
+  const items = [...groups].flatMap(([step, known]): (TreeItem & { state: NodeState })[] =>
+    step === ""
+      ? []
+      : [
+          {
+            path: path + step,
+            id: step,
+            type: "item",
+            state: worstOf(known.map((each) => context.view.nodes.get(each)?.state ?? "pending")),
+            children: () => itemsOf(context, { prefix: `${path}${step}/`, body, known }),
+          },
+        ],
+  );
   items.sort((a, b) => compareSteps(a.id, b.id));
+  if (first !== undefined) return [...first, ...items];
   if (items.length <= IN_ORDER) return items;
   const isFailed = ({ state }: { readonly state: NodeState }): boolean => state === "failed";
   return [...items.filter(isFailed), ...items.filter((item) => !isFailed(item))];
