@@ -253,6 +253,11 @@ describeWith("chromium")("the canvas", () => {
     expect(await focused()).toBe("load, file.read");
     await page.keyboard.type("so");
     expect(await focused()).toBe("sorry, log");
+    await page.getByRole("button", { name: "Zoom in" }).focus();
+    await ask(page, "details", { sorry: { problems: 1 } });
+    await item(page, "sorry, log, 1 problem").waitFor();
+    expect(await focused()).not.toBe("sorry, log, 1 problem"); // the focus stays where a person put it
+    await item(page, "sorry, log, 1 problem").focus();
     await page.keyboard.press("F2");
     await page.keyboard.press("Delete");
     await page.keyboard.press("Enter");

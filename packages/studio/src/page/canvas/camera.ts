@@ -35,6 +35,8 @@ const MAX_ZOOM = 3;
 const MIN_ZOOM = 0.05;
 /** Smallest zoom at which a picture is first shown: ids are just readable. */
 const OPEN_ZOOM = 0.35;
+/** A picture a little wider than the view is shown in its whole width, down to this zoom. */
+const LEAST_OPEN_ZOOM = 0.25;
 /** Pixels around a picture that fits. */
 const MARGIN_PX = 24;
 /** So many pixels of the picture stay in the view. */
@@ -88,10 +90,12 @@ export function fitted(picture: View, { width, height }: View): Camera {
 export function opened(picture: View, view: View): Camera {
   const whole = fitted(picture, view);
   if (whole.zoom >= OPEN_ZOOM) return whole;
-  const [w, h] = [view.width / OPEN_ZOOM, view.height / OPEN_ZOOM];
-  const margin = MARGIN_PX / OPEN_ZOOM;
+  const across = (view.width - 2 * MARGIN_PX) / picture.width;
+  const zoom = Math.min(OPEN_ZOOM, Math.max(LEAST_OPEN_ZOOM, across));
+  const [w, h] = [view.width / zoom, view.height / zoom];
+  const margin = MARGIN_PX / zoom;
   const y = picture.height + 2 * margin > h ? -margin : (picture.height - h) / 2;
-  return { x: (picture.width - w) / 2, y, zoom: OPEN_ZOOM };
+  return { x: (picture.width - w) / 2, y, zoom };
 }
 
 /** Keeps a part of the picture in the view. */

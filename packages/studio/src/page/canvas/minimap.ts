@@ -7,8 +7,8 @@ import type { Frame } from "./draw.ts";
 export const MINIMAP_NODES = 50;
 
 /** Greatest and least side of it, in pixels: a narrow picture is drawn wider than it is. */
-const MOST_PX = 160;
-const LEAST_PX = 48;
+const MOST_PX = 136;
+const LEAST_PX = 40;
 /** New states reach the minimap after this time, in milliseconds: it is an overview, and each draws every node. */
 const PAUSE_MS = 250;
 

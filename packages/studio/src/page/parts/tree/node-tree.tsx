@@ -47,7 +47,7 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(NONE);
   const [active, setActive] = useState<string | undefined>(selected);
   const element = useRef<HTMLDivElement>(null);
-  const mustFocus = useRef(false);
+  const [focusTurn, setFocusTurn] = useState(0);
   const revealed = useRef<string>(undefined);
   const typed = useRef({ text: "", at: 0 });
   const own = useRef<string>(undefined);
@@ -79,9 +79,12 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     if (closed.length > 0) setOpen(closed, true);
     return true;
   };
-  const go = (path: string): void => {
-    mustFocus.current = true;
+  const focusOn = (path: string): void => {
     setActive(path);
+    setFocusTurn((turn) => turn + 1);
+  };
+  const go = (path: string): void => {
+    focusOn(path);
     select(path);
   };
 
@@ -100,10 +103,9 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     if (found >= 0) reveal(found);
   }, [active, found >= 0]);
   useLayoutEffect(() => {
-    if (!mustFocus.current) return;
-    mustFocus.current = false;
+    if (focusTurn === 0) return;
     element.current?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')?.focus();
-  });
+  }, [focusTurn]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const row = rows[current];
@@ -169,8 +171,7 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     const { path } = row.item;
     const isToggle = (event.target as Element).matches(".node-toggle") && canOpen(row.item);
     if (isToggle) {
-      mustFocus.current = true;
-      setActive(path);
+      focusOn(path);
       setOpen([path], !row.isOpen);
     } else go(path);
   };

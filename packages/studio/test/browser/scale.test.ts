@@ -1,0 +1,136 @@
+/** X1: a flow of 1,000 nodes and its run, with the keyboard alone. */
+import { describeWith } from "@millrace/test-support";
+import type { Locator, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+const NODES = 1_000;
+
+/** A flow of many nodes, ten beside each other. */
+function bigFlow(count: number): string {
+  const nodes = Array.from({ length: count }, (_, at) => {
+    const value = at < 10 ? `${at}` : `n${at - 10}.value + 1`;
+    return `node n${at}: transform {\n  value = ${value}\n}\n`;
+  });
+  return ["flow 1 big\n", ...nodes, `output last: int = n${count - 1}.value\n`].join("\n");
+}
+
+describeWith("chromium")("a flow of 1,000 nodes", () => {
+  const studio = useStudio();
+
+  /** What has the focus: its role or element, and its name. */
+  const focused = (page: Page): Promise<string> =>
+    page.evaluate(() => {
+      const element = document.activeElement;
+      const name = element?.getAttribute("aria-label") ?? element?.textContent ?? "";
+      return `${element?.getAttribute("role") ?? element?.localName} ${name.slice(0, 60)}`;
+    });
+
+  const hasFocus = (target: Locator): Promise<boolean> =>
+    target.evaluate((element) => element.contains(document.activeElement));
+
+  /** Goes on with Tab until `target`, or something in it, has the focus. */
+  async function tabTo(page: Page, target: Locator): Promise<void> {
+    const way: string[] = [];
+    for (let press = 0; press < 60; press += 1) {
+      if ((await target.count()) > 0 && (await hasFocus(target.first()))) return;
+      await page.keyboard.press("Tab");
+      way.push(await focused(page));
+    }
+    throw new Error(`Tab does not lead there, only to ${JSON.stringify(way)}`);
+  }
+
+  const tree = (page: Page): Locator => page.getByRole("tree", { name: "Nodes" });
+  const notified = (page: Page, text: string): Promise<void> =>
+    page.getByRole("status", { name: "Notifications" }).getByText(text).waitFor();
+
+  test("is walked through, renamed, saved and run with the keyboard alone", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", {
+      slug: "big",
+      name: "Big",
+      description: "",
+      dsl: bigFlow(NODES),
+    });
+    const page = await studio.open(server.url, { reducedMotion: "reduce" });
+    await page.getByRole("link", { name: "big" }).waitFor();
+    await tabTo(page, page.getByRole("link", { name: "big" }));
+    await page.keyboard.press("Enter");
+    await tree(page).getByRole("treeitem", { name: "n0, transform" }).waitFor();
+
+    await tabTo(page, page.getByRole("region", { name: "Canvas" }));
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("+");
+    await tabTo(page, tree(page));
+    for (let press = 0; press < 40; press += 1) await page.keyboard.press("ArrowDown");
+    await page.getByRole("treeitem", { name: "n40, transform", selected: true }).waitFor();
+    await page.keyboard.press("Alt+ArrowDown");
+    await page.getByRole("treeitem", { name: "n50, transform", selected: true }).waitFor();
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.getByRole("treeitem", { name: "n40, transform", selected: true }).waitFor();
+    await page.keyboard.press("End");
+    await page.getByRole("treeitem", { name: "n999, transform", selected: true }).waitFor();
+    await page.keyboard.type("n777");
+    const found = page.getByRole("treeitem", { name: "n777, transform", selected: true });
+    await found.waitFor();
+    expect(await found.getAttribute("aria-posinset")).toBe("778");
+    expect(await found.getAttribute("aria-setsize")).toBe(`${NODES}`);
+    expect(new URL(page.url()).hash).toBe("#/flows/big?node=n777");
+
+    await page.keyboard.press("F2");
+    const rename = page.getByRole("dialog", { name: "Rename node" });
+    await rename.waitFor();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("middle");
+    await page.keyboard.press("Enter");
+    await tree(page).getByRole("treeitem", { name: "middle, transform" }).waitFor();
+    await rename.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+s");
+    await notified(page, "Saved version 2");
+    const { dsl } = await server.client.invoke("get_template", { slug: "big" });
+    expect(dsl).toContain("value = middle.value + 1");
+
+    await page.keyboard.press("Control+Enter");
+    const status = page.getByRole("status", { name: "Run status" });
+    await status.getByText("succeeded").waitFor();
+    expect(new URL(page.url()).hash).toMatch(/^#\/runs\/run_/);
+    await tabTo(page, tree(page));
+    await page.keyboard.type("middle");
+    await page
+      .getByRole("treeitem", { name: "middle, transform, succeeded", selected: true })
+      .waitFor();
+    await page.keyboard.press("Enter");
+    const details = page.getByRole("tablist", { name: "Node details" });
+    await details.waitFor();
+    await tabTo(page, details);
+    await tabTo(page, page.getByRole("tablist", { name: "Run views" }));
+    await page.keyboard.press("End");
+    await page.getByRole("tab", { name: "Summary", selected: true }).waitFor();
+    await page.keyboard.press("Home");
+    await tabTo(page, page.getByRole("slider", { name: "Position" }));
+    await page.keyboard.press("Home");
+    await tree(page).getByRole("treeitem", { name: "middle, transform, pending" }).waitFor();
+    await page.keyboard.press("End");
+    await tree(page).getByRole("treeitem", { name: "middle, transform, succeeded" }).waitFor();
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
+  });
+
+  test("shows far less of itself in the document than it has", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", {
+      slug: "big",
+      name: "Big",
+      description: "",
+      dsl: bigFlow(NODES),
+    });
+    const { runId } = await server.client.invoke("start_run", { template: "big", inputs: {} });
+    for (const place of ["#/flows/big", `#/runs/${runId}`]) {
+      const page = await studio.open(server.url, { place });
+      await tree(page).getByRole("treeitem").first().waitFor();
+      await page.getByRole("region", { name: "Canvas" }).waitFor();
+      const elements = await page.evaluate(() => document.getElementsByTagName("*").length);
+      expect(elements).toBeLessThan(3_000);
+    }
+  });
+});
