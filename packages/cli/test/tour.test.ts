@@ -156,7 +156,8 @@ config trust
 completion bash
 backup copy.db
 doctor
-serve
+serve --port 0
+studio --no-open
 `
   .trim()
   .split("\n\n")
@@ -165,6 +166,8 @@ const [FIRST = []] = PARTS;
 
 /** What stdin says where a secret is asked for. */
 const SECRET = "a-secret-that-is-never-shown";
+/** These go on until they are told to end. */
+const SERVES = /^(?:serve|studio) /;
 /** Lines that are kept of what is longer than a page. */
 const PAGE = 40;
 const HEAD = 5;
@@ -194,7 +197,7 @@ async function tourOf(part: readonly string[]): Promise<string> {
   const before = part === FIRST ? [] : FIRST;
   for (const [n, line] of [...before, ...part].entries()) {
     const words = line.replace(/RUN|SCH/, (name) => names[name as keyof typeof names]).split(" ");
-    const serving = line === "serve" ? start(["serve", "--port", "0"], { cwd, env }) : undefined;
+    const serving = SERVES.test(line) ? start(words, { cwd, env }) : undefined;
     await serving?.until("http://127.0.0.1:");
     serving?.child.kill("SIGTERM");
     const ended = serving?.ended ?? millrace(words, { cwd, env, stdin: `${SECRET}\n` });
