@@ -27,7 +27,8 @@ export function FlowToolbar({
   const isOld = old === undefined ? undefined : OLD;
   const stored = session.stored.value?.template;
   const noSave = isOld ?? refusal("admin");
-  const noRun = refusal("run") ?? runRefusal(session.problems.value);
+  const unread = session.reading.value === undefined ? "the flow is being read" : undefined;
+  const noRun = refusal("run") ?? unread ?? runRefusal(session.problems.value);
   const noChange =
     isOld ??
     (session.reading.value?.isWhole === false ? "mend the errors of syntax first" : undefined);

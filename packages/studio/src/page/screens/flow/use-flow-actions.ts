@@ -88,7 +88,9 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
     navigate(placeHref(["runs", runId]));
   };
   const run = async (): Promise<void> => {
-    const inputs = session.reading.peek()?.graph.inputs ?? [];
+    const reading = session.reading.peek();
+    if (reading === undefined) return; // Nobody knows its inputs yet.
+    const { inputs } = reading.graph;
     if (inputs.length > 0) show({ kind: "run" });
     else await attempt(() => start({}));
   };
