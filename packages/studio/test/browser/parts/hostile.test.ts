@@ -32,7 +32,7 @@ describeWith("chromium")("hostile content", () => {
       .locator("main")
       .locator("img, script, b, iframe, video, audio, object, svg, style")
       .count();
-  const view = (page: Page): Locator => page.getByRole("region", { name: "Value" });
+  const view = (page: Page): Locator => page.getByRole("group", { name: "Value" });
 
   test("stays text in a value, and nothing but a whole address is a link", async () => {
     const { page } = open;

@@ -37,7 +37,8 @@ export function ValueView({
   useEffect(() => setLoaded(undefined), [reference?.ref]);
   const shown = loaded?.value ?? (reference === undefined ? value : undefined);
   return (
-    <section class="value-view" aria-label={name}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls of a form
+    <div role="group" class="value-view" aria-label={name}>
       {shown !== undefined ? (
         <Whole value={shown} expression={expression} name={name} />
       ) : reference !== undefined ? (
@@ -49,7 +50,7 @@ export function ValueView({
       ) : (
         <p class="muted">No value.</p>
       )}
-    </section>
+    </div>
   );
 }
 
