@@ -21,7 +21,7 @@ export interface Sides {
 export async function readSides(a: string, b: string, signal: AbortSignal): Promise<Sides> {
   const sides = { a: await readSide(a, signal), b: await readSide(b, signal) };
   if (sides.a.run.flow.hash === sides.b.run.flow.hash) return sides;
-  const { printFlow } = await import("@millrace/dsl");
+  const { printFlow } = await import("../../flow-text.ts");
   const textOf = async (runId: string): Promise<string> =>
     printFlow((await backend.invoke("get_run_graph", { runId })) as FlowGraph);
   return { ...sides, texts: { a: await textOf(a), b: await textOf(b) } };

@@ -54,7 +54,7 @@ async function readLines(
   flowPath: string,
   template: { readonly slug: string; readonly version: number } | undefined,
 ): Promise<Lines | null> {
-  const { locate, parseFlow, printFlow } = await import("@millrace/dsl");
+  const { locate, parseFlow, printFlow } = await import("../../flow-text.ts");
   const text =
     template === undefined
       ? printFlow(graph)

@@ -10,7 +10,7 @@ import { MomentSlider } from "./moment-slider.tsx";
 import { useRun } from "./run-context.ts";
 import { flowPathOf, runPathOf } from "./run-items.ts";
 
-type Graphs = typeof import("@millrace/graph");
+type Graphs = typeof import("../../flow-picture.ts");
 
 /** The canvas with the slider "Position". */
 export function FlowView(): ComponentChildren {
@@ -18,7 +18,7 @@ export function FlowView(): ComponentChildren {
   const graph = session.graph.value;
   const { view, revision, at } = moment.shown.value;
   const loaded = useValue(`${session.runId} ${graph !== undefined}`, async () => {
-    const graphs = await import("@millrace/graph");
+    const graphs = await import("../../flow-picture.ts");
     return { graphs, picture: graph && pictureOf(graph, graphs) };
   });
   const { graphs, picture } = loaded.value ?? {};

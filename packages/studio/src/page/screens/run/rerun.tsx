@@ -119,7 +119,7 @@ interface NodeAgain {
 
 /** The node and all that follows it, as far as they write or destroy something. */
 async function nodesAgain(graph: FlowGraph, from: string): Promise<readonly NodeAgain[]> {
-  const { drawFlow } = await import("@millrace/graph");
+  const { drawFlow } = await import("../../flow-picture.ts");
   const { edges } = drawFlow(graph);
   const reached = new Set([from]);
   for (const id of reached) {
