@@ -13,13 +13,18 @@ const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
 /** Tries in a row without an event before a reader gives up: some three minutes. */
 const MAX_TRIES = 12;
+/** A connection that was open for so long was good, though nothing happened: something between here and there cut it. */
+const GOOD_MS = 60_000;
 
 /** A connection takes longer to be made than to say something. */
 const MIN_ANSWER_MS = 1_000;
 
 /** How often, and how slowly, a broken connection is tried again. */
 export interface Retrying {
-  /** Tries in a row without an event before a reader gives up; default 12, some three minutes. */
+  /**
+   * Tries in a row without an event before a reader gives up; default 12, some three minutes. A connection that was open for a
+   * minute begins the count anew.
+   */
   readonly maxTries?: number;
   /** Longest pause between two tries, in milliseconds; default 30 s. */
   readonly maxDelayMs?: number;
@@ -57,10 +62,12 @@ export async function* follow<T>(following: Following<T>): AsyncGenerator<T, voi
     const timer = setTimeout(() => {
       request.abort(new ClientError("unreachable", `no answer came for ${answerMs} ms`));
     }, answerMs);
+    let openedAt = Number.POSITIVE_INFINITY;
     try {
       const response = await open(after, either);
       clearTimeout(timer);
       if (response === null) return;
+      openedAt = Date.now();
       for await (const item of read(response)) {
         tries = 0;
         const position = positionOf(item) ?? Number.POSITIVE_INFINITY;
@@ -76,6 +83,7 @@ export async function* follow<T>(following: Following<T>): AsyncGenerator<T, voi
     } finally {
       clearTimeout(timer);
     }
+    if (Date.now() - openedAt >= GOOD_MS) tries = 0;
     if (tries >= maxTries) throw failure;
     await sleep(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);
   }

@@ -1,6 +1,6 @@
 /** What a reader of a stream has after its connection was cut, and what it asks the server for then. */
 import { createClient, type FeedEntry } from "@millrace/client";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 interface Answer {
   readonly text: string;
@@ -27,6 +27,35 @@ function clientOf(answers: readonly Answer[]) {
   const client = createClient({ url: "http://127.0.0.1", fetch, retry: { maxDelayMs: 1 } });
   return { client, asked };
 }
+
+/** Each of these answers is cut after `openMs` without a word. */
+async function silent(openMs: number): Promise<number> {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let opened = 0;
+  const fetch = async (): Promise<Response> => {
+    opened += 1;
+    if (opened > 20) return new Response(null, { status: 204 });
+    const pull = (controller: ReadableStreamDefaultController): void => {
+      vi.setSystemTime(Date.now() + openMs);
+      controller.close();
+    };
+    const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+  const client = createClient({ url: "http://127.0.0.1", fetch, retry: { maxDelayMs: 1 } });
+  try {
+    await client.runEvents("r").next();
+  } catch (error) {
+    expect(error).toMatchObject({ code: "unreachable" });
+  }
+  return opened;
+}
+
+test("who is cut off again and again gives up, unless the connection was good for a while", async () => {
+  expect(await silent(1_000)).toBe(12);
+  expect(await silent(3_600_000)).toBe(21);
+});
 
 async function feedOf(answers: readonly Answer[], after?: number) {
   const { client, asked } = clientOf(answers);
