@@ -2,6 +2,7 @@
 import { createClient } from "@millrace/client";
 import type { JsonObject } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { post, problemOf, serve } from "./support/server.ts";
 import { readEvents, readUntil } from "./support/streams.ts";
@@ -158,4 +159,71 @@ test("what did not begin is not found, and a text that is no path is refused", a
   const args = { runId, node: "each[0]" };
   const response = await post(server, "/api/invoke", { command: "get_node_inputs", args });
   expect(response.status).toBe(422);
+});
+
+const QUIET = `flow 1 quiet
+
+input key {
+  schema = { type: "string", writeOnly: true }
+}
+input url: string
+
+node ask: ai {
+  provider = "mock"
+  modelId = "echo"
+  input = "hello \${inputs.url}"
+  auditContent = "none"
+}
+
+node after: transform {
+  value = ask.text
+}
+
+node head: transform {
+  value = { key: inputs.key, url: inputs.url }
+}
+
+node wait: confirm {
+  prompt = "Go on?"
+}
+after -> wait
+head -> wait
+`;
+
+test("a restart tells nothing more, and the end of a run takes away what it does not keep", async () => {
+  const store = temporaryFolder();
+  const first = await serve({ store });
+  const inputs = { key: KEY, url: `https://x.example/?key=${KEY}` };
+  const { runId } = await createClient({ url: first.url }).invoke("start_run", {
+    dsl: QUIET,
+    inputs,
+  });
+  await readUntil(await fetch(`${first.url}/api/runs/${runId}/events`), "run.paused");
+  const shownBy = async ({ url }: RunningServer) => {
+    const client = createClient({ url });
+    const of = (node: string) => client.invoke("get_node_inputs", { runId, node });
+    const { value: state } = await client.runEvents(runId, { snapshot: true }).next();
+    const given = [
+      await client.invoke("get_run_inputs", { runId }),
+      await of("ask"),
+      await of("head"),
+    ];
+    expect(JSON.stringify([given, state, await of("after")])).not.toContain(KEY);
+    return { given, after: await of("after"), state: JSON.stringify(state) };
+  };
+  const before = await shownBy(first);
+  expect(before.after.fields).toEqual({ value: "hello https://x.example/?key=[redacted]" });
+  expect(before.state).toContain("hello https://x.example");
+  await first.close({ graceMs: 0 });
+
+  const second = await serve({ store });
+  expect(await shownBy(second)).toEqual(before);
+  await post(second, `/api/runs/${runId}/confirmations/k1`, { decision: "approve" });
+  await readEvents(await fetch(`${second.url}/api/runs/${runId}/events`));
+  const ended = await shownBy(second);
+  expect(ended.given).toEqual(before.given);
+  expect(ended.after).toMatchObject({ fields: {}, absent: ["value"] });
+  const { nodes } = JSON.parse(ended.state).view as { nodes: { node: string }[] };
+  const ask = JSON.stringify(nodes.find(({ node }) => node === "ask"));
+  expect(ask).not.toContain("hello");
 });
