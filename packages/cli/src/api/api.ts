@@ -1,6 +1,6 @@
 /** The API that commands use, and lists of it as a whole. */
 import type { RunClient } from "@millrace/client";
-import type { CancelReason, Job, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
+import type { CancelReason, ModelsFrame, Page, PageArgs } from "@millrace/contracts";
 import type { Config } from "../config/load.ts";
 
 /**
@@ -12,8 +12,6 @@ export interface Api extends RunClient {
   readonly config: Config;
   /** Opens the events of managed models, from now on. Throws `unavailable` where none are managed. */
   modelFrames(signal: AbortSignal): Promise<AsyncIterable<ModelsFrame>>;
-  /** Embedded: a job on models, with the sentence of its error. */
-  modelJob?(jobId: string): Promise<Job | undefined>;
   /** Cancels a run. Embedded, the reason decides the exit code; a server records it. Resolves when it is recorded. */
   stop(
     runId: string,

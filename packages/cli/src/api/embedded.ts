@@ -49,7 +49,6 @@ export function createEmbedded(
         problem: "command_not_wired",
       });
     },
-    modelJob: async (jobId) => (await open()).modelJob?.(jobId),
     leave: async (runId, graceMs) => (await open()).leave(runId, graceMs),
     watchRoom(told) {
       let stop: (() => void) | undefined = () => {};

@@ -15,7 +15,6 @@ import type {
   CommandName,
   CommandResult,
   ExecutionEvent,
-  Job,
   ModelsFrame,
   RunRef,
 } from "@millrace/contracts";
@@ -66,8 +65,6 @@ export interface LocalClient extends RunClient {
   watchRoom(listener: (isFull: boolean) => void): () => void;
   /** Opens the events of managed models, from now on, until the signal; absent where none are managed. */
   readonly modelFrames?: (signal: AbortSignal) => Promise<AsyncIterable<ModelsFrame>>;
-  /** A job on models that this client has begun, with the sentence of its error; absent where none are managed. */
-  readonly modelJob?: (jobId: string) => Promise<Job | undefined>;
   /** Runs that are still at work are left where they are, as if the process were gone. Doing it twice is doing it once. */
   close(): Promise<void>;
 }
@@ -253,8 +250,6 @@ function clientOf(
   return {
     ...(models !== null && {
       modelFrames: async (signal: AbortSignal) => framesOf(models.events.read(signal)),
-      modelJob: async (jobId: string) =>
-        (await models.manager()).jobs().find(({ id }) => id === jobId),
     }),
     async invoke<N extends CommandName>(
       command: N,

@@ -1,6 +1,5 @@
 /**
- * A job on models, followed to its end. Frames name no job: their message begins with the id that the job is about, so that
- * id must be known beforehand.
+ * A job on models, followed to its end.
  *   J1  The stream is open before the job begins: no frame of it is missed.
  *   J2  What is followed is cancelled when the person gives up, and nothing else is.
  */
@@ -38,12 +37,12 @@ export async function followJob(
   try {
     ref = await job.start();
     for await (const frame of frames) {
-      if (!concerns(frame, job.about)) continue;
+      if (!concerns(frame, job.about, ref)) continue;
       await io.json?.result(frame);
       if (frame.channel !== "models:install_progress") continue;
       display.show(frame.payload);
       if (frame.payload.stage === "error") {
-        throw failureOf(frame.payload, job.about, await api.modelJob?.(ref.jobId));
+        throw failureOf(frame.payload, job.about, await jobOf(ref, api));
       }
       if (isEnd(frame.payload, job.about)) return;
     }
@@ -63,10 +62,17 @@ export async function followJob(
   }
 }
 
-function concerns(frame: ModelsFrame, about: string): boolean {
+/** The job, which has the sentence of its error; undefined for a server that does not tell. */
+function jobOf(ref: JobRef, api: Api): Promise<Job | undefined> {
+  return api.invoke("get_model_job", ref).catch(() => undefined);
+}
+
+/** Whether a frame is of the job. A server may be one that names no job: a message begins with the id that the job is about. */
+function concerns(frame: ModelsFrame, about: string, ref: JobRef): boolean {
   if (frame.channel === "models:registered") return frame.payload === about;
   if (frame.channel !== "models:install_progress") return false;
-  const { message } = frame.payload;
+  const { jobId, message } = frame.payload;
+  if (jobId !== undefined) return jobId === ref.jobId;
   return message === about || message.startsWith(`${about}: `);
 }
 
