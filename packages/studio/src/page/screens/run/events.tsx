@@ -36,6 +36,7 @@ export function Events(): ComponentChildren {
   const downloaded = useAction(() => downloadLog(session.runId, log.last, session.page));
   const count = filtered === undefined ? log.last : filtered.events.length;
   const start = view.startedAt ?? 0;
+  const isLive = view.summary === null && session.run.value?.summary === null;
 
   const eventAt = (index: number): ExecutionEvent | undefined => {
     if (filtered !== undefined) return filtered.events[index];
@@ -120,7 +121,7 @@ export function Events(): ComponentChildren {
         count={count}
         row={row}
         keyOf={(index) => eventAt(index)?.seq ?? `row ${index}`}
-        followsEnd={filtered === undefined && view.summary === null}
+        followsEnd={filtered === undefined && isLive}
       />
     </div>
   );

@@ -119,7 +119,7 @@ function Failures(): ComponentChildren {
   const { failures } = moment.shown.value.view;
   return (
     <>
-      <h3>Failures</h3>
+      <h2>Failures</h2>
       <ul class="failures">
         {failures.map(({ node, attempt, code, message, routed }) => (
           <li key={`${node} ${attempt}`}>

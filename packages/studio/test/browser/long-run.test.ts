@@ -1,0 +1,69 @@
+/** A run with more events than the page keeps: it is opened by its state, and its past is read when somebody asks for it. */
+import { createView, foldEvents } from "@millrace/contracts";
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { endedRun, expectRunStatus, nodeItem, openTab } from "./run-page.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+/** How long a server may look through the whole log, in milliseconds. */
+const PATIENCE = { timeout: 30_000 };
+
+const LONG = `flow 1 long
+
+node items: map {
+  items = range(6000)
+  body {
+    node one: transform {
+      value = item
+    }
+
+    node two: transform {
+      value = one.value
+    }
+
+    output = two.value
+  }
+}
+
+node last: transform {
+  value = items.count
+}
+`;
+
+describeWith("chromium")("a long run", () => {
+  const studio = useStudio();
+
+  test("is shown whole: its state at once, any event and any moment of it on demand", async () => {
+    await using server = await startServer();
+    const runId = await endedRun(server, LONG);
+    const { lastSeq } = await server.client.invoke("get_run", { runId });
+    expect(lastSeq).toBeGreaterThan(20_000);
+    const page = await studio.open(server.url, { place: `#/runs/${runId}?tab=events` });
+    await expectRunStatus(page, "succeeded");
+    await nodeItem(page, "last, transform, succeeded").waitFor();
+    const table = page.getByRole("table", { name: "Events" });
+    expect(await table.getAttribute("aria-rowcount")).toBe(`${lastSeq + 1}`);
+    await table.getByRole("button", { name: "1", exact: true }).press("End");
+    await table.getByRole("button", { name: `${lastSeq}`, exact: true }).waitFor();
+
+    await page.getByRole("combobox", { name: "Kind" }).selectOption("run.started");
+    await expect.poll(() => table.getAttribute("aria-rowcount"), PATIENCE).toBe("2");
+
+    await openTab(page, "Run views", "Timeline");
+    const middle = Math.floor(lastSeq / 2);
+    const view = createView();
+    for await (const event of server.client.runEvents(runId)) {
+      if (event.seq <= middle) foldEvents(view, event);
+    }
+    const slider = page.getByRole("slider", { name: "Position" });
+    await slider.fill(`${middle}`);
+    await nodeItem(page, "last, transform, pending").waitFor();
+    await nodeItem(page, "items, map, running").waitFor();
+    await expect
+      .poll(() => slider.getAttribute("aria-valuetext"), PATIENCE)
+      .toMatch(new RegExp(`^event ${middle} of ${lastSeq}, [^r]`));
+    await slider.press("End");
+    await nodeItem(page, "last, transform, succeeded").waitFor();
+  }, 60_000);
+});
