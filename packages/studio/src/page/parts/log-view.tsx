@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ansiPieces } from "./ansi.ts";
 import { formatTime } from "./format.ts";
+import { cutAt } from "./value-view/value-text.ts";
 import { VisibleText } from "./value-view/visible-text.tsx";
 import "./log-view.css";
 
@@ -104,7 +105,11 @@ function Line({ line }: { readonly line: LogLine }): ComponentChildren {
 
 function Grown({ text }: { readonly text: string }): ComponentChildren {
   const pieces: string[] = [];
-  for (let at = 0; at < text.length; at += TEXT_PIECE) pieces.push(text.slice(at, at + TEXT_PIECE));
+  for (let at = 0; at < text.length; ) {
+    const piece = cutAt(text.slice(at, at + TEXT_PIECE + 1), TEXT_PIECE);
+    pieces.push(piece);
+    at += piece.length;
+  }
   return (
     <>
       {pieces.map((piece, at) => (

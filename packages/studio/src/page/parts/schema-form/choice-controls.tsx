@@ -7,6 +7,8 @@ import type { ValueControlProps } from "./text-controls.tsx";
 /** Most values that are shown side by side. */
 const MAX_BUTTONS = 7;
 
+type ChoiceProps = Pick<ValueControlProps, "shape" | "isRequired" | "value">;
+
 interface Option {
   readonly text: string;
   readonly value: Json | undefined;
@@ -16,31 +18,39 @@ interface Option {
 export function optionsOf({
   shape: { control, schema, isNullable },
   isRequired,
-}: Pick<ValueControlProps, "shape" | "isRequired">): readonly Option[] {
+  value: chosen,
+}: ChoiceProps): readonly Option[] {
   const values = control === "boolean" ? [true, false] : choicesOf(schema);
   return [
     ...values.map((value) => ({ text: optionText(value), value })),
     ...(isNullable ? [{ text: "null", value: null }] : []),
-    ...(isRequired ? [] : [{ text: "not set", value: undefined }]),
+    // A value that is not set is the default: whoever has chosen one needs no other word for it.
+    ...(isRequired || (schema["default"] !== undefined && chosen !== undefined)
+      ? []
+      : [{ text: "not set", value: undefined }]),
   ];
 }
 
 /** Whether a yes or no is a box: whoever does not touch it sees what is sent. */
-export function isBox({
-  shape,
-  isRequired,
-}: Pick<ValueControlProps, "shape" | "isRequired">): boolean {
+export function isBox({ shape, isRequired }: Omit<ChoiceProps, "value">): boolean {
   const { control, schema, isNullable } = shape;
   return control === "boolean" && !isNullable && (isRequired || schema["default"] !== undefined);
 }
 
 /** Whether the values of a choice are shown side by side, as a group with a legend. */
-export function isButtons(props: Pick<ValueControlProps, "shape" | "isRequired">): boolean {
-  return !isBox(props) && optionsOf(props).length <= MAX_BUTTONS + 1;
+export function isButtons(props: Omit<ChoiceProps, "value">): boolean {
+  const { control, schema } = props.shape;
+  const count = control === "boolean" ? 2 : choicesOf(schema).length;
+  return !isBox(props) && count <= MAX_BUTTONS;
 }
 
 /** A box that says yes or no. */
-export function BoxControl({ value, control, onChange }: ValueControlProps): ComponentChildren {
+export function BoxControl({
+  shape: { schema },
+  value = schema["default"],
+  control,
+  onChange,
+}: ValueControlProps): ComponentChildren {
   return (
     <input
       {...control}

@@ -22,11 +22,14 @@ export function ValueRow({
   path,
   chosen,
   onChoose,
+  onGrow,
 }: {
   readonly value: Json;
   readonly path: readonly Step[];
   readonly chosen: readonly Step[];
   readonly onChoose: (path: readonly Step[]) => void;
+  /** More of a value is in the page. */
+  readonly onGrow: () => void;
 }): ComponentChildren {
   const size = sizeOf(value);
   const [isOpen, setOpen] = useState(path.length < OPEN_LEVELS);
@@ -40,6 +43,7 @@ export function ValueRow({
         <button
           type="button"
           class="value-name"
+          tabIndex={-1}
           aria-expanded={size === undefined ? undefined : isOpen}
           aria-current={isChosen ? "true" : undefined}
           onClick={() => {
@@ -51,7 +55,7 @@ export function ValueRow({
         </button>
       )}{" "}
       {size === undefined ? (
-        <Scalar value={value} />
+        <Scalar value={value} onGrow={onGrow} />
       ) : (
         <span class="muted">{Array.isArray(value) ? `[${size}]` : `{${size}}`}</span>
       )}
@@ -64,16 +68,20 @@ export function ValueRow({
               path={[...path, name]}
               chosen={chosen}
               onChoose={onChoose}
+              onGrow={onGrow}
             />
           ))}
           {members.length > count && (
             <li>
-              <button type="button" onClick={() => setCount(count + MEMBER_STEP)}>
-                Show more
-              </button>{" "}
-              <span class="muted">
-                {count.toLocaleString()} of {members.length.toLocaleString()}
-              </span>
+              <ShowMore
+                shown={count}
+                total={members.length}
+                step={MEMBER_STEP}
+                onMore={() => {
+                  setCount(count + MEMBER_STEP);
+                  onGrow();
+                }}
+              />
             </li>
           )}
         </ul>
@@ -82,45 +90,93 @@ export function ValueRow({
   );
 }
 
-function Scalar({ value }: { readonly value: Json }): ComponentChildren {
-  if (typeof value === "string") return <TextValue text={value} />;
+interface ScalarProps<T> {
+  readonly value: T;
+  readonly onGrow: () => void;
+}
+
+function Scalar({ value, onGrow }: ScalarProps<Json>): ComponentChildren {
+  if (typeof value === "string") return <TextValue value={value} onGrow={onGrow} />;
   return (
     <span class={`value-${value === null ? "null" : typeof value}`}>{JSON.stringify(value)}</span>
   );
 }
 
-function TextValue({ text }: { readonly text: string }): ComponentChildren {
+function TextValue({ value, onGrow }: ScalarProps<string>): ComponentChildren {
   const [length, setLength] = useState(TEXT_STEP);
-  const link = linkOf(text);
+  const link = linkOf(value);
   if (link !== undefined) {
     return (
       <span class="value-string">
-        <a href={link.href} target="_blank" rel="noopener noreferrer nofollow">
-          <VisibleText text={text} />
+        <a href={link.href} target="_blank" rel="noopener noreferrer nofollow" tabIndex={-1}>
+          <VisibleText text={value} />
         </a>{" "}
         <span class="muted">({link.host})</span>
       </span>
     );
   }
-  const shown = cutAt(text, length);
+  const shown = cutAt(value, length);
   return (
     <span class="value-string">
       "<VisibleText text={shown} />
-      {shown.length < text.length ? (
+      {shown.length === value.length ? (
+        '"'
+      ) : (
         <>
           …{" "}
-          <button type="button" onClick={() => setLength(length + TEXT_STEP)}>
-            Show more
-          </button>{" "}
-          <span class="muted">
-            {shown.length.toLocaleString()} of {text.length.toLocaleString()} characters
-          </span>
+          <ShowMore
+            shown={shown.length}
+            total={value.length}
+            step={TEXT_STEP}
+            unit="characters"
+            onMore={() => {
+              setLength(length + TEXT_STEP);
+              onGrow();
+            }}
+          />
         </>
-      ) : (
-        '"'
       )}
     </span>
   );
+}
+
+function ShowMore({
+  shown,
+  total,
+  step,
+  unit = "",
+  onMore,
+}: {
+  readonly shown: number;
+  readonly total: number;
+  readonly step: number;
+  readonly unit?: string;
+  readonly onMore: () => void;
+}): ComponentChildren {
+  return (
+    <>
+      <button
+        type="button"
+        tabIndex={-1}
+        onClick={({ currentTarget }) => {
+          if (shown + step >= total) focusBefore(currentTarget);
+          onMore();
+        }}
+      >
+        Show more
+      </button>{" "}
+      <span class="muted">
+        {shown.toLocaleString()} of {total.toLocaleString()} {unit}
+      </span>
+    </>
+  );
+}
+
+/** Gives the focus to the value before a button that goes away. */
+function focusBefore(button: HTMLElement): void {
+  const row = button.closest("li");
+  const before = row?.previousElementSibling ?? row;
+  before?.querySelector<HTMLElement>(".value-name")?.focus();
 }
 
 function stepText(step: Step): string {

@@ -6,6 +6,9 @@ export const TEXT_STEP = 10_000;
 /** Members of an object or a list that are shown at once. */
 export const MEMBER_STEP = 100;
 
+/** Longest address that becomes a link, in UTF-16 units. */
+const MAX_LINK = 2_000;
+
 /** The beginning of a text: at most `length` units, and no half of a character. */
 export function cutAt(text: string, length: number): string {
   if (text.length <= length) return text;
@@ -21,7 +24,7 @@ export function plainText(value: Json): string {
 
 /** The address that a text as a whole is, if a browser may open it; undefined: it is only text. */
 export function linkOf(text: string): URL | undefined {
-  if (!/^https?:\/\/[^\s<>"{}|\\^`]+$/i.test(text) || text.length > 2_000) return undefined;
+  if (text.length > MAX_LINK || !/^https?:\/\/[^\s<>"{}|\\^`]+$/i.test(text)) return undefined;
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 

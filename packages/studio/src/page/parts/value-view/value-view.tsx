@@ -65,6 +65,7 @@ function Whole({
 }): ComponentChildren {
   const [chosen, choose] = useState<readonly Step[]>([]);
   const part = valueAt(value, chosen) ?? value;
+  const [, setGrown] = useState(0);
   const roving = useRoving<HTMLUListElement>("button, a[href]");
   return (
     <>
@@ -97,7 +98,13 @@ function Whole({
         </button>
       </div>
       <ul class="value-tree" {...roving}>
-        <ValueRow value={value} path={[]} chosen={chosen} onChoose={choose} />
+        <ValueRow
+          value={value}
+          path={[]}
+          chosen={chosen}
+          onChoose={choose}
+          onGrow={() => setGrown((times) => times + 1)}
+        />
       </ul>
     </>
   );
