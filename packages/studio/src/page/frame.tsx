@@ -9,6 +9,7 @@ import { routeOf, type Screen } from "./screens.ts";
 import { token } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 import { openConfirmations } from "./state/confirmations.ts";
+import { isLoopback } from "./state/host.ts";
 import { loadMeta, meta, mismatch, signOut } from "./state/meta.ts";
 import { notification } from "./state/notifications.ts";
 import { nextTheme, theme } from "./state/theme.ts";
@@ -166,11 +167,5 @@ function CurrentScreen(): ComponentChildren {
         <p class="muted">Loading…</p>
       )}
     </main>
-  );
-}
-
-function isLoopback(host: string): boolean {
-  return (
-    host === "localhost" || host === "[::1]" || /^127\./.test(host) || host.endsWith(".localhost")
   );
 }

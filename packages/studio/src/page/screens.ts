@@ -26,6 +26,8 @@ const compare = async (): Promise<Screen> =>
   (await import("./screens/compare/compare.tsx")).CompareScreen;
 const triggers = async (): Promise<Screen> =>
   (await import("./screens/triggers/triggers.tsx")).TriggersScreen;
+const connections = async (): Promise<Screen> =>
+  (await import("./screens/connections/connections.tsx")).ConnectionsScreen;
 
 const TRIGGERS: ReadonlySet<string | undefined> = new Set([undefined, "schedules", "webhooks"]);
 
@@ -53,6 +55,8 @@ export function routeOf({ path }: Place): Route | undefined {
       return second === undefined ? { key: "compare", load: compare } : undefined;
     case "triggers":
       return TRIGGERS.has(second) ? { key: "triggers", load: triggers } : undefined;
+    case "connections":
+      return second === undefined ? { key: "connections", load: connections } : undefined;
     default:
       return undefined;
   }

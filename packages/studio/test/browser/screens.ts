@@ -99,5 +99,6 @@ export const SCREENS: readonly ScreenShot[] = [
     place: () => "#/triggers/webhooks",
     ready: heading("No webhooks"),
   },
+  { name: "connections", place: () => "#/connections", ready: heading("No services") },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];

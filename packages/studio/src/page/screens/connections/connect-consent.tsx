@@ -1,0 +1,228 @@
+/** The form that connects a service by OAuth: the client where none is known, the consent page, and how it stands. */
+import type { OAuthClientArgs } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Problem } from "../../parts/problem.tsx";
+import { Time } from "../../parts/time.tsx";
+import { placeHref, setQuery } from "../../router.ts";
+import { isLoopback } from "../../state/host.ts";
+import { refusal } from "../../state/meta.ts";
+import { progressText, type Receiver, useConsent } from "./use-consent.ts";
+
+/** Leads through one consent. `isAsked`: a person has just asked for it, so it begins at once. */
+export function ConnectConsent({
+  slug,
+  service,
+  isAsked,
+  receiver: named,
+  onConnected,
+  onClose,
+}: {
+  readonly slug: string;
+  readonly service: string;
+  readonly isAsked: boolean;
+  readonly receiver: string | null;
+  readonly onConnected: () => void;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  // The redirect goes to the machine of the browser: the server receives it only where both are the same.
+  const receiver: Receiver =
+    named === "caller" || !isLoopback(location.hostname) ? "caller" : "server";
+  const consent = useConsent({ slug, service, receiver }, onConnected);
+  const { started, progress, needsClient = false, begin } = consent;
+  const isWaiting = progress?.state === "waiting";
+  useEffect(() => {
+    if (isAsked) void begin.run();
+  }, []);
+  // Another receiver is another consent.
+  useEffect(() => {
+    if (started !== undefined) void begin.run();
+  }, [receiver]);
+  const [client, setClient] = useState({ id: "", secret: "" });
+  const [address, setAddress] = useState("");
+  const why = refusal("admin");
+  const isEnded = progress !== undefined && !isWaiting && progress.state !== "connected";
+  const isPasting = isWaiting && receiver === "caller";
+  const submit = (): void => {
+    // What was typed is sent once and leaves the page.
+    setClient({ id: "", secret: "" });
+    setAddress("");
+    if (isPasting) void consent.finish.run(address);
+    else if (progress === undefined) void begin.run(needsClient ? clientOf(client) : undefined);
+  };
+  return (
+    <form
+      class="card form-card"
+      aria-label={`Connect ${slug}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <h2>Connect {slug}</h2>
+      {progress === undefined && needsClient && (
+        <ClientFields client={client} onChange={setClient} />
+      )}
+      {begin.error !== undefined && <Problem error={begin.error} />}
+      {isWaiting && started !== undefined && (
+        <>
+          <p>
+            <a
+              class="consent-link"
+              href={started.authorizeUrl}
+              target="_blank"
+              rel="noopener noreferrer"
+            >
+              Open consent page
+            </a>{" "}
+            <span class="muted">
+              on {new URL(started.authorizeUrl).host}; it can be given{" "}
+              <Time at={started.expiresAt} />
+            </span>
+          </p>
+          {isPasting ? (
+            <AddressField
+              address={address}
+              redirectUri={started.redirectUri}
+              error={consent.finish.error}
+              onChange={setAddress}
+            />
+          ) : (
+            <p>
+              <a
+                href={placeHref(["connections"], { connect: slug, receiver: "caller" })}
+                onClick={(event) => {
+                  event.preventDefault();
+                  setQuery({ receiver: "caller" });
+                }}
+              >
+                My browser is on another machine
+              </a>
+            </p>
+          )}
+        </>
+      )}
+      <p>
+        <span role="status" aria-label="Connect status">
+          {progress === undefined ? "" : progressText(progress)}
+        </span>
+      </p>
+      <div class="actions">
+        {(progress === undefined || isPasting) && (
+          <button
+            type="submit"
+            class="primary"
+            disabled={begin.isBusy || consent.finish.isBusy || why !== undefined}
+            title={why}
+          >
+            {isPasting ? "Finish" : "Continue"}
+          </button>
+        )}
+        {isEnded && (
+          <>
+            <button
+              type="button"
+              class="primary"
+              disabled={begin.isBusy}
+              onClick={() => void begin.run()}
+            >
+              Try again
+            </button>
+            <button type="button" onClick={consent.askClient}>
+              Use another client
+            </button>
+          </>
+        )}
+        <button
+          type="button"
+          onClick={() => {
+            consent.cancel();
+            onClose();
+          }}
+        >
+          {progress?.state === "connected" ? "Close" : "Cancel"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** An OAuth client as it is typed. */
+interface TypedClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+function clientOf({ id, secret }: TypedClient): OAuthClientArgs {
+  return { client_id: id, ...(secret !== "" && { client_secret: secret }) };
+}
+
+function ClientFields({
+  client,
+  onChange,
+}: {
+  readonly client: TypedClient;
+  readonly onChange: (client: TypedClient) => void;
+}): ComponentChildren {
+  return (
+    <>
+      <p>
+        The service knows this server by an OAuth client. Register one with the service, and give
+        its id and secret here; a public client has no secret.
+      </p>
+      <label>
+        Client ID
+        <input
+          required
+          autocomplete="off"
+          spellcheck={false}
+          value={client.id}
+          onInput={(event) => onChange({ ...client, id: event.currentTarget.value })}
+        />
+      </label>
+      <label>
+        Client secret
+        <input
+          type="password"
+          autocomplete="off"
+          value={client.secret}
+          onInput={(event) => onChange({ ...client, secret: event.currentTarget.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+/** The address at which a person ended, who gave the consent on another machine. */
+function AddressField({
+  address,
+  redirectUri,
+  error,
+  onChange,
+}: {
+  readonly address: string;
+  readonly redirectUri: string;
+  readonly error: unknown;
+  readonly onChange: (address: string) => void;
+}): ComponentChildren {
+  return (
+    <>
+      <p>
+        After the consent your browser goes to an address that begins with{" "}
+        <code>{redirectUri}</code> and says that the page cannot be reached. Copy that address and
+        paste it here.
+      </p>
+      <label>
+        Address after the consent
+        <input
+          required
+          autocomplete="off"
+          spellcheck={false}
+          value={address}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      </label>
+      {error !== undefined && <Problem error={error} />}
+    </>
+  );
+}

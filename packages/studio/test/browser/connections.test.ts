@@ -1,0 +1,167 @@
+/** S18: services are connected, by consent and by credential. */
+import { describeWith } from "@millrace/test-support";
+import { OAuth2Server } from "oauth2-mock-server";
+import type { Page } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { expectAccessible } from "./axe.ts";
+import { startServer, type TestServerOptions } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+const SECRET = "the-secret-of-the-client";
+const KEY = "the-key-of-the-mailer";
+
+/** An authorization server that consents at once, until it is told to deny. */
+async function startProvider() {
+  const provider = new OAuth2Server();
+  await provider.issuer.keys.generate("RS256");
+  await provider.start(0, "127.0.0.1");
+  onTestFinished(() => provider.stop());
+  return {
+    origin: `http://127.0.0.1:${provider.address().port}`,
+    deny() {
+      provider.service.once("beforeAuthorizeRedirect", ({ url }: { url: URL }) => {
+        url.searchParams.delete("code");
+        url.searchParams.set("error", "access_denied");
+      });
+    },
+  };
+}
+
+type Services = NonNullable<TestServerOptions["services"]>;
+
+const servicesAt = (origin: string): TestServerOptions => {
+  const service = (slug: string, title: string, auth: object) => ({
+    slug,
+    title,
+    summary: `What ${title} does.`,
+    serviceIntegration: {
+      baseUrl: "https://api.example",
+      auth,
+      operations: [{ id: "list", method: "GET", path: "/list" }],
+    },
+  });
+  return {
+    egress: { allow: [{ cidr: "127.0.0.0/8" }] },
+    services: [
+      service("tracker", "Tracker", {
+        scheme: "oauth2",
+        authorizeUrl: `${origin}/authorize`,
+        tokenUrl: `${origin}/token`,
+        revocationUrl: `${origin}/revoke`,
+        scopes: ["issues:read"],
+      }),
+      service("mailer", "Mailer", { scheme: "apiKey", in: "header", name: "X-Key" }),
+      service("clock", "Clock", { scheme: "none" }),
+    ] as unknown as Services,
+  };
+};
+
+const rowOf = (page: Page, title: string) =>
+  page.getByRole("table", { name: "Services" }).getByRole("row").filter({ hasText: title });
+const status = (page: Page) => page.getByRole("status", { name: "Connect status" });
+
+/** Follows the link to the consent page; answers the tab that opens. */
+async function openConsent(page: Page): Promise<Page> {
+  const link = page.getByRole("link", { name: "Open consent page" });
+  const [tab] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
+  return tab;
+}
+
+describeWith("chromium")("the connections", () => {
+  const studio = useStudio();
+
+  test("connects by a consent in a tab of its own; a denied one says so and can be tried again", async () => {
+    const provider = await startProvider();
+    await using server = await startServer(servicesAt(provider.origin));
+    const page = await studio.open(server.url, {
+      place: "#/connections",
+      expected: [/status of 404/],
+    });
+    await rowOf(page, "Tracker").getByText("not connected").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Connect tracker" }).click();
+    const form = page.getByRole("form", { name: "Connect tracker" });
+    await form.getByLabel("Client ID").fill("client");
+    const secret = form.getByLabel("Client secret");
+    expect(await secret.getAttribute("type")).toBe("password");
+    await secret.fill(SECRET);
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Continue" }).click();
+    const link = form.getByRole("link", { name: "Open consent page" });
+    await link.waitFor();
+    expect(await status(page).textContent()).toBe("waiting");
+    expect(await link.getAttribute("rel")).toContain("noopener");
+    expect(await link.getAttribute("target")).toBe("_blank");
+    await expectAccessible(page);
+
+    const tab = await openConsent(page);
+    await tab.waitForLoadState();
+    expect(await tab.evaluate(() => window.opener)).toBe(null);
+    await status(page).getByText("connected").waitFor();
+    await rowOf(page, "Tracker").getByText("connected", { exact: true }).waitFor();
+    const shown = await page.evaluate(() =>
+      [...document.querySelectorAll("input")].map(({ value }) => value).join(" "),
+    );
+    expect(`${await page.content()} ${shown}`).not.toContain(SECRET);
+
+    provider.deny();
+    await page.getByRole("button", { name: "Reconnect tracker" }).click();
+    await openConsent(page);
+    await status(page).getByText("failed: access_denied").waitFor();
+    await form.getByRole("button", { name: "Try again" }).click();
+    await status(page).getByText("waiting").waitFor();
+    await openConsent(page);
+    await status(page).getByText("connected").waitFor();
+    await form.getByRole("button", { name: "Close" }).click();
+
+    await page.getByRole("button", { name: "Disconnect tracker" }).click();
+    const dialog = page.getByRole("dialog", { name: "Disconnect tracker?" });
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Disconnect" }).click();
+    await rowOf(page, "Tracker").getByText("not connected").waitFor();
+  });
+
+  test("takes the address at which a consent on another machine ended", async () => {
+    const provider = await startProvider();
+    await using server = await startServer(servicesAt(provider.origin));
+    await server.client.invoke("set_service_secret", {
+      slug: "tracker",
+      service: "tracker",
+      value: { client_id: "client", client_secret: SECRET },
+    });
+    const page = await studio.open(server.url, { place: "#/connections" });
+    await page.getByRole("button", { name: "Connect tracker" }).click();
+    await page.getByRole("link", { name: "My browser is on another machine" }).click();
+    const address = page.getByLabel("Address after the consent");
+    await address.fill("http://127.0.0.1:50000/callback");
+    await page.getByRole("button", { name: "Finish" }).click();
+    await page.getByRole("alert").getByText("has no code and no state").waitFor();
+    const link = page.getByRole("link", { name: "Open consent page" });
+    const answer = await fetch((await link.getAttribute("href")) ?? "", { redirect: "manual" });
+    await address.fill(answer.headers.get("location") ?? "");
+    await page.getByRole("button", { name: "Finish" }).click();
+    await status(page).getByText("connected").waitFor();
+    await rowOf(page, "Tracker").getByText("connected", { exact: true }).waitFor();
+  });
+
+  test("stores the key of a service, which is not in the page afterwards", async () => {
+    await using server = await startServer(servicesAt("http://127.0.0.1:9"));
+    const page = await studio.open(server.url, { place: "#/connections" });
+    await rowOf(page, "Clock").getByText("needs no credential").waitFor();
+    await page.getByRole("button", { name: "Connect mailer" }).click();
+    const field = page.getByRole("form", { name: "Connect mailer" }).getByLabel("API key");
+    expect(await field.getAttribute("type")).toBe("password");
+    await field.fill(KEY);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await rowOf(page, "Mailer").getByText("connected", { exact: true }).waitFor();
+    expect(await page.content()).not.toContain(KEY);
+  });
+
+  test("says how a server gets services", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, { place: "#/connections" });
+    await page.getByRole("heading", { name: "No services" }).waitFor();
+    await expectAccessible(page);
+  });
+});
