@@ -1,6 +1,6 @@
 /** The canvas and its tree on a page of their own: what a pointer and keys do, and how much work they cost. */
 import { readFile } from "node:fs/promises";
-import { type Box, type Drawing, layoutDrawing } from "@millrace/graph";
+import { type Box, type Drawing, type Line, layoutDrawing } from "@millrace/graph";
 import { describeWith } from "@millrace/test-support";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -334,15 +334,15 @@ describeWith("chromium")("the canvas", () => {
         await ask(page, "work");
         await page.getByRole("button", { name: "Theme" }).click();
         await settledOnce(page);
-        const { frames, lines } = await ask(page, "work");
-        return lines / frames;
+        const { frames, curves } = await ask(page, "work");
+        return curves / frames;
       };
       const start = opened(picture, view);
-      expect(await drawn()).toBe(scene.within(seenBy(start, view)).lines.length);
+      expect(await drawn()).toBe(curvesOf(scene.within(seenBy(start, view)).lines));
       expect(await cards(page)).toBe(0);
       await page.getByRole("button", { name: "Fit" }).click();
       await settled(page);
-      expect(await drawn()).toBe(picture.lines.length);
+      expect(await drawn()).toBe(curvesOf(picture.lines));
 
       await ask(page, "select", "node7");
       const { x, y } = await stage(page);
@@ -408,6 +408,11 @@ describeWith("chromium")("the canvas", () => {
     });
   }
 });
+
+/** A line of n points has n - 1 curves. */
+function curvesOf(lines: readonly Line[]): number {
+  return lines.reduce((sum, { points }) => sum + points.length - 1, 0);
+}
 
 /** The most boxes that a window of this size meets, among windows that begin at a box. */
 function densest(

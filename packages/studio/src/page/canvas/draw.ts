@@ -33,6 +33,15 @@ export interface Frame {
 
 /** Below this zoom an arrow has no tip. */
 const TIP_ZOOM = 0.2;
+/** Width of a line in a picture that is drawn small, in pixels of the device. */
+const HAIR_PX = 0.9;
+/**
+ * Lines of one path. Each path of its own costs time, and so do paths of thousands of curves: 5,000 lines of a fitted picture take
+ * 5.3 ms one by one and 1.4 ms in parts of 64, and their tips 5.8 ms, 1.4 ms, and 195 ms as one path.
+ */
+const PER_PATH = 64;
+/** Boxes lower than this have no border, in pixels. */
+const BORDER_PX = 5;
 /** Boxes of this height and more have a symbol, in pixels. */
 const SYMBOL_PX = 12;
 /** Boxes of this width and more have their id, in pixels. */
@@ -115,42 +124,54 @@ function kindOf({ edge }: Line): (typeof KINDS)[number] {
   return edge.implied ? "implied" : edge.port === "error" ? "fault" : "edge";
 }
 
-const paths = new WeakMap<Line, Path2D>();
-
-/** The curves of a line, in units of the picture: it leaves and arrives straight up or down. */
-function pathOf(line: Line): Path2D {
-  const known = paths.get(line);
-  if (known !== undefined) return known;
-  const path = new Path2D();
-  let [beforeX, beforeY] = line.points[0] as Point;
-  path.moveTo(beforeX, beforeY);
-  for (const [x, y] of line.points.slice(1)) {
+/** Adds the curves of a line, in units of the picture: it leaves and arrives straight up or down. */
+function addCurves(context: CanvasRenderingContext2D, { points }: Line): void {
+  let [beforeX, beforeY] = points[0] as Point;
+  context.moveTo(beforeX, beforeY);
+  for (let at = 1; at < points.length; at += 1) {
+    const [x, y] = points[at] as Point;
     const middle = (beforeY + y) / 2;
-    path.bezierCurveTo(beforeX, middle, x, middle, x, y);
+    context.bezierCurveTo(beforeX, middle, x, middle, x, y);
     [beforeX, beforeY] = [x, y];
   }
-  paths.set(line, path);
-  return path;
+}
+
+/** Calls `paint` for each part of a list of lines, as one path each. */
+function inParts(
+  context: CanvasRenderingContext2D,
+  lines: readonly Line[],
+  paint: { readonly add: (line: Line) => void; readonly end: () => void },
+): void {
+  for (let at = 0; at < lines.length; at += PER_PATH) {
+    context.beginPath();
+    for (const line of lines.slice(at, at + PER_PATH)) paint.add(line);
+    paint.end();
+  }
 }
 
 function drawLines(context: CanvasRenderingContext2D, lines: readonly Line[], frame: Frame): void {
   const { camera, density, palette, scene } = frame;
   const { zoom } = camera;
   const scale = zoom * density;
+  const hair = HAIR_PX / density; // lines of up to one pixel of the device cost a fraction of wider ones
   context.setTransform(scale, 0, 0, scale, -camera.x * scale, -camera.y * scale);
   for (const kind of KINDS) {
     const some = lines.filter((line) => kindOf(line) === kind);
     if (some.length === 0) continue;
     context.strokeStyle = palette[kind];
     context.fillStyle = palette[kind];
-    context.lineWidth = Math.max(kind === "fault" ? 2 : 1.6, 0.8 / zoom);
+    context.lineWidth = Math.max(kind === "fault" ? 2 : 1.6, hair / zoom);
     context.setLineDash(kind === "implied" ? [3, 4].map((part) => part * context.lineWidth) : []);
-    for (const line of some) context.stroke(pathOf(line));
+    inParts(context, some, {
+      add: (line) => addCurves(context, line),
+      end: () => context.stroke(),
+    });
     context.setLineDash([]);
     if (zoom < TIP_ZOOM) continue;
-    context.beginPath();
-    for (const { points } of some) addTip(context, points);
-    context.fill();
+    inParts(context, some, {
+      add: ({ points }) => addTip(context, points),
+      end: () => context.fill(),
+    });
   }
   if (zoom < NEAR_ZOOM) return;
   context.font = `11px ${palette.font}`;
@@ -190,6 +211,14 @@ function drawText(context: CanvasRenderingContext2D, box: Box, frame: Frame): vo
   const headH = Math.min(box.h, HEAD_H) * camera.zoom;
   const { state, problems = 0 } = details.get(path) ?? {};
   const isSelected = path === selected;
+  const isTiny = headH < BORDER_PX && !isSelected;
+  if (isTiny) {
+    if (isBody(box)) return;
+    context.fillStyle =
+      problems > 0 ? palette.fault : state === undefined ? palette.line : palette[`state-${state}`];
+    context.fillRect(left, top, Math.max(1, w), Math.max(1, headH));
+    return;
+  }
   if (!isBody(box)) {
     context.fillStyle = state === undefined ? palette.surface : palette[`state-${state}`];
     context.fillRect(left, top, w, headH);

@@ -128,19 +128,19 @@ function place(): void {
   picture.value = layoutDrawing(drawing.peek(), pins.peek());
 }
 
-/** Drawing that was done: `lines` are curves, counted over all frames. */
-const work = { frames: 0, lines: 0 };
+/** Drawing that was done: curves of lines are counted over all frames. */
+const work = { frames: 0, curves: 0 };
 countWork();
 function countWork(): void {
   const { prototype } = CanvasRenderingContext2D;
-  const { clearRect, stroke } = prototype;
+  const { clearRect, bezierCurveTo } = prototype;
   prototype.clearRect = function (...given) {
     work.frames += 1;
     clearRect.apply(this, given);
   };
-  prototype.stroke = function (...given: unknown[]) {
-    if (given[0] instanceof Path2D) work.lines += 1;
-    (stroke as (...all: unknown[]) => void).apply(this, given);
+  prototype.bezierCurveTo = function (...given) {
+    work.curves += 1;
+    bezierCurveTo.apply(this, given);
   };
 }
 
@@ -149,7 +149,7 @@ const guest = {
   /** Work since the last call. */
   work(): typeof work {
     const done = { ...work };
-    Object.assign(work, { frames: 0, lines: 0 });
+    Object.assign(work, { frames: 0, curves: 0 });
     return done;
   },
   show(count: number): void {
