@@ -3,7 +3,6 @@
 import type { Completion, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
 import type { CompletionKind, Completion as Offered } from "@millrace/dsl/editor";
 import { analysisOf } from "./current.ts";
-import { markdownNode } from "./markdown.ts";
 
 /** What is offered without being asked for: behind these, and while a word is typed. */
 const TRIGGER = /[\w.@":${>-]$|->\s$|:\s$/;
@@ -56,6 +55,9 @@ function toOption(offered: Offered): Completion {
 }
 
 function documented(documentation: () => string): Node | null {
-  const markdown = documentation();
-  return markdown === "" ? null : markdownNode(markdown);
+  const text = documentation();
+  if (text === "") return null;
+  const node = document.createElement("p");
+  node.textContent = text;
+  return node;
 }

@@ -102,6 +102,14 @@ describeWith("chromium")("an editor of flows", () => {
     await page.getByRole("option", { name: "body" }).waitFor();
   });
 
+  test("shows what the catalog says of an offer as it stands", async () => {
+    await fill(FLOW.replace("http.request", "¦"));
+    await page.keyboard.type("lo");
+    await page.getByRole("option", { name: "log" }).waitFor();
+    const info = page.locator(".cm-completionInfo");
+    await info.getByText("Says **it** in \\ `words`", { exact: true }).waitFor();
+  });
+
   test("says what a thing is, by pointer and by keyboard", async () => {
     await fill(FLOW.replace("http.request", "http.¦request"));
     await page.keyboard.press("Alt+F1");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { toggleComment } from "@codemirror/commands";
-import { foldable, getIndentation, matchBrackets } from "@codemirror/language";
+import { ensureSyntaxTree, foldable, getIndentation, matchBrackets } from "@codemirror/language";
 import { EditorState, type TransactionSpec } from "@codemirror/state";
 import { gzipBytes } from "@millrace/test-support/bundle";
 import { expect, test } from "vitest";
@@ -9,12 +9,18 @@ import * as codemirror from "../src/index.ts";
 import { flow } from "../src/index.ts";
 import { errorsIn } from "./spans.ts";
 
+/** Far more than a short text takes on a busy machine. */
+const PARSE_MS = 60_000;
+
 /** A state of an editor over a text, with the cursor at its `¦`. */
 function stateOf(marked: string): EditorState {
   const at = marked.indexOf("¦");
   const doc = marked.replace("¦", "");
   const selection = { anchor: Math.max(at, 0) };
-  return EditorState.create({ doc, selection, extensions: [flow()] });
+  const state = EditorState.create({ doc, selection, extensions: [flow()] });
+  // A new state is parsed for some milliseconds only; the tree of all of it is in the next one.
+  ensureSyntaxTree(state, doc.length, PARSE_MS);
+  return state.update({}).state;
 }
 
 /** The indent that a new line at the cursor gets. */

@@ -4,10 +4,21 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { type AnalysisSource, analysisSource, flow, flowAnalysis } from "@millrace/codemirror";
-import { createAnalyser } from "@millrace/dsl/editor";
+import { createAnalyser, type Project } from "@millrace/dsl/editor";
 import { catalog } from "../../dsl/test/fixtures/catalog.ts";
 
-const project = { ...catalog, flowUri: (slug: string) => `file:///${slug}.flow` };
+/** Text of a catalog that would be markup. */
+const SUMMARY = "Says **it** in \\ `words`";
+
+const project: Project = {
+  ...catalog,
+  entry(type, version) {
+    const entry = catalog.entry(type, version);
+    return type === "log" && entry !== undefined ? { ...entry, summary: SUMMARY } : entry;
+  },
+  types: () => catalog.types(),
+  flowUri: (slug) => `file:///${slug}.flow`,
+};
 
 const analysed = analysisSource(createAnalyser(project));
 const held: ((error: Error) => void)[] = [];

@@ -109,7 +109,7 @@ export interface Completion {
   readonly insert: string;
   /** One line: a type or a signature. */
   readonly detail?: string;
-  /** Markdown. */
+  /** Plain text. */
   readonly documentation?: () => string;
   readonly deprecated?: boolean;
   /** Smaller is better; equal ranks are sorted by label. */
