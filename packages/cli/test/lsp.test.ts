@@ -1,77 +1,11 @@
 /** `millrace lsp` as an editor starts it: a real process, frames on stdin and stdout, the project of the file's folder. */
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { BIN, scratch } from "./cli.ts";
-
-interface Message {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: {
-    readonly uri: string;
-    readonly diagnostics: readonly {
-      readonly code: string;
-      readonly message: string;
-      readonly range: { readonly start: { readonly line: number } };
-    }[];
-  };
-  readonly result?: unknown;
-}
-
-/** Sends messages, and ends the server once it has answered all requests and published the diagnostics of so many files. */
-async function converse(
-  cwd: string,
-  messages: readonly object[],
-  files = 1,
-): Promise<{ answers: readonly Message[]; code: number | null; rest: string }> {
-  const child = spawn(process.execPath, [BIN, "lsp"], { cwd, stdio: "pipe" });
-  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
-  const send = (message: object): void => {
-    const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-    child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-  };
-  let bytes = Buffer.alloc(0);
-  let stderr = "";
-  const answers: Message[] = [];
-  child.stderr.on("data", (chunk) => {
-    stderr += String(chunk);
-  });
-  for (const message of messages) send(message);
-  for await (const chunk of child.stdout) {
-    bytes = Buffer.concat([bytes, chunk as Buffer]);
-    for (;;) {
-      const head = /^Content-Length: (\d+)\r\n\r\n/.exec(bytes.toString("latin1", 0, 64));
-      const from = head?.[0].length ?? 0;
-      const to = from + Number(head?.[1] ?? Number.POSITIVE_INFINITY);
-      if (bytes.length < to) break;
-      answers.push(JSON.parse(bytes.toString("utf8", from, to)));
-      bytes = bytes.subarray(to);
-    }
-    const isDone = messages.every((message) => {
-      const { id } = message as Message;
-      return id === undefined || answers.some((answer) => answer.id === id);
-    });
-    if (answers.some(({ id }) => id === 99)) send({ method: "exit" });
-    else if (isDone && answers.filter(({ method }) => method !== undefined).length >= files) {
-      send({ id: 99, method: "shutdown" });
-    }
-  }
-  return { answers, code: await ended, rest: String(bytes) + stderr };
-}
-
-const START = [
-  { id: 1, method: "initialize", params: { processId: null, rootUri: null, capabilities: {} } },
-  { method: "initialized", params: {} },
-];
-
-const opened = (file: string, text: string): object => ({
-  method: "textDocument/didOpen",
-  params: {
-    textDocument: { uri: pathToFileURL(file).href, languageId: "millrace-flow", version: 1, text },
-  },
-});
+import { converse, opened, START } from "./lsp-client.ts";
 
 test("the server finds what `validate` finds, formats as `fmt` does, and leaves with 0", async () => {
   const cwd = await scratch();
@@ -125,39 +59,70 @@ test("a header without a length ends the process with 1, and nothing but frames 
   expect(await ended).toBe(1);
 });
 
-test("it knows the flows beside a file, and runs no code of the project", async () => {
+test("it knows the flows beside a file, and no request runs code of the project", async () => {
   const cwd = await scratch();
   const marker = join(cwd, "ran");
   const trap = `require("node:fs").writeFileSync(${JSON.stringify(marker)}, "");`;
-  mkdirSync(join(cwd, "trap"));
-  writeFileSync(join(cwd, "trap", "index.js"), trap);
-  writeFileSync(
-    join(cwd, "trap", "package.json"),
-    JSON.stringify({
-      name: "trap",
-      version: "1.0.0",
-      main: "index.js",
-      millrace: { entry: "index.js" },
-    }),
-  );
-  writeFileSync(join(cwd, "millrace.json"), JSON.stringify({ extensions: ["./trap"] }));
+  for (const folder of ["trap", join("node_modules", "trapped")]) {
+    mkdirSync(join(cwd, folder), { recursive: true });
+    writeFileSync(join(cwd, folder, "index.js"), trap);
+    writeFileSync(
+      join(cwd, folder, "package.json"),
+      JSON.stringify({
+        name: basename(folder),
+        version: "1.0.0",
+        main: "index.js",
+        scripts: { preinstall: "node index.js", postinstall: "node index.js" },
+        millrace: { manifestVersion: 1, entry: "index.js", catalog: "index.js" },
+      }),
+    );
+  }
+  for (const name of ["millrace.config.js", "index.js", "child.flow.js", ".pnpmfile.cjs"]) {
+    writeFileSync(join(cwd, name), trap);
+  }
+  writeFileSync(join(cwd, "millrace.json"), JSON.stringify({ extensions: ["./trap", "trapped"] }));
   writeFileSync(join(cwd, "child.flow"), "flow 1 child\n\ninput size: int\n");
   const file = join(cwd, "a.flow");
-  const text = 'flow 1 a\n\nnode call: subflow {\n  flow = "child"\n}\n';
+  const text = 'flow 1 a\n\nnode call: subflow {\n  flow = "child"\n}\n\nnode b: trap.x {}\n';
   const textDocument = { uri: pathToFileURL(file).href };
+  const position = { line: 3, character: 12 };
+  const range = { start: { line: 0, character: 0 }, end: position };
+  const requests: readonly (readonly [method: string, params: object])[] = [
+    ["textDocument/definition", { position }],
+    ["textDocument/completion", { position }],
+    ["textDocument/hover", { position }],
+    ["textDocument/signatureHelp", { position }],
+    ["textDocument/references", { position, context: {} }],
+    ["textDocument/documentHighlight", { position }],
+    ["textDocument/prepareRename", { position }],
+    ["textDocument/rename", { position: { line: 2, character: 6 }, newName: "other" }],
+    ["textDocument/documentSymbol", {}],
+    ["textDocument/foldingRange", {}],
+    ["textDocument/selectionRange", { positions: [position] }],
+    ["textDocument/formatting", { options: {} }],
+    ["textDocument/documentLink", {}],
+    ["textDocument/semanticTokens/full", {}],
+    ["textDocument/semanticTokens/range", { range }],
+    ["textDocument/codeAction", { range, context: { diagnostics: [] } }],
+    ["workspace/executeCommand", { command: "millrace.explain", arguments: ["FLOW3001"] }],
+    ["completionItem/resolve", { label: "child", data: { uri: textDocument.uri, index: 0 } }],
+  ];
   const { answers, code } = await converse(cwd, [
     ...START,
     opened(file, text),
-    {
-      id: 2,
-      method: "textDocument/definition",
-      params: { textDocument, position: { line: 3, character: 12 } },
-    },
+    { method: "workspace/didChangeWatchedFiles", params: { changes: [] } },
+    ...requests.map(([method, params], id) => ({
+      id: id + 2,
+      method,
+      params: { textDocument, ...params },
+    })),
+    { method: "textDocument/didSave", params: { textDocument } },
   ]);
   expect(code).toBe(0);
   expect(answers.find(({ id }) => id === 2)?.result).toMatchObject({
     uri: pathToFileURL(join(cwd, "child.flow")).href,
   });
+  expect(answers.filter(({ error }) => error !== undefined)).toEqual([]);
   expect(existsSync(marker)).toBe(false);
 });
 

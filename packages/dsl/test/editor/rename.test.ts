@@ -154,7 +154,7 @@ function checkNames(text: string, to: string, most: number): number {
     validateFlow(of.parsed.graph, catalog).map(({ code }) => code);
   const known = codes(reading);
   // Where names are wrong already, another name is another finding.
-  const isSound = !known.some((code) => /^FLOW(?:20|5009|4001|4012|4016|6003)/.test(code));
+  const isSound = !known.some((code) => /^FLOW(?:20|5009|4001|4005|4012|4016|6003)/.test(code));
   const step = Math.max(1, Math.floor(names.places.length / most));
   let renamed = 0;
   for (const [index, place] of names.places.entries()) {
