@@ -3,16 +3,18 @@ import type { NodeView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { formatDuration } from "../../parts/format.ts";
+import { lazily } from "../../parts/lazily.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
 import { refusal } from "../../state/meta.ts";
 import { CallsTab } from "./calls-tab.tsx";
 import { DefinitionTab } from "./definition-tab.tsx";
 import { AttemptsTab, InputTab, LogTab, type NodeTabProps, OutputTab } from "./node-tabs.tsx";
-import { Rerun } from "./rerun.tsx";
 import { useRun } from "./run-context.ts";
 import { flowPathOf, nodeAt, topOf } from "./run-items.ts";
 import { useNodeEvents } from "./use-node-events.ts";
+
+const Rerun = lazily(async () => (await import("./rerun.tsx")).Rerun);
 
 /** The complementary region "Inspector". `wanted`: the tab that something else on the screen asked for. */
 export function Inspector({

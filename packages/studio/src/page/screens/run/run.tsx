@@ -5,13 +5,12 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { backend, connection, isUnreachable } from "../../backend.ts";
 import { formatTime } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
+import { lazily } from "../../parts/lazily.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
 import { NodeTree } from "../../parts/tree/node-tree.tsx";
 import { placeHref, type ScreenProps, setQuery } from "../../router.ts";
 import { openRun, type RunSession } from "../../state/run-session.ts";
-import { Confirmations } from "./confirmation.tsx";
-import { Events } from "./events.tsx";
 import { Failure, failureOf } from "./failure.tsx";
 import { FlowView } from "./flow-view.tsx";
 import { Inspector } from "./inspector.tsx";
@@ -21,11 +20,14 @@ import { RunProvider, type RunScreenContext, useRun } from "./run-context.ts";
 import { RunHeader } from "./run-header.tsx";
 import { runItems } from "./run-items.ts";
 import { Summary } from "./summary.tsx";
-import { Timeline } from "./timeline.tsx";
 import "./run.css";
 
 /** Pause after the last move of the slider before it is written to the address, in milliseconds: browsers bound how often that may be. */
 const ADDRESS_MS = 250;
+
+const Events = lazily(async () => (await import("./events.tsx")).Events);
+const Timeline = lazily(async () => (await import("./timeline.tsx")).Timeline);
+const Questions = lazily(async () => (await import("./questions.tsx")).Questions);
 
 /** A run, at `#/runs/<id>`. */
 export function RunScreen({ place }: ScreenProps): ComponentChildren {
@@ -102,7 +104,7 @@ function Shown({
           <Problem error={session.error.value} />
         )}
         <Failure onDefinition={() => setNodeTab("definition")} />
-        <Confirmations />
+        <OpenQuestions />
         <div class="run-panes">
           <Nodes />
           <div class="run-views">
@@ -188,6 +190,16 @@ function Views({ tab }: { readonly tab: string }): ComponentChildren {
       onChoose={(chosen) => setQuery({ tab: chosen === "flow" ? undefined : chosen })}
     />
   );
+}
+
+/** What the run asks; nothing where it asks nothing. */
+function OpenQuestions(): ComponentChildren {
+  const { session } = useRun();
+  session.revision.value;
+  const { confirmations, summary } = session.view;
+  const open = [...confirmations.values()].filter(({ state }) => state === "requested");
+  if (open.length === 0 || summary !== null) return null;
+  return <Questions ids={open.map(({ id }) => id).join(" ")} />;
 }
 
 /** While the server cannot be reached: as of when the run is shown. */

@@ -17,18 +17,8 @@ import { useAction } from "../../state/use-action.ts";
 import { useValue } from "../../state/use-value.ts";
 import { useRun } from "./run-context.ts";
 
-/** The open questions of the run. */
-export function Confirmations(): ComponentChildren {
-  const { session } = useRun();
-  session.revision.value;
-  const { view } = session;
-  const open = [...view.confirmations.values()].filter(({ state }) => state === "requested");
-  const ids = open.map(({ id }) => id).join(" ");
-  if (open.length === 0 || view.summary !== null) return null;
-  return <Questions key={session.runId} ids={ids} />;
-}
-
-function Questions({ ids }: { readonly ids: string }): ComponentChildren {
+/** The open questions of the run. `ids`: theirs, with blanks between them. */
+export function Questions({ ids }: { readonly ids: string }): ComponentChildren {
   const { runId } = useRun().session;
   const { value, error } = useValue(`${runId} ${ids}`, () =>
     backend.invoke("list_confirmations", { runId, limit: 200 }),
