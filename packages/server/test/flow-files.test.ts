@@ -2,6 +2,7 @@
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -167,6 +168,10 @@ test("a text that cannot be read is never lost: a save is refused, and keeps it 
   writeFileSync(join(dir, "say.flow"), Uint8Array.of(0xff, 0xfe));
   const bytes = await problemOf(await put(server, "say", say("x"), "*"));
   expect(bytes.detail).toContain("it is no UTF-8");
+  // Neither is a file that is too large to be read.
+  write("say.flow", `# ${"x".repeat(16 * 1024 * 1024)}`);
+  const large = await problemOf(await put(server, "say", say("x"), "*"));
+  expect(large.detail).toContain("it has more than 16777216 bytes");
   write("say.flow", say("mended"));
   await expect
     .poll(async () => (await show(server, "say"))[0].dsl, { timeout: 20_000 })
@@ -215,6 +220,19 @@ test("a template of somewhere else keeps its name, and the file has another one,
     dsl: give("edited while nobody looked"),
   });
   expect((await show(third.server, "say"))[0].dsl).toContain("elsewhere");
+});
+
+test("a file that cannot be written is a problem that names it, and nothing is stored", async () => {
+  const { server, path, dir } = await folderOf({ "say.flow": say("a") });
+  mkdirSync(path("fresh.flow"));
+  const refused = await problemOf(await put(server, "fresh", say("b")));
+  expect(refused.code).toBe("store_read_only");
+  expect(refused.detail).toMatch(/^fresh\.flow cannot be written \(E[A-Z]+\)$/);
+  expect(await slugs(server)).toEqual(["say"]);
+  expect(readdirSync(dir).sort()).toEqual(["fresh.flow", "say.flow"]);
+  rmSync(dir, { recursive: true });
+  expect((await put(server, "say", say("c"), "*")).status).toBe(200);
+  expect(readdirSync(dir)).toEqual(["say.flow"]);
 });
 
 test("links are neither read nor written through", async () => {

@@ -1,13 +1,25 @@
 /** Files of a folder of flows: read whole, replaced whole. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { chmod, copyFile, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
 
-/** A file as it lies on the disk. `text` is null where its bytes are no UTF-8. */
+/** A file as it lies on the disk. */
 export interface DiskFile {
-  readonly text: string | null;
-  /** SHA-256 of its bytes, in hex. */
+  /** Absent: it is no text, for this reason. */
+  readonly text?: string;
+  readonly problem?: string;
+  /** SHA-256 of its bytes, in hex; of one that is too large to be read, of its size and time. */
   readonly digest: string;
 }
 
@@ -37,9 +49,13 @@ export async function listFlows(dir: string): Promise<readonly string[]> {
 export async function readFlow(path: string): Promise<DiskFile | null> {
   try {
     const found = await lstat(path);
-    if (!found.isFile() || found.size > MAX_BYTES) return null;
+    if (!found.isFile()) return null;
+    if (found.size > MAX_BYTES) {
+      const digest = digestOf(Buffer.from(`${found.size} ${found.mtimeMs}`));
+      return { problem: `it has more than ${MAX_BYTES} bytes`, digest };
+    }
     const bytes = await readFile(path);
-    return { text: decode(bytes), digest: digestOf(bytes) };
+    return { ...decode(bytes), digest: digestOf(bytes) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
@@ -50,10 +66,11 @@ export function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Replaces a file, so that nobody reads half of it; it keeps its mode. */
+/** Replaces a file, so that nobody reads half of it; it keeps its mode. A folder that is gone is made again. */
 export async function replaceFlow(path: string, bytes: Uint8Array): Promise<void> {
   const part = `${path}.${process.pid}.part`;
   try {
+    await mkdir(dirname(path), { recursive: true });
     const before = await lstat(path).catch(() => undefined);
     await writeFile(part, bytes, { flag: "wx", flush: true });
     if (before?.isFile()) await chmod(part, before.mode & 0o7777);
@@ -79,10 +96,10 @@ export async function keepCopy(dir: string, file: string, digest: string): Promi
 export const keptName = (file: string, digest: string): string =>
   `${file}.kept-${digest.slice(0, KEPT_DIGITS)}`;
 
-function decode(bytes: Uint8Array): string | null {
+function decode(bytes: Uint8Array): Pick<DiskFile, "text" | "problem"> {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return null;
+    return { problem: "it is no UTF-8" };
   }
 }

@@ -65,14 +65,12 @@ export async function openFlowFiles(
   const { templates } = parts.store;
   const files = new Files(dir, parts, report ?? ((text) => parts.log.warn({}, text)));
   await inTurn(templates, async () => {
-    for (const file of await listFlows(dir)) await files.adopt(file);
+    for (const file of await listFlows(dir)) await files.adopt(file).catch(files.tell);
   });
   const settling = new Map<string, NodeJS.Timeout>();
   const look = (file: string): void => {
     settling.delete(file);
-    inTurn(templates, () => files.adopt(file)).catch((error: unknown) =>
-      parts.log.error({ err: error, file }, "flow.not_read"),
-    );
+    void inTurn(templates, () => files.adopt(file).catch(files.tell));
   };
   const watcher = watch(dir, { persistent: false }, (_event, name) => {
     if (name === null || stemOf(name) === undefined) return;
@@ -110,6 +108,12 @@ class Files {
     this.#mark = createHash("sha256").update(real).digest("hex").slice(0, MARK_DIGITS);
   }
 
+  /** Tells why a file was not taken. */
+  readonly tell = (error: unknown): void => {
+    if (ProblemError.isInstance(error)) this.#report(error.message);
+    else this.#parts.log.error({ err: error }, "flow.not_read");
+  };
+
   keeps(slug: string): boolean {
     return this.#bySlug.has(slug) || this.#parts.store.templates.get(slug) === null;
   }
@@ -140,7 +144,11 @@ class Files {
     const bytes = Buffer.from(text);
     const digest = digestOf(bytes);
     const disk = await this.#unlost(entry);
-    if (disk?.digest !== digest) await replaceFlow(join(this.#dir, entry.file), bytes);
+    if (disk?.digest !== digest) {
+      await replaceFlow(join(this.#dir, entry.file), bytes).catch((error: unknown) =>
+        refuse(`${entry.file} cannot be written`, error),
+      );
+    }
     this.#know({ file: entry.file, slug, seen: digest });
     return true;
   }
@@ -149,7 +157,9 @@ class Files {
     const entry = this.#bySlug.get(slug);
     if (entry === undefined) return;
     await this.#unlost(entry);
-    await rm(join(this.#dir, entry.file), { force: true });
+    await rm(join(this.#dir, entry.file), { force: true }).catch((error: unknown) =>
+      refuse(`${entry.file} cannot be deleted`, error),
+    );
     this.#byFile.delete(entry.file);
     this.#bySlug.delete(slug);
   }
@@ -158,7 +168,7 @@ class Files {
   async adopt(file: string): Promise<void> {
     const stem = stemOf(file);
     if (stem === undefined) return;
-    const disk = await readFlow(join(this.#dir, file));
+    const disk = await this.#look(file);
     const known = this.#byFile.get(file);
     if (disk === null) {
       if (known !== undefined) this.#know({ ...known, seen: null, problem: undefined });
@@ -206,8 +216,8 @@ class Files {
   }
 
   /** What a file means; as text, why it cannot be read. A flow that does not run yet is a flow. */
-  #read({ text }: DiskFile): ReadFlow | string {
-    if (text === null) return "it is no UTF-8";
+  #read({ text, problem = "" }: DiskFile): ReadFlow | string {
+    if (text === undefined) return problem;
     const { registry, limits } = this.#parts;
     try {
       return readText(text, { host: { registry }, limits, takesErrors: true });
@@ -229,6 +239,12 @@ class Files {
     return `${plain.slice(0, MAX_SLUG - SHORT_DIGITS - 1).replace(/-+$/, "")}-${short}`;
   }
 
+  #look(file: string): Promise<DiskFile | null> {
+    return readFlow(join(this.#dir, file)).catch((error: unknown) =>
+      refuse(`${file} cannot be read`, error),
+    );
+  }
+
   #isOurs({ source }: Template): boolean {
     return source.folder === this.#mark;
   }
@@ -247,7 +263,7 @@ class Files {
 
   /** The file as it is now, when nothing of it would be lost. Throws `etag_mismatch` for bytes that were not seen. */
   async #unlost({ file, seen, refused }: Entry): Promise<DiskFile | null> {
-    const disk = await readFlow(join(this.#dir, file));
+    const disk = await this.#look(file);
     if (disk === null || disk.digest === seen) return disk;
     if (disk.digest !== refused) {
       throw new ProblemError("etag_mismatch", { detail: `${file} has changed on the disk` });
@@ -256,6 +272,15 @@ class Files {
     this.#report(`what ${file} held is kept as ${kept}`);
     return disk;
   }
+}
+
+const FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Throws what the disk says as a problem: the file is where this flow is stored. */
+function refuse(what: string, cause: unknown): never {
+  const { code } = cause as NodeJS.ErrnoException;
+  const detail = `${what} (${code ?? "unknown"})`;
+  throw new ProblemError(FULL.has(code) ? "store_full" : "store_read_only", { detail, cause });
 }
 
 /** The name of a file as a slug. */
