@@ -136,6 +136,7 @@ node a: transform {
     });
     const page = await studio.open(server.url, { place: "#/flows" });
     await page.getByRole("table", { name: "Flows" }).getByText(HTML).first().waitFor();
+    await page.getByRole("table", { name: "Flows" }).getByText("\\u202e").waitFor();
     expect(await markup(page)).toBe(0);
     await page.getByRole("link", { name: "hostile" }).click();
     await page

@@ -1,6 +1,7 @@
 /** What went wrong, as the server says it: title, detail, the places that it names, and the id of the request. */
 import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
+import { VisibleText } from "./value-view/visible-text.tsx";
 
 /** The one `alert` of a screen; nothing without an error. */
 export function Problem({
@@ -22,19 +23,31 @@ export function Problem({
 
 function Details({ error }: { readonly error: unknown }): ComponentChildren {
   const problem = ClientError.isInstance(error) ? error.problem : undefined;
-  if (problem === undefined) return <p class="problem">{messageOf(error)}</p>;
+  if (problem === undefined) {
+    return (
+      <p class="problem">
+        <VisibleText text={messageOf(error)} />
+      </p>
+    );
+  }
   const { title, detail, errors = [], requestId } = problem;
   return (
     <div class="problem">
       <p>
         <strong>{title}</strong>
-        {detail !== undefined && <>: {detail}</>}
+        {detail !== undefined && ": "}
+        <VisibleText text={detail ?? ""} />
       </p>
       {errors.length > 0 && (
         <ul>
           {errors.map((each) => (
             <li key={`${each.pointer} ${each.message}`}>
-              {each.pointer !== "" && <code>{each.pointer}</code>} {each.message}
+              {each.pointer !== "" && (
+                <code>
+                  <VisibleText text={each.pointer} />
+                </code>
+              )}{" "}
+              <VisibleText text={each.message} />
             </li>
           ))}
         </ul>

@@ -95,6 +95,9 @@ describeWith("chromium")("a form", () => {
       await tags.getByRole("button", { name: "Add to tags" }).click();
       await text(`tags ${at + 1}`).fill(tag);
     }
+    await text("tags 3").fill("");
+    expect(await page.evaluate(() => guest.heldJson())).toContain('["one","two",""]');
+    await text("tags 3").fill("three");
     await tags.getByRole("button", { name: "Move tags 3 up" }).click();
     await tags.getByRole("button", { name: "Remove tags 1" }).click();
     await page.getByRole("button", { name: "Add address" }).click();

@@ -1,5 +1,6 @@
 /** A page with one part of the studio on it, for tests of parts with any value. */
-import type { FlowInput, Json, JsonSchema, ValueRef } from "@millrace/contracts";
+import { problemError } from "@millrace/client";
+import type { FlowInput, Json, JsonSchema, ProblemDocument, ValueRef } from "@millrace/contracts";
 import { type ComponentChildren, render } from "preact";
 import { useState } from "preact/hooks";
 import { act } from "preact/test-utils";
@@ -89,7 +90,13 @@ export async function typeJson(text: string): Promise<void> {
 /** Shows the dialog of a run. `refusal`: what starting it is answered with. */
 export function showDialog(
   inputs: readonly FlowInput[],
-  { draftKey, refusal }: { readonly draftKey?: string; readonly refusal?: string } = {},
+  {
+    draftKey,
+    refusal,
+  }: {
+    readonly draftKey?: string;
+    readonly refusal?: Pick<ProblemDocument, "code" | "title">;
+  } = {},
 ): Promise<void> {
   started.length = 0;
   return show(
@@ -99,7 +106,7 @@ export function showDialog(
       draftKey={draftKey}
       onClose={() => render(null, main())}
       onStart={async (values) => {
-        if (refusal !== undefined) throw new Error(refusal);
+        if (refusal !== undefined) throw problemError(refusal as ProblemDocument);
         started.push(values);
       }}
     />,

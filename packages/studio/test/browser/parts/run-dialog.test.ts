@@ -21,11 +21,11 @@ describeWith("chromium")("the dialog of a run", () => {
   async function show(
     page: Page,
     inputs: readonly FlowInput[],
-    options: { readonly draftKey?: string; readonly refusal?: string } = {},
+    options: { readonly draftKey?: string; readonly refusal?: object } = {},
   ): Promise<void> {
     await page.evaluate(
       async (given) => {
-        const [declared, how] = JSON.parse(given) as [FlowInput[], object];
+        const [declared, how] = JSON.parse(given) as Parameters<Guest["showDialog"]>;
         await guest.showDialog(declared, how);
       },
       JSON.stringify([inputs, options]),
@@ -83,13 +83,34 @@ describeWith("chromium")("the dialog of a run", () => {
     expect(await field(page, "name").inputValue()).toBe("");
   });
 
-  test("keeps what was typed and says why a run was not started", async () => {
+  test("shows at its field what the server refuses, until the field is changed", async () => {
     const { page } = open;
-    await show(page, [], { refusal: "too many runs are waiting" });
-    await page.getByText("The flow has no inputs.").waitFor();
+    const errors = [{ pointer: "/name", code: "input_invalid", message: "the name is taken" }];
+    const refusal = { code: "input_invalid", title: "The inputs do not fit the flow", errors };
+    await show(page, [{ name: "name", schema: { type: "string" } }], { refusal });
+    await field(page, "name").fill("Ada");
     await page.getByRole("button", { name: "Start run" }).click();
-    await page.getByRole("alert").getByText("too many runs are waiting").waitFor();
-    await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("alert").getByText("The inputs do not fit the flow").waitFor();
+    expect(await field(page, "name").inputValue()).toBe("Ada");
+    expect(await field(page, "name").getAttribute("aria-invalid")).toBe("true");
+    const list = page.getByRole("list", { name: "Wrong values" });
+    expect(await list.getByRole("listitem").allTextContents()).toEqual(["name the name is taken"]);
+    await expectAccessible(page);
+    await field(page, "name").fill("Bea");
+    expect(await field(page, "name").getAttribute("aria-invalid")).toBe(null);
+    expect(await page.getByRole("alert").textContent()).toBe("");
+  });
+
+  test("of a flow without inputs says so, and is closed by Cancel and by Escape", async () => {
+    const { page } = open;
+    for (const close of [
+      () => page.getByRole("button", { name: "Cancel" }).click(),
+      () => page.keyboard.press("Escape"),
+    ]) {
+      await show(page, []);
+      await page.getByText("The flow has no inputs.").waitFor();
+      await close();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
   });
 });

@@ -23,17 +23,29 @@ export function checkForm(schema: JsonSchema, value: Json | undefined): readonly
   ];
 }
 
-const NO_RULES = (): readonly FormFinding[] => [];
+const ANY: JsonSchema = {};
+const NO_RULES: Rules = () => [];
+
+type Rules = (value: Json) => readonly FormFinding[];
+
+const read = new WeakMap<JsonSchema, Rules>();
+
+/** The rules of a schema, read once: a value is checked whenever somebody types. */
+function rulesOf(schema: JsonSchema): Rules {
+  const rules = read.get(schema) ?? readRules(schema);
+  read.set(schema, rules);
+  return rules;
+}
 
 /** The rules of a schema. Words that cannot be checked here are left out: the server checks them. */
-function rulesOf(schema: JsonSchema): (value: Json) => readonly FormFinding[] {
+function readRules(schema: JsonSchema): Rules {
   const compiled = compileSchema(schema);
   if (compiled.ok) return compiled.check;
-  const known = compiled.problems.reduce<Json | undefined>(
+  const checked = compiled.problems.reduce<Json | undefined>(
     (rest, { pointer }) => without(rest, pointerKeys(pointer)),
     schema,
   );
-  const second = compileSchema(isObject(known) ? (known as JsonSchema) : {});
+  const second = compileSchema(isObject(checked) ? (checked as JsonSchema) : {});
   return second.ok ? second.check : NO_RULES;
 }
 
@@ -53,7 +65,7 @@ export function checkInputs(
   values: JsonObject,
 ): readonly FormFinding[] {
   const findings = declared.flatMap((input): readonly FormFinding[] => {
-    const { name, schema = {} } = input;
+    const { name, schema = ANY } = input;
     const pointer = pointerSegment(name);
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) {

@@ -1,6 +1,7 @@
 /** Controls for values that are chosen: a box for yes and no, buttons for up to seven values, a list for more. */
 import type { Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
+import { escapedText } from "../value-view/escapes.ts";
 import { choicesOf, isSame } from "./shape.ts";
 import type { ValueControlProps } from "./text-controls.tsx";
 
@@ -104,5 +105,5 @@ export function SelectControl(props: ValueControlProps): ComponentChildren {
 }
 
 function optionText(value: Json): string {
-  return typeof value === "string" && value !== "" ? value : JSON.stringify(value);
+  return escapedText(typeof value === "string" && value !== "" ? value : JSON.stringify(value));
 }

@@ -105,7 +105,11 @@ export function FieldProblems({
     <ul id={`${id}.problem`} class="field-problems">
       {findings.map((finding) => (
         <li key={`${finding.pointer} ${finding.message}`}>
-          {finding.pointer !== pointer && <code>{finding.pointer.slice(pointer.length)} </code>}
+          {finding.pointer !== pointer && (
+            <code>
+              <VisibleText text={finding.pointer.slice(pointer.length)} />{" "}
+            </code>
+          )}
           <VisibleText text={finding.message} />
         </li>
       ))}

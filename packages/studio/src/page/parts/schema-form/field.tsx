@@ -1,6 +1,7 @@
 /** One value of a form: the control of its schema, or its JSON where that says more or somebody asks for it. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { VisibleText } from "../value-view/visible-text.tsx";
 import { BoxControl, ButtonsControl, isBox, isButtons, SelectControl } from "./choice-controls.tsx";
 import type { FieldProps } from "./field-context.ts";
 import { FieldNote, FieldProblems, hasNote, useFieldPlace } from "./field-frame.tsx";
@@ -54,7 +55,9 @@ function SingleField(props: ShownProps & { readonly isJson: boolean }): Componen
     <div class={box ? "field field-box" : "field"}>
       <div class="field-head">
         {box && <BoxControl {...given} />}
-        <label for={id}>{name}</label>
+        <label for={id}>
+          <VisibleText text={name} />
+        </label>
         {isRequired && !box && <span class="muted field-needed">needed</span>}
         {toggle}
       </div>
@@ -92,7 +95,9 @@ function GroupField(props: ShownProps): ComponentChildren {
         "aria-invalid": described["aria-invalid"],
       })}
     >
-      <legend>{name}</legend>
+      <legend>
+        <VisibleText text={name} />
+      </legend>
       <div class="field-corner">
         {!isButtonsGroup &&
           (!isRequired || shape.isNullable) &&

@@ -1,11 +1,12 @@
 /** Controls for values that hold others: objects and lists. */
-import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
+import type { Json, JsonObject } from "@millrace/contracts";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
+import { VisibleText } from "../value-view/visible-text.tsx";
 import { type FieldProps, FormContext, fieldId } from "./field-context.ts";
 import { memberOf, moved, withMember } from "./form-value.ts";
-import { newItem, type Shape } from "./shape.ts";
+import { emptyItem, newItem, type Shape } from "./shape.ts";
 
 /** What a group gets: its field, and its schema as it is read. */
 export interface GroupProps extends FieldProps {
@@ -43,7 +44,9 @@ export function ObjectControl(props: GroupProps): ComponentChildren {
         />
       ))}
       {others.length > 0 && (
-        <p class="muted field-note">Also holds {others.join(", ")}: change it as JSON.</p>
+        <p class="muted field-note">
+          Also holds <VisibleText text={others.join(", ")} />: change it as JSON.
+        </p>
       )}
     </>
   );
@@ -79,7 +82,7 @@ export function ListControl(props: GroupProps): ComponentChildren {
               root={root}
               value={item}
               isRequired
-              onChange={(next) => onChange(items.with(at, next ?? null))}
+              onChange={(next) => onChange(items.with(at, next ?? emptyItem(schema, root)))}
             />
             <span class="field-item-actions">
               <button
@@ -122,7 +125,7 @@ export function ListControl(props: GroupProps): ComponentChildren {
         id={`${id}.add`}
         onClick={() => {
           target.current = fieldId(form, `${pointer}/${items.length}`);
-          onChange([...items, newItem(schema, root as JsonSchema)]);
+          onChange([...items, newItem(schema, root)]);
         }}
       >
         Add to {name}

@@ -6,12 +6,13 @@ import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
+import { VisibleText } from "../value-view/visible-text.tsx";
 import type { FormFinding } from "./check-form.ts";
 import { Field } from "./field.tsx";
 import { FormContext, focusField, placeName } from "./field-context.ts";
 import { FieldProblems, useFieldPlace } from "./field-frame.tsx";
 import { hasUnread, isUnread, memberOf, unread, withMember } from "./form-value.ts";
-import { shapeOf } from "./shape.ts";
+import { emptyItem, shapeOf } from "./shape.ts";
 import { JsonControl } from "./text-controls.tsx";
 import "./schema-form.css";
 
@@ -60,7 +61,7 @@ export function SchemaForm({
           root={schema}
           value={value}
           isRequired
-          onChange={(next) => onChange(next ?? null)}
+          onChange={(next) => onChange(next ?? emptyItem(schema, schema))}
         />
       )}
     </FormFrame>
@@ -122,7 +123,9 @@ function Members({
         />
       ))}
       {others.length > 0 && (
-        <p class="muted field-note">Also holds {others.join(", ")}: change it as JSON.</p>
+        <p class="muted field-note">
+          Also holds <VisibleText text={others.join(", ")} />: change it as JSON.
+        </p>
       )}
     </>
   );
@@ -208,9 +211,9 @@ function Findings({
                 focusField(id, pointer);
               }}
             >
-              {pointer === "" ? "value" : placeName(pointer)}
+              <VisibleText text={pointer === "" ? "value" : placeName(pointer)} />
             </a>{" "}
-            {message}
+            <VisibleText text={message} />
           </li>
         ))}
       </ul>

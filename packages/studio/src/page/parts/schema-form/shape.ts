@@ -97,11 +97,16 @@ export function startValue(
 
 /** A value in the place of one that a person adds: the start, else what an empty control holds. */
 export function newItem(given: Json | undefined, root: JsonSchema): Json {
-  const start = startValue(given, root);
-  if (start !== undefined) return start;
   const { control, schema } = shapeOf(given, root);
-  if (control === "choice") return choicesOf(schema)[0] ?? null;
-  return control === "text" || control === "secret" || control === "date" ? "" : null;
+  const first = control === "choice" ? choicesOf(schema)[0] : undefined;
+  return startValue(given, root) ?? first ?? emptyItem(given, root);
+}
+
+/** What stands in the place of an item whose control was emptied: a list has no gaps. */
+export function emptyItem(given: Json | undefined, root: JsonSchema): Json {
+  const { control, isNullable } = shapeOf(given, root);
+  const isText = control === "text" || control === "secret" || control === "date";
+  return isText && !isNullable ? "" : null;
 }
 
 function controlOf(schema: JsonSchema): Control {

@@ -20,3 +20,10 @@ export function piecesOf(text: string): readonly TextPiece[] {
   if (from < text.length) pieces.push(text.slice(from));
   return pieces;
 }
+
+/** A text with its escapes, for places that take no elements. */
+export function escapedText(text: string): string {
+  return piecesOf(text)
+    .map((piece) => (typeof piece === "string" ? piece : piece.escape))
+    .join("");
+}

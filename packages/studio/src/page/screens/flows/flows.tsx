@@ -8,6 +8,7 @@ import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { navigate, placeHref, type ScreenProps, setQuery } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -19,7 +20,14 @@ const COLUMNS: readonly Column<TemplateSummary>[] = [
     isHead: true,
     cell: ({ slug }) => <a href={placeHref(["flows", slug])}>{slug}</a>,
   },
-  { title: "Name", cell: ({ name, description }) => <span title={description}>{name}</span> },
+  {
+    title: "Name",
+    cell: ({ name, description }) => (
+      <span title={description}>
+        <VisibleText text={name} />
+      </span>
+    ),
+  },
   { title: "Version", cell: ({ version }) => version },
   { title: "Tags", cell: ({ tags }) => tags.join(", ") },
   { title: "Changed", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
