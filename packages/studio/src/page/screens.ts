@@ -28,6 +28,8 @@ const triggers = async (): Promise<Screen> =>
   (await import("./screens/triggers/triggers.tsx")).TriggersScreen;
 const connections = async (): Promise<Screen> =>
   (await import("./screens/connections/connections.tsx")).ConnectionsScreen;
+const models = async (): Promise<Screen> =>
+  (await import("./screens/models/models.tsx")).ModelsScreen;
 
 const TRIGGERS: ReadonlySet<string | undefined> = new Set([undefined, "schedules", "webhooks"]);
 
@@ -57,6 +59,8 @@ export function routeOf({ path }: Place): Route | undefined {
       return TRIGGERS.has(second) ? { key: "triggers", load: triggers } : undefined;
     case "connections":
       return second === undefined ? { key: "connections", load: connections } : undefined;
+    case "models":
+      return second === undefined ? { key: "models", load: models } : undefined;
     default:
       return undefined;
   }

@@ -100,5 +100,6 @@ export const SCREENS: readonly ScreenShot[] = [
     ready: heading("No webhooks"),
   },
   { name: "connections", place: () => "#/connections", ready: heading("No services") },
+  { name: "models", place: () => "#/models", ready: heading("No local models here") },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];

@@ -1,0 +1,115 @@
+/** The form that installs a model: where it comes from, and the digest that its file must have. */
+import type { ModelInstallArgs } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useId, useRef, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { useAction } from "../../state/use-action.ts";
+
+/** Asks for source, name and digest. */
+export function InstallModel({
+  onStarted,
+  onCancel,
+}: {
+  readonly onStarted: () => void;
+  readonly onCancel: () => void;
+}): ComponentChildren {
+  const [source, setSource] = useState("");
+  const [id, setId] = useState("");
+  const [digest, setDigest] = useState("");
+  const [isUnverified, setUnverified] = useState(false);
+  const key = useRef(crypto.randomUUID());
+  const hint = useId();
+  const sha256 = digest
+    .trim()
+    .toLowerCase()
+    .replace(/^sha256:/, "");
+  const isWrong = sha256 !== "" && !/^[0-9a-f]{64}$/.test(sha256);
+  const install = useAction(async () => {
+    const args: ModelInstallArgs = {
+      source: sourceArg(source.trim()),
+      ...(id !== "" && { id }),
+      ...(sha256 !== "" && { sha256 }),
+      ...(isUnverified && { allowUnverified: true }),
+    };
+    try {
+      await backend.invoke("install_model", args, { idempotencyKey: key.current });
+    } catch (error) {
+      key.current = crypto.randomUUID();
+      throw error;
+    }
+    onStarted();
+  });
+  return (
+    <form
+      aria-label="Install model"
+      class="card form-card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isWrong) void install.run();
+      }}
+    >
+      <label>
+        Source
+        <input
+          required
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="https://…/model.gguf, or hub:<hub>/<item>"
+          value={source}
+          onInput={(event) => setSource(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Name
+        <input
+          spellcheck={false}
+          autocomplete="off"
+          placeholder="as in the source"
+          value={id}
+          onInput={(event) => setId(event.currentTarget.value.trim())}
+        />
+      </label>
+      <label>
+        SHA-256
+        <input
+          spellcheck={false}
+          autocomplete="off"
+          class="digest"
+          aria-invalid={isWrong}
+          aria-describedby={hint}
+          required={!isUnverified && /^https?:/.test(source)}
+          value={digest}
+          onInput={(event) => setDigest(event.currentTarget.value)}
+        />
+      </label>
+      <p id={hint} class={isWrong ? "problem" : "muted"}>
+        {isWrong
+          ? "A SHA-256 digest has 64 hexadecimal digits."
+          : "The publisher of the file gives it. A file with another digest is not installed."}
+      </p>
+      <label class="inline">
+        <input
+          type="checkbox"
+          checked={isUnverified}
+          onChange={(event) => setUnverified(event.currentTarget.checked)}
+        />{" "}
+        Install without a digest
+      </label>
+      {install.error !== undefined && <Problem error={install.error} />}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={install.isBusy}>
+          Install
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What is neither an address nor of a hub is a file of the server's machine. */
+function sourceArg(written: string): ModelInstallArgs["source"] {
+  return /^(https?|hub):/.test(written) ? written : { file: written };
+}

@@ -1,0 +1,216 @@
+/** Models of the server's machine: what is there, what is being fetched, and the programs that run them. */
+import type { Job, ModelEngine } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { formatBytes } from "../../parts/format.ts";
+import { Heading } from "../../parts/heading.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { isWired, refusal } from "../../state/meta.ts";
+import { useAction } from "../../state/use-action.ts";
+import { InstallModel } from "./install-model.tsx";
+import { ModelTable } from "./model-table.tsx";
+import { titleOf, useModels } from "./use-models.ts";
+import "./models.css";
+
+/** Models, jobs and engines; what to install where nothing manages models. */
+export function ModelsScreen(): ComponentChildren {
+  return (
+    <>
+      <Heading title="Models" />
+      {isWired("list_models") ? <Managed /> : <NotManaged />}
+    </>
+  );
+}
+
+function Managed(): ComponentChildren {
+  const models = useModels();
+  const [isNew, setNew] = useState(false);
+  const scan = useAction(() =>
+    backend.invoke("scan_models", {}, { idempotencyKey: crypto.randomUUID() }),
+  );
+  const why = refusal("admin");
+  const error = models.error ?? scan.error;
+  return (
+    <>
+      <div class="actions">
+        <button
+          type="button"
+          class="primary"
+          aria-expanded={isNew}
+          disabled={why !== undefined}
+          title={why}
+          onClick={() => setNew(!isNew)}
+        >
+          Install model
+        </button>
+        <button
+          type="button"
+          disabled={scan.isBusy || why !== undefined}
+          title={why}
+          onClick={() => void scan.run()}
+        >
+          Scan folders
+        </button>
+      </div>
+      {isNew && (
+        <InstallModel
+          onStarted={() => {
+            setNew(false);
+            models.reload();
+          }}
+          onCancel={() => setNew(false)}
+        />
+      )}
+      {error !== undefined && <Problem error={error} />}
+      {models.jobs.map((job) => (
+        <JobProgress key={job.id} job={job} onCancelled={models.reload} />
+      ))}
+      {models.failed.map((job) => (
+        <FailedJob key={job.id} job={job} onDismiss={() => models.dismiss(job.id)} />
+      ))}
+      {models.models === undefined ? (
+        error === undefined && <p class="muted">Loading…</p>
+      ) : models.models.length === 0 ? (
+        <section class="empty">
+          <h2>No models</h2>
+          <p>
+            A model of this machine answers flows without a provider. Install one from an https
+            address of a GGUF file, with the SHA-256 digest that its publisher gives.
+          </p>
+        </section>
+      ) : (
+        <ModelTable models={models.models} onChanged={models.reload} />
+      )}
+      {models.engines.length > 0 && <Engines engines={models.engines} onStarted={models.reload} />}
+    </>
+  );
+}
+
+function JobProgress({
+  job,
+  onCancelled,
+}: {
+  readonly job: Job;
+  readonly onCancelled: () => void;
+}): ComponentChildren {
+  const { id: jobId, stage, current, total } = job;
+  const cancel = useAction(async () => {
+    await backend.invoke("cancel_model_job", { jobId }, { idempotencyKey: crypto.randomUUID() });
+    onCancelled();
+  });
+  const why = refusal("admin");
+  const title = titleOf(job);
+  return (
+    <section class="card job" aria-label={title}>
+      <div class="job-line">
+        <strong>{title}</strong>
+        <progress aria-label={title} max={total || 1} value={total === 0 ? undefined : current} />
+        <span class="muted">
+          {stage}
+          {total > 0 && `, ${Math.floor((current / total) * 100)} % of ${formatBytes(total)}`}
+        </span>
+        <button
+          type="button"
+          disabled={cancel.isBusy || why !== undefined}
+          title={why}
+          onClick={() => void cancel.run()}
+        >
+          Cancel
+        </button>
+      </div>
+      {cancel.error !== undefined && <Problem error={cancel.error} />}
+    </section>
+  );
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  digest_mismatch:
+    "The file does not have the digest that was given, so it was not installed. Check the digest, or the source.",
+};
+
+function FailedJob({
+  job,
+  onDismiss,
+}: {
+  readonly job: Job;
+  readonly onDismiss: () => void;
+}): ComponentChildren {
+  const { code = "", message = "" } = job.error ?? {};
+  return (
+    <div role="alert">
+      <div class="problem">
+        <p>
+          <strong>{titleOf(job)} failed</strong>: {MEANINGS[code] ?? message}
+        </p>
+        <p class="muted">
+          {code}: {message}
+        </p>
+        <button type="button" onClick={onDismiss}>
+          Dismiss
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function Engines({
+  engines,
+  onStarted,
+}: {
+  readonly engines: readonly ModelEngine[];
+  readonly onStarted: () => void;
+}): ComponentChildren {
+  const fetchEngine = useAction(async (engineId: string) => {
+    await backend.invoke("fetch_engine", { engineId }, { idempotencyKey: crypto.randomUUID() });
+    onStarted();
+  });
+  const why = refusal("admin");
+  const columns: readonly Column<ModelEngine>[] = [
+    { title: "Engine", isHead: true, cell: ({ id }) => id },
+    { title: "Version", cell: ({ version }) => version ?? "–" },
+    { title: "State", cell: ({ state }) => state },
+    { title: "Platform", cell: ({ platform }) => platform },
+    { title: "Source", cell: ({ source }) => source ?? "–" },
+    {
+      title: "Actions",
+      isUntitled: true,
+      cell: ({ id, state }) =>
+        (state === "absent" || state === "invalid") && (
+          <div class="row-actions">
+            <button
+              type="button"
+              disabled={fetchEngine.isBusy || why !== undefined}
+              title={why}
+              onClick={() => void fetchEngine.run(id)}
+            >
+              Fetch engine
+            </button>
+          </div>
+        ),
+    },
+  ];
+  return (
+    <section>
+      <h2>Engines</h2>
+      <p class="muted">The programs that run models.</p>
+      {fetchEngine.error !== undefined && <Problem error={fetchEngine.error} />}
+      <DataTable name="Engines" columns={columns} rows={engines} keyOf={({ id }) => id} />
+    </section>
+  );
+}
+
+function NotManaged(): ComponentChildren {
+  return (
+    <section class="empty">
+      <h2>No local models here</h2>
+      <p>
+        The package that manages models is not installed beside this server, or the server was
+        started without models. Install it and start the server again:
+      </p>
+      <pre>npm install -g @millrace/local-models</pre>
+      <p>Flows can use the models of providers all the same.</p>
+    </section>
+  );
+}
