@@ -81,10 +81,7 @@ function refusalOf(place: Place, to: string, names: NameIndex): Refusal | undefi
   return { refused: "taken", message: `${shown(to)} is ${owner}; choose another name` };
 }
 
-/** A quoted name without its end. */
-const UNCLOSED = /^"(?!(?:[^"\\]|\\.)*"$)/;
-
-/** A rename is refused where text that could not be read holds the name, which may be meant there, or where its quotes are open. */
+/** A rename is refused where text that could not be read holds the name, which may be meant there, or where its spelling is wrong. */
 function unreadRefusal({ named }: Place, reading: Reading): Refusal | undefined {
   const { text, places } = reading;
   const offsets = [
@@ -92,13 +89,30 @@ function unreadRefusal({ named }: Place, reading: Reading): Refusal | undefined 
       const at = indexOfName(text.slice(start, end), named.name);
       return at === -1 ? -1 : start + at;
     }),
-    ...named.places.map(({ start, end }) => (UNCLOSED.test(text.slice(start, end)) ? start : -1)),
+    ...named.places.map((place) => (isMisspelt(place, reading) ? place.start : -1)),
   ];
   const offset = offsets.find((each) => each !== -1);
   if (offset === undefined) return undefined;
   const { line } = places.range(offset, offset).start;
   const message = `line ${line} cannot be read and holds ${shown(named.name)}; mend it first`;
   return { refused: "not_renamable", message };
+}
+
+/** A quoted name without its end. */
+const UNCLOSED = /^"(?!(?:[^"\\]|\\.)*"$)/;
+
+/** Whether a name is written so that it was only guessed: its quotes are open, or an escape in it is none. */
+function isMisspelt({ start, end }: Place, { text, parsed }: Reading): boolean {
+  if (UNCLOSED.test(text.slice(start, end))) return true;
+  return parsed.diagnostics.some(
+    ({ code, severity, range }) =>
+      /^FLOW[01]/.test(code) &&
+      severity === "error" &&
+      range !== undefined &&
+      start < range.end.offset &&
+      range.end.offset <= end &&
+      start <= range.start.offset,
+  );
 }
 
 /** Where a name stands in a text, not as a part of another; -1: nowhere. */

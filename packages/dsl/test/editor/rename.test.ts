@@ -139,6 +139,12 @@ describe("a rename is refused", () => {
       "root",
       /^not_renamable: line 10 cannot be read and holds base; mend it first/,
     ],
+    [
+      "a name with an escape that is none",
+      'input base: string\n\ninput "\\u¦" = 1',
+      "root",
+      /^not_renamable: line 5 cannot be read and holds \\u; mend it first/,
+    ],
     ["no name at the place", "flow 1 n¦ames", "other", /^not_renamable: nothing/],
     ["the index of a body", "+ ind¦ex", "at", /^not_renamable: index is the default name/],
   ])("%s", (_, marked, to, message) => {
