@@ -2,6 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { tabTo } from "./keyboard.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -18,28 +19,6 @@ function bigFlow(count: number): string {
 
 describeWith("chromium")("a flow of 1,000 nodes", () => {
   const studio = useStudio();
-
-  /** What has the focus: its role or element, and its name. */
-  const focused = (page: Page): Promise<string> =>
-    page.evaluate(() => {
-      const element = document.activeElement;
-      const name = element?.getAttribute("aria-label") ?? element?.textContent ?? "";
-      return `${element?.getAttribute("role") ?? element?.localName} ${name.slice(0, 60)}`;
-    });
-
-  const hasFocus = (target: Locator): Promise<boolean> =>
-    target.evaluate((element) => element.contains(document.activeElement));
-
-  /** Goes on with Tab until `target`, or something in it, has the focus. */
-  async function tabTo(page: Page, target: Locator): Promise<void> {
-    const way: string[] = [];
-    for (let press = 0; press < 60; press += 1) {
-      if ((await target.count()) > 0 && (await hasFocus(target.first()))) return;
-      await page.keyboard.press("Tab");
-      way.push(await focused(page));
-    }
-    throw new Error(`Tab does not lead there, only to ${JSON.stringify(way)}`);
-  }
 
   const tree = (page: Page): Locator => page.getByRole("tree", { name: "Nodes" });
   const notified = (page: Page, text: string): Promise<void> =>
