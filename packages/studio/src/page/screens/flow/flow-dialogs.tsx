@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact";
 import type { FlowProject } from "../../editor/project.ts";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
-import { RunDialog } from "../../parts/run-dialog.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { ChangedDialog } from "./changed-dialog.tsx";
 import { AddNodeDialog, RenameDialog, ShortcutsDialog } from "./dialogs.tsx";
 import { findNode, readersOf } from "./flow-view.ts";
+import { LazyRunDialog } from "./lazy-run-dialog.tsx";
 import { SaveDialog } from "./save-dialog.tsx";
 import { type FlowActions, noteOf } from "./use-flow-actions.ts";
 import type { OpenFlow } from "./use-flow-session.ts";
@@ -54,7 +54,7 @@ export function FlowDialogs({
       );
     case "run":
       return (
-        <RunDialog
+        <LazyRunDialog
           title="Run flow"
           inputs={graph?.inputs ?? []}
           draftKey={stored?.slug ?? graph?.id}
