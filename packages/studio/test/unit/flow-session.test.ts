@@ -1,0 +1,311 @@
+/** An open flow without a browser: its text, its drafts, and what becomes of them when it is saved. */
+import { ClientError } from "@millrace/client";
+import type { CatalogEntry, Template } from "@millrace/contracts";
+import { formatFlow } from "@millrace/dsl";
+import { applyEdits, type TextEdit } from "@millrace/dsl/editor";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Draft, draftsIn } from "../../src/page/state/drafts.ts";
+import {
+  type Ask,
+  differenceOf,
+  FlowSession,
+  type Stored,
+} from "../../src/page/state/flow-session.ts";
+import type { ProjectData } from "../../src/worker/protocol.ts";
+import { TextReader } from "../../src/worker/questions.ts";
+
+const FLOW = `flow 1 demo
+
+# Comes first.
+node one: transform {
+  value = 1
+}
+
+node two: transform {
+  value = one.value
+}
+`;
+
+const transform: CatalogEntry = {
+  type: "transform",
+  version: 1,
+  kind: "control",
+  title: "Transform",
+  summary: "",
+  category: "data",
+  tags: [],
+  fields: { type: "object", properties: { value: {} }, required: ["value"] },
+  output: { type: "object", properties: { value: {} } },
+  ports: [{ name: "out" }],
+  body: false,
+  effect: "pure",
+  requires: { secrets: [], permissions: {} },
+  defaults: {},
+  examples: [],
+  source: { package: "core" },
+  state: "ready",
+};
+const PROJECT: ProjectData = { entries: [transform], connections: [], flows: [] };
+
+/** The analysis of the worker, in this thread. */
+const askHere: Ask = async (text, name, ...args) => {
+  const answer = new TextReader(PROJECT, text).answers[name] as unknown as (
+    ...given: typeof args
+  ) => never;
+  return answer(...args);
+};
+
+/** A storage of a browser. */
+function storage(room = Number.POSITIVE_INFINITY) {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem(key: string, value: string) {
+      if (value.length > room) throw new DOMException("full", "QuotaExceededError");
+      kept.set(key, value);
+    },
+    removeItem: (key: string) => void kept.delete(key),
+  };
+}
+
+/** A server that has one flow, as `save_template` and `get_template` show it. */
+function serverOf(initial?: string) {
+  let version = initial === undefined ? 0 : 1;
+  let dsl = initial;
+  const stored = (): Stored => ({
+    template: { slug: "demo", version, dsl, name: "demo" } as unknown as Template,
+    etag: `"${version}"`,
+  });
+  const fail = (code: "etag_mismatch" | "flow_invalid" | "not_found"): never => {
+    throw new ClientError(code, code);
+  };
+  const call = async (command: string, args: Record<string, unknown>) => {
+    if (command === "get_template") {
+      if (dsl === undefined) fail("not_found");
+    } else {
+      const { ifMatch, ifNoneMatch } = args;
+      if (ifNoneMatch !== undefined && dsl !== undefined) fail("etag_mismatch");
+      if (ifMatch !== undefined && (dsl === undefined || ifMatch !== `"${version}"`)) {
+        fail("etag_mismatch");
+      }
+      const text = args["dsl"] as string;
+      if (text.includes("lgo")) fail("flow_invalid");
+      version += 1;
+      dsl = formatFlow(text).text;
+    }
+    const { template: value, etag } = stored();
+    return { value, etag, replayed: false };
+  };
+  return {
+    stored,
+    call: call as never,
+    remove: () => {
+      dsl = undefined;
+    },
+  };
+}
+
+/** A text with steps of Undo, as an editor has it. */
+function editorOf(session: FlowSession) {
+  const steps: string[] = [];
+  let text = session.text;
+  session.attach({
+    get text() {
+      return text;
+    },
+    apply(edits) {
+      steps.push(text);
+      text = applyEdits(text, edits);
+    },
+  });
+  return {
+    steps,
+    type(changed: string) {
+      steps.push(text);
+      text = changed;
+      session.textChanged();
+    },
+  };
+}
+
+function open(server: ReturnType<typeof serverOf>, kept = storage(), ask: Ask = askHere) {
+  const drafts = draftsIn(kept);
+  const stored = server.stored().template.version === 0 ? undefined : server.stored();
+  const ports = { ask, drafts, backend: { call: server.call }, now: () => Date.now() };
+  const session = new FlowSession(stored, ports);
+  return { session, kept, drafts, editor: editorOf(session) };
+}
+
+const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(1_000);
+
+describe("an open flow", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("reads its text, and reads it again when typing pauses", async () => {
+    const { session, editor } = open(serverOf(FLOW));
+    await settled();
+    expect(session.reading.value?.graph.nodes.map(({ id }) => id)).toEqual(["one", "two"]);
+    expect(session.problems.value).toEqual([]);
+    editor.type(FLOW.replace("node one: transform", "node one: transfrom"));
+    await settled();
+    expect(session.problems.value).toMatchObject([{ code: "FLOW3001", node: "one" }]);
+    session.close();
+  });
+
+  test("makes each change as one step of Undo, in the bytes that it touches", async () => {
+    const { session, editor } = open(serverOf(FLOW));
+    await session.change({ kind: "renameNode", path: "one", to: "first" });
+    expect(session.text).toBe(
+      FLOW.replace("node one", "node first").replace("one.value", "first.value"),
+    );
+    await session.change({ kind: "removeNode", path: "two" });
+    expect(editor.steps).toHaveLength(2);
+    expect(editor.steps[0]).toBe(FLOW);
+    expect(session.text).toContain("# Comes first.\nnode first");
+    await expect(
+      session.change({ kind: "removeField", path: "first", field: "none" }),
+    ).rejects.toThrow("has no field");
+    expect(editor.steps).toHaveLength(2);
+    session.close();
+  });
+
+  test("computes a change again when somebody types while it is computed", async () => {
+    let interrupt = (): void => {};
+    const slow: Ask = async (text, name, ...args) => {
+      const answer = await askHere(text, name, ...args);
+      if (name === "edit") interrupt();
+      return answer;
+    };
+    const { session, editor } = open(serverOf(FLOW), storage(), slow);
+    const above = `# Typed meanwhile.\n${FLOW}`;
+    interrupt = () => {
+      interrupt = () => {};
+      editor.type(above);
+    };
+    await session.change({ kind: "setLayout", path: "one", x: 3, y: 4 });
+    expect(session.text).toBe(`${above}\nlayout {\n  one = [3, 4]\n}\n`);
+    session.close();
+  });
+
+  test("takes what is stored for its text, and formats what was saved where nobody typed on", async () => {
+    const server = serverOf(FLOW);
+    const { session, editor } = open(server);
+    editor.type(FLOW.replace("value = 1", "value   =  2"));
+    expect(session.isDirty.value).toBe(true);
+    const saved = await session.save({ slug: "demo" });
+    expect(saved).toMatchObject({ kind: "saved", stored: { template: { version: 2 } } });
+    expect(session.text).toBe(FLOW.replace("value = 1", "value = 2"));
+    expect(session.isDirty.value).toBe(false);
+    expect(session.stored.value?.etag).toBe('"2"');
+    session.close();
+  });
+
+  test("does not overwrite another version, until a person says so", async () => {
+    const server = serverOf(FLOW);
+    const mine = open(server);
+    const other = open(server);
+    other.editor.type(FLOW.replace("1\n}", "7\n}"));
+    await other.session.save({ slug: "demo" });
+    const typed = FLOW.replace("1\n}", "8\n}");
+    mine.editor.type(typed);
+    const answer = await mine.session.save({ slug: "demo" });
+    expect(answer).toMatchObject({ kind: "changed", stored: { template: { version: 2 } } });
+    expect(mine.session.text).toBe(typed);
+    mine.session.keepMine(answer.stored);
+    expect((await mine.session.save({ slug: "demo" })).kind).toBe("saved");
+    const late = await other.session.save({ slug: "demo" });
+    other.session.takeTheirs(late.stored);
+    expect(other.session.text).toBe(typed);
+    expect(other.editor.steps.at(-1)).toBe(FLOW.replace("1\n}", "7\n}"));
+    expect(other.session.isDirty.value).toBe(false);
+    for (const { session } of [mine, other]) session.close();
+  });
+
+  test("a draft remembers the version that it began from", async () => {
+    const server = serverOf(FLOW);
+    const kept = storage();
+    const first = open(server, kept);
+    first.editor.type(FLOW.replace("1\n}", "5\n}"));
+    await settled();
+    first.session.close();
+    const other = open(server);
+    other.editor.type(FLOW.replace("1\n}", "6\n}"));
+    await other.session.save({ slug: "demo" });
+
+    const again = open(server, kept);
+    expect(again.session.text).toBe(FLOW.replace("1\n}", "5\n}"));
+    expect(again.session.restored.value).toBeTypeOf("number");
+    expect((await again.session.save({ slug: "demo" })).kind).toBe("changed");
+    again.session.discardDraft();
+    expect(again.session.text).toBe(FLOW.replace("1\n}", "6\n}"));
+    expect(kept.kept.size).toBe(0);
+    for (const { session } of [other, again]) session.close();
+  });
+
+  test("keeps the text that the server refuses, and that of a flow that was deleted", async () => {
+    const server = serverOf(FLOW);
+    const { session, editor, drafts } = open(server);
+    const wrong = FLOW.replace("transform", "lgo");
+    editor.type(wrong);
+    await expect(session.save({ slug: "demo" })).rejects.toThrow("flow_invalid");
+    await settled();
+    expect(session.text).toBe(wrong);
+    expect(drafts.read("demo")).toMatchObject({
+      text: wrong,
+      etag: '"1"',
+    } satisfies Partial<Draft>);
+    server.remove();
+    editor.type(FLOW);
+    await expect(session.save({ slug: "demo" })).rejects.toThrow("deleted on the server");
+    expect((await session.save({ slug: "demo" })).kind).toBe("saved");
+    session.close();
+  });
+
+  test("says when a draft is not kept: for what looks like a credential, and for want of room", async () => {
+    const secret = open(serverOf(FLOW));
+    secret.editor.type(FLOW.replace("value = 1", `value = "sk-proj-${"x1Y2".repeat(6)}"`));
+    await settled();
+    expect(secret.session.kept.value).toBe("secret");
+    expect(secret.kept.kept.size).toBe(0);
+    const full = open(serverOf(FLOW), storage(10));
+    full.editor.type(`${FLOW}\n`);
+    await settled();
+    expect(full.session.kept.value).toBe("full");
+    full.editor.type(FLOW);
+    await settled();
+    expect(full.session.kept.value).toBe("kept");
+    for (const { session } of [secret, full]) session.close();
+  });
+
+  test("keeps what was typed just before it is closed", async () => {
+    const { session, editor, drafts } = open(serverOf(FLOW));
+    editor.type(`${FLOW}# last\n`);
+    session.close();
+    expect(drafts.read("demo")?.text).toBe(`${FLOW}# last\n`);
+  });
+});
+
+test("what differs is one edit, and makes the other text", () => {
+  const texts = fc.string({ unit: fc.constantFrom("a", "b", "\n", "𝒳"), maxLength: 12 });
+  fc.assert(
+    fc.property(texts, texts, (before, after) => {
+      const edit: TextEdit | undefined = differenceOf(before, after);
+      expect(edit === undefined).toBe(before === after);
+      expect(applyEdits(before, edit === undefined ? [] : [edit])).toBe(after);
+    }),
+  );
+});
+
+test("a storage that something else has written to is no draft", () => {
+  const kept = storage();
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (value) => {
+      kept.setItem("millrace.draft.demo", value);
+      const draft = draftsIn(kept).read("demo");
+      if (draft !== undefined) expect(typeof draft.text).toBe("string");
+    }),
+  );
+});
