@@ -40,7 +40,8 @@ describeWith("chromium")("a typo", () => {
     await treeitem(page, "say, lgo, 1 problem").waitFor();
 
     await problem.getByRole("button", { name: "Go to" }).click();
-    await page.keyboard.type("# ");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type("x");
     await page.keyboard.press("Control+z");
     await problem.getByRole("button", { name: /^Fix: .*log/ }).click();
     await treeitem(page, "say, log").waitFor();

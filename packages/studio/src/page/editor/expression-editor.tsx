@@ -1,6 +1,7 @@
 /** A value as an expression that is typed. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { messageOf } from "../parts/problem.tsx";
 import type { ExpressionOptions, MountedExpression } from "./mount-expression.ts";
 
 /** An editor of one value. */
@@ -9,13 +10,15 @@ export function ExpressionEditor({
   ...options
 }: ExpressionOptions & { readonly isInvalid: boolean }): ComponentChildren {
   const { name, source, isReadOnly } = options;
+  const [failure, setFailure] = useState<string>();
   const host = useRef<HTMLDivElement>(null);
   const mounted = useRef<MountedExpression | undefined>(undefined);
   const latest = useRef(options);
   latest.current = options;
   useEffect(() => {
     let isWanted = true;
-    void import("./mount-expression.ts").then(({ mountExpression }) => {
+    const mount = async (): Promise<void> => {
+      const { mountExpression } = await import("./mount-expression.ts");
       if (!isWanted || host.current === null) return;
       mounted.current = mountExpression(host.current, {
         name,
@@ -24,7 +27,8 @@ export function ExpressionEditor({
         complete: (typed, offset) => latest.current.complete(typed, offset),
         onTyped: (typed) => latest.current.onTyped(typed),
       });
-    });
+    };
+    mount().catch((error: unknown) => isWanted && setFailure(messageOf(error)));
     return () => {
       isWanted = false;
       mounted.current?.destroy();
@@ -33,5 +37,10 @@ export function ExpressionEditor({
   }, [name, isReadOnly]);
   useEffect(() => mounted.current?.show(source), [source]);
   useEffect(() => mounted.current?.setInvalid(isInvalid), [isInvalid]);
-  return <div ref={host} class="expression" />;
+  return (
+    <>
+      {failure !== undefined && <p class="muted">The field could not be loaded: {failure}</p>}
+      <div ref={host} class="expression" />
+    </>
+  );
 }

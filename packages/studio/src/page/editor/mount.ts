@@ -5,7 +5,9 @@ import {
   history,
   historyKeymap,
   isolateHistory,
+  redo,
   toggleComment,
+  undo,
 } from "@codemirror/commands";
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
@@ -46,8 +48,12 @@ export interface EditorOptions {
 
 /** An editor in the page. */
 export interface MountedEditor extends TextHolder {
-  /** Shows a stretch and puts the cursor at its start. */
-  show(from: number, options?: { readonly focus?: boolean }): void;
+  /** Shows a place: the cursor comes there, or `to` ends what is selected. */
+  show(from: number, options?: { readonly to?: number; readonly focus?: boolean }): void;
+  /** Takes the last step back; false: there is none. */
+  undo(): boolean;
+  /** Makes the last step that was taken back once more; false: there is none. */
+  redo(): boolean;
   destroy(): void;
 }
 
@@ -80,15 +86,18 @@ export function mountEditor(host: HTMLElement, options: EditorOptions): MountedE
         scrollIntoView: true,
       });
     },
-    show(from, { focus = false } = {}) {
-      const at = Math.min(from, view.state.doc.length);
+    show(from, { to = from, focus = false } = {}) {
+      const { length } = view.state.doc;
+      const at = Math.min(from, length);
       view.dispatch({
-        selection: EditorSelection.cursor(at),
+        selection: EditorSelection.single(at, Math.min(to, length)),
         effects: EditorView.scrollIntoView(at, { y: "start", yMargin: SHOW_MARGIN }),
         userEvent: BY_PAGE,
       });
       if (focus) view.focus();
     },
+    undo: () => undo(view),
+    redo: () => redo(view),
     destroy: () => view.destroy(),
   };
 }

@@ -16,7 +16,7 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    const before = document.activeElement;
+    const before = focused();
     element.current?.showModal();
     return () => {
       if (before instanceof HTMLElement) before.focus();
@@ -41,6 +41,13 @@ export function Dialog({
       </div>
     </dialog>
   );
+}
+
+/** The element with the focus, also inside of a shadow root. */
+function focused(): Element | null {
+  let found = document.activeElement;
+  while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
+  return found;
 }
 
 /** A dialog before an act that cannot be taken back: it says what will happen, and "Cancel" has the focus. */

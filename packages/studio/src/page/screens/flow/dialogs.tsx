@@ -1,5 +1,6 @@
 /** Small dialogs of a flow: another name for a node, and what keys do. */
-import type { CatalogEntry, FieldValue, FlowNode, JsonObject } from "@millrace/contracts";
+import type { CatalogEntry, FieldValue, FlowNode } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -161,15 +162,17 @@ function freeName(type: string, taken: readonly string[]): string {
   return name;
 }
 
-/** Required fields as the first example of the type has them, so that the text says what belongs there. */
+/** Fields as the first example of the type has them, so that the text says what belongs there; of required fields these alone. */
 function exampleFields(entry: CatalogEntry | undefined): FlowNode["fields"] {
-  const required = entry?.fields["required"];
+  const listed = entry?.fields["required"];
+  const required: readonly unknown[] = Array.isArray(listed) ? listed : [];
   const example = entry?.examples[0]?.["fields"];
-  if (!Array.isArray(required) || typeof example !== "object" || example === null) return {};
+  if (!isObject(example)) return {};
   return Object.fromEntries(
-    Object.entries(example as JsonObject).flatMap(([name, value]): [string, FieldValue][] =>
-      required.includes(name) && value !== undefined ? [[name, value]] : [],
-    ),
+    Object.entries(example).flatMap(([name, value]): [string, FieldValue][] => {
+      const isShown = required.length === 0 || required.includes(name);
+      return isShown && value !== undefined ? [[name, value]] : [];
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The edges that leave a node, and a way to add one. */
-import type { CatalogEntry, FlowBody, FlowNode } from "@millrace/contracts";
+import type { CatalogEntry, FlowBody, FlowEdge, FlowNode } from "@millrace/contracts";
 import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -57,7 +57,7 @@ export function Edges({
           ports={portsOf(node, entry)}
           targets={around.nodes.flatMap(({ id }) => (id === node.id ? [] : [id]))}
           onAdd={(port, to) =>
-            void onChange({ kind: "addEdge", ...inside, edge: { from: node.id, port, to } })
+            void onChange({ kind: "addEdge", ...inside, edge: edgeOf(node.id, port, to) })
           }
         />
       )}
@@ -107,6 +107,11 @@ function NewEdge({
       </button>
     </div>
   );
+}
+
+/** An edge as it is written: `out` goes without saying. */
+function edgeOf(from: string, port: string, to: string): FlowEdge {
+  return { from, to, ...(port !== "out" && { port }) } as FlowEdge;
 }
 
 /** The ports of a type, those that a field of the node yields, and `error`. */

@@ -19,9 +19,13 @@ const OLD = "this is an old version, which is only read";
 export function FlowToolbar({
   flow: { session, old },
   actions,
+  undo,
+  redo,
 }: {
   readonly flow: OpenFlow;
   readonly actions: FlowActions;
+  readonly undo: () => void;
+  readonly redo: () => void;
 }): ComponentChildren {
   const { save, run, format, show } = actions;
   const isOld = old === undefined ? undefined : OLD;
@@ -34,6 +38,8 @@ export function FlowToolbar({
     (session.reading.value?.isWhole === false ? "mend the errors of syntax first" : undefined);
   const unsaved = stored === undefined ? "save the flow first" : undefined;
   const items: readonly MenuItem[] = [
+    { title: "Undo", onChoose: undo, refusal: isOld },
+    { title: "Redo", onChoose: redo, refusal: isOld },
     { title: "Run with options…", onChoose: () => show({ kind: "run" }), refusal: noRun },
     { title: "Save with details…", onChoose: () => show({ kind: "save" }), refusal: noSave },
     { title: "Versions…", onChoose: () => show({ kind: "versions" }), refusal: unsaved },

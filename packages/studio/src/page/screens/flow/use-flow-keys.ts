@@ -11,6 +11,8 @@ export interface FlowKeys {
   readonly problems: readonly FlowProblem[] | undefined;
   readonly isReadOnly: boolean;
   readonly goTo: (problem: FlowProblem) => void;
+  readonly undo: () => void;
+  readonly redo: () => void;
 }
 
 /** Listens to keys while the screen is shown and no dialog is open. */
@@ -20,7 +22,7 @@ export function useFlowKeys(keys: FlowKeys): void {
   const nextProblem = useRef(0);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      const { actions, problems = [], isReadOnly, goTo } = latest.current;
+      const { actions, problems = [], isReadOnly, goTo, undo, redo } = latest.current;
       if (event.defaultPrevented || actions.dialog !== undefined) return;
       const isCommand = event.ctrlKey || event.metaKey;
       const act = (allowed: boolean, work: () => unknown): void => {
@@ -35,6 +37,10 @@ export function useFlowKeys(keys: FlowKeys): void {
         act(!isReadOnly, actions.format);
       } else if (isCommand && event.key === "/" && !event.altKey) {
         act(true, () => actions.show({ kind: "shortcuts" }));
+      } else if (isCommand && !isReadOnly && !isField(event)) {
+        const key = event.key.toLowerCase();
+        if (key === "z") act(true, event.shiftKey ? redo : undo);
+        else if (key === "y") act(true, redo);
       } else if (event.key === "F8") {
         act(problems.length > 0, () => {
           const problem = problems[nextProblem.current % problems.length];
@@ -46,4 +52,11 @@ export function useFlowKeys(keys: FlowKeys): void {
     addEventListener("keydown", onKeyDown);
     return () => removeEventListener("keydown", onKeyDown);
   }, []);
+}
+
+/** Whether a key is for something that has an Undo of its own. */
+function isField(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.matches("input, textarea, select");
 }

@@ -87,10 +87,14 @@ export function Workbench({
     setQuery({ node: path });
     if (path !== undefined) void showInText(path);
   };
-  const goTo = ({ range }: FlowProblem): void => {
-    if (range !== undefined) editor.current?.show(range.start.offset, { focus: true });
+  const goTo = ({ range, node: place }: FlowProblem): void => {
+    setQuery({ node: place });
+    if (range === undefined) return;
+    editor.current?.show(range.start.offset, { to: range.end.offset, focus: true });
   };
-  useFlowKeys({ actions, problems, isReadOnly, goTo });
+  const undo = (): void => void editor.current?.undo();
+  const redo = (): void => void editor.current?.redo();
+  useFlowKeys({ actions, problems, isReadOnly, goTo, undo, redo });
   const moveTo = (path: string, x: number, y: number): void => {
     void actions.tryChange({ kind: "setLayout", path, x: Math.round(x), y: Math.round(y) });
   };
@@ -106,7 +110,7 @@ export function Workbench({
           {stored && `${stored.slug} v${old?.version ?? stored.version}`}
           {session.isDirty.value && " · not saved"}
         </span>
-        <FlowToolbar flow={flow} actions={actions} />
+        <FlowToolbar flow={flow} actions={actions} undo={undo} redo={redo} />
       </div>
       <Failures
         error={actions.error ?? session.failure.value}

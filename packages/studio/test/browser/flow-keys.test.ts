@@ -1,0 +1,116 @@
+/** The screen of a flow by keyboard alone, and for everybody while its dialogs are open. */
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { expectAccessible } from "./axe.ts";
+import { GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+describeWith("chromium")("the screen of a flow", () => {
+  const studio = useStudio();
+
+  test("is worked by keys: tree, dialogs, Undo from anywhere, save", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    await treeitem(page, "words, transform").focus();
+    await page.keyboard.press("ArrowDown");
+    expect(new URL(page.url()).hash).toContain("node=say");
+    await page.keyboard.press("Enter");
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    expect(await inspector.evaluate((element) => element === document.activeElement)).toBe(true);
+    await treeitem(page, "say, log").focus();
+    await page.keyboard.press("F2");
+    const rename = page.getByRole("dialog", { name: "Rename node" });
+    await rename.getByLabel("New name").fill("tell");
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    const renamed = GREETING.replace("node say", "node tell").replace("say ->", "tell ->");
+    await treeitem(page, "tell, log").waitFor();
+    await treeitem(page, "words, transform").focus();
+    await page.keyboard.press("Delete");
+    const remove = page.getByRole("dialog", { name: "Delete words?" });
+    await remove.getByText("It is read by tell").waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await remove.waitFor({ state: "detached" });
+
+    await page.keyboard.press("Control+s");
+    await page.getByText("Saved version 2").waitFor();
+    await treeitem(page, "words, transform").focus();
+    await page.keyboard.press("Control+z");
+    await treeitem(page, "say, log").waitFor();
+    await page.keyboard.press("Control+y");
+    await untilText(page, renamed);
+
+    await textbox(page).focus();
+    await page.keyboard.press("Control+/");
+    const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await keys.getByText("Ctrl+Enter").waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await keys.waitFor({ state: "detached" });
+    await page.keyboard.type("# back in the text\n");
+    await page.keyboard.press("F8"); // there is no problem to go to
+    expect(await textOf(page)).toContain("# back in the text");
+  });
+
+  test("goes to the problems in turn", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, { place: "#/new" });
+    await textbox(page).focus();
+    await page.keyboard.insertText(GREETING.replaceAll(": log", ": lgo"));
+    const problems = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
+    await problems.nth(1).waitFor();
+    await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).focus();
+    await page.keyboard.press("F8");
+    await page.waitForURL(/node=say/);
+    await page.keyboard.press("F8");
+    await page.waitForURL(/node=done/);
+  });
+
+  test("adds a node from the catalog with what it needs, and connects it", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    await treeitem(page, "say, log").waitFor();
+    const add = page
+      .getByRole("toolbar", { name: "Flow" })
+      .getByRole("button", { name: "Add node" });
+    await add.click();
+    const dialog = page.getByRole("dialog", { name: "Add node" });
+    await dialog.getByLabel("Search").fill("delay");
+    await dialog.getByLabel("Type").selectOption("delay");
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await treeitem(page, "delay, delay").waitFor();
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByRole("heading", { name: "delay" }).waitFor();
+    await inspector.getByRole("combobox", { name: "To" }).selectOption("say");
+    await inspector.getByRole("button", { name: "Add edge" }).click();
+    await inspector.getByRole("button", { name: "Remove the edge out to say" }).waitFor();
+    expect(await textOf(page)).toMatch(/node delay: delay \{[\s\S]*delay -> say/);
+    await page.getByText("No problems.").waitFor();
+  });
+
+  test("has panes that are sized by keys and can be hidden, also after a reload", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const border = page.getByRole("separator", { name: "Width of the canvas" });
+    await border.focus();
+    await page.keyboard.press("End");
+    expect(await border.getAttribute("aria-valuenow")).toBe("55");
+    await page.keyboard.press("ArrowLeft");
+    expect(await border.getAttribute("aria-valuenow")).toBe("53");
+    await page.getByRole("button", { name: "More" }).click();
+    await expectAccessible(page);
+    await page.getByRole("menuitemcheckbox", { name: "Show Inspector" }).click();
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    expect(await inspector.isVisible()).toBe(false);
+    await page.reload();
+    await textbox(page).waitFor();
+    expect(await border.getAttribute("aria-valuenow")).toBe("53");
+    expect(await inspector.isVisible()).toBe(false);
+  });
+});
