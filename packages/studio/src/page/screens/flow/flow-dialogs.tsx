@@ -2,15 +2,17 @@
 import type { ComponentChildren } from "preact";
 import type { FlowProject } from "../../editor/project.ts";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
+import { lazily } from "../../parts/lazily.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { ChangedDialog } from "./changed-dialog.tsx";
 import { AddNodeDialog, RenameDialog, ShortcutsDialog } from "./dialogs.tsx";
 import { findNode, readersOf } from "./flow-view.ts";
-import { LazyRunDialog } from "./lazy-run-dialog.tsx";
 import { SaveDialog } from "./save-dialog.tsx";
 import { type FlowActions, noteOf } from "./use-flow-actions.ts";
 import type { OpenFlow } from "./use-flow-session.ts";
 import { VersionsDialog } from "./versions-dialog.tsx";
+
+const RunDialog = lazily(async () => (await import("../../parts/run-dialog.tsx")).RunDialog);
 
 /** What the dialogs of a flow need. */
 export interface FlowDialogsProps {
@@ -54,7 +56,7 @@ export function FlowDialogs({
       );
     case "run":
       return (
-        <LazyRunDialog
+        <RunDialog
           title="Run flow"
           inputs={graph?.inputs ?? []}
           draftKey={stored?.slug ?? graph?.id}
