@@ -13,7 +13,7 @@ import {
   unreadPlaces,
   withMember,
 } from "../../src/page/parts/schema-form/form-value.ts";
-import { canShow, shapeOf, startValue } from "../../src/page/parts/schema-form/shape.ts";
+import { canShow, isSecret, shapeOf, startValue } from "../../src/page/parts/schema-form/shape.ts";
 import { patched, patchOf } from "../../src/page/screens/settings/merge-patch.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
@@ -133,6 +133,16 @@ test("references and both ways to allow null lead to the control of the type", (
   }
 });
 
+test("secrets are hidden, whatever their type, and known as such through references", () => {
+  const root = { $defs: { key: { type: "string", writeOnly: true } } };
+  expect(shapeOf({ $ref: "#/$defs/key" }, root).control).toBe("secret");
+  expect(shapeOf({ type: ["string", "null"], format: "password" }, {}).control).toBe("secret");
+  for (const type of ["number", "boolean", "array", "object"]) {
+    const shape = shapeOf({ type, writeOnly: true, properties: {} }, {});
+    expect([shape.control, isSecret(shape.schema)]).toEqual(["json", true]);
+  }
+});
+
 test("a schema that refers to itself is followed as far as its value goes", () => {
   const root = {
     type: "object",
@@ -151,6 +161,7 @@ test("a value that a control cannot show as it is, is shown as JSON", () => {
     false,
     false,
   ]);
+  expect(canShow(shapeOf({ type: "object", properties: {} }, {}), unread("{"))).toBe(false);
   const choice = shapeOf({ enum: ["a", { b: 1 }] }, {});
   expect([canShow(choice, { b: 1 }), canShow(choice, "c")]).toEqual([true, false]);
 });

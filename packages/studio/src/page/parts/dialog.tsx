@@ -15,6 +15,7 @@ export function Dialog({
 }): ComponentChildren {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const pressed = useRef<EventTarget | null>(null);
   useEffect(() => {
     const before = focused();
     element.current?.showModal();
@@ -31,8 +32,12 @@ export function Dialog({
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => {
-        if (event.target === element.current) onClose();
+      onPointerDown={({ target }) => {
+        pressed.current = target;
+      }}
+      onClick={({ target }) => {
+        // Whoever marks a text and lets go beside the dialog has not clicked there.
+        if (target === element.current && pressed.current === target) onClose();
       }}
     >
       <div class="dialog-body">

@@ -49,6 +49,10 @@ export function RunDialog({
   useEffect(() => {
     if (asked > 0) form.current?.querySelector<HTMLElement>(".form-problems")?.focus();
   }, [asked]);
+  useEffect(() => {
+    const fields = form.current?.querySelector(".field");
+    fields?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  }, []);
   const why = refusal("run");
   return (
     <Dialog title={title} onClose={onClose}>

@@ -39,7 +39,9 @@ describeWith("chromium")("the dialog of a run", () => {
     const { page } = open;
     await show(page, INPUTS);
     const dialog = page.getByRole("dialog", { name: "Run flow" });
-    expect(await field(page, "count").inputValue()).toBe("7");
+    const count = field(page, "count");
+    expect(await count.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await count.inputValue()).toBe("7");
     await dialog.getByText("How many Default: 7").waitFor();
     await field(page, "count").fill("2");
     await dialog.getByRole("button", { name: "Start run" }).click();
@@ -99,6 +101,20 @@ describeWith("chromium")("the dialog of a run", () => {
     await field(page, "name").fill("Bea");
     expect(await field(page, "name").getAttribute("aria-invalid")).toBe(null);
     expect(await page.getByRole("alert").textContent()).toBe("");
+  });
+
+  test("stays open when a text is marked beyond its edge", async () => {
+    const { page } = open;
+    await show(page, INPUTS);
+    const box = await field(page, "count").boundingBox();
+    if (box === null) throw new Error("the field is not shown");
+    await page.mouse.move(box.x + 5, box.y + 5);
+    await page.mouse.down();
+    await page.mouse.move(5, 5);
+    await page.mouse.up();
+    expect(await page.getByRole("dialog").count()).toBe(1);
+    await page.mouse.click(5, 5);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
   test("of a flow without inputs says so, and is closed by Cancel and by Escape", async () => {

@@ -5,6 +5,7 @@ import { useContext } from "preact/hooks";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import type { FormFinding } from "./check-form.ts";
 import { FormContext, fieldId } from "./field-context.ts";
+import { isSecret } from "./shape.ts";
 
 /** Attributes of a control. */
 export interface ControlProps {
@@ -79,8 +80,9 @@ export function FieldNote({
 const MAX_SHOWN = 200;
 
 /** JSON of the default of a schema. That of a secret is not shown, and an empty object says nothing. */
-function shownDefault({ default: value, writeOnly, format }: JsonSchema): string | undefined {
-  if (value === undefined || writeOnly === true || format === "password") return undefined;
+function shownDefault(schema: JsonSchema): string | undefined {
+  const { default: value } = schema;
+  if (value === undefined || isSecret(schema)) return undefined;
   const text = JSON.stringify(value);
   if (text === "{}") return undefined;
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

@@ -7,7 +7,7 @@ import type { FieldProps } from "./field-context.ts";
 import { FieldNote, FieldProblems, hasNote, useFieldPlace } from "./field-frame.tsx";
 import { hasUnread } from "./form-value.ts";
 import { ListControl, ObjectControl } from "./group-controls.tsx";
-import { canShow, newItem, type Shape, shapeOf } from "./shape.ts";
+import { canShow, isSecret, newItem, type Shape, shapeOf } from "./shape.ts";
 import { JsonControl, NumberControl, TextControl } from "./text-controls.tsx";
 
 /** Shows a value and takes changes of it. */
@@ -62,7 +62,7 @@ function SingleField(props: ShownProps & { readonly isJson: boolean }): Componen
         {toggle}
       </div>
       {isJson ? (
-        <JsonControl {...given} />
+        <JsonControl {...given} isHidden={isSecret(schema)} />
       ) : box ? null : shape.control === "number" ? (
         <NumberControl {...given} />
       ) : shape.control === "choice" || shape.control === "boolean" ? (

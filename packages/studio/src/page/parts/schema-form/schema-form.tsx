@@ -38,7 +38,8 @@ export function SchemaForm({
   readonly findings?: readonly FormFinding[];
 }): ComponentChildren {
   const { control, schema: own } = shapeOf(schema, schema);
-  const isMembers = control === "object" && (value === undefined || isObject(value));
+  const isMembers =
+    control === "object" && (value === undefined || (isObject(value) && !isUnread(value)));
   const { properties, required } = own;
   const needed = new Set(Array.isArray(required) ? required : []);
   const members = Object.entries(isObject(properties) ? properties : {}).map(
@@ -146,7 +147,11 @@ function FormFrame({
   const id = useId();
   const [isAsked, setAsked] = useState(false);
   const isJson = isAsked || children === undefined;
-  const isBound = children === undefined || hasUnread(value);
+  const why = hasUnread(value)
+    ? "A text in the form is not JSON"
+    : children === undefined
+      ? "The value fits no fields"
+      : undefined;
   return (
     <FormContext.Provider value={{ id, findings, Field }}>
       <div class="schema-form">
@@ -155,8 +160,8 @@ function FormFrame({
           <button
             type="button"
             aria-pressed={isJson}
-            disabled={isBound}
-            title={isBound ? "A text in the form is not JSON" : undefined}
+            disabled={why !== undefined}
+            title={why}
             onClick={() => setAsked(!isAsked)}
           >
             As JSON

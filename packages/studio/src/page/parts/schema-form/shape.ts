@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject, pointerKey } from "@millrace/contracts/kit";
+import { isUnread } from "./form-value.ts";
 
 /** A control; `json`: a text of JSON, which can hold every value. */
 export type Control =
@@ -42,6 +43,7 @@ export function shapeOf(given: Json | undefined, root: JsonSchema): Shape {
 /** Whether a control can show a value, undefined included: a member that is not set. */
 export function canShow({ control, schema }: Shape, value: Json | undefined): boolean {
   if (value === undefined || control === "json") return true;
+  if (isUnread(value)) return false;
   switch (control) {
     case "text":
     case "secret":
@@ -58,6 +60,11 @@ export function canShow({ control, schema }: Shape, value: Json | undefined): bo
     case "object":
       return isObject(value);
   }
+}
+
+/** Whether nobody but who is asked may see a value. */
+export function isSecret({ writeOnly, format }: JsonSchema): boolean {
+  return writeOnly === true || format === "password";
 }
 
 /** The values that a schema allows by name. */
@@ -110,12 +117,13 @@ export function emptyItem(given: Json | undefined, root: JsonSchema): Json {
 }
 
 function controlOf(schema: JsonSchema): Control {
-  const { type, format, properties, writeOnly } = schema;
+  const { type, format, properties } = schema;
   if (COMBINED.some((word) => schema[word] !== undefined)) return "json";
+  if (isSecret(schema) && type !== "string") return "json"; // which hides what is typed
   if (choicesOf(schema).length > 0) return "choice";
   switch (type) {
     case "string":
-      if (format === "password" || writeOnly === true) return "secret";
+      if (isSecret(schema)) return "secret";
       return format === "date" ? "date" : "text";
     case "number":
     case "integer":

@@ -1,7 +1,7 @@
 /** Controls for values that are typed: texts, secrets, dates, numbers and JSON. */
-import type { Json } from "@millrace/contracts";
+import type { Json, JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ControlProps } from "./field-frame.tsx";
 import { jsonText, numberText, readJson, readNumber } from "./form-value.ts";
 import type { Shape } from "./shape.ts";
@@ -40,7 +40,7 @@ export function TextControl({
   const element = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
   const wasLong = useRef(isLong);
   const hadFocus = element.current !== null && document.activeElement === element.current;
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Another element has taken the place of the field: the person goes on typing in it.
     if (wasLong.current !== isLong && hadFocus) {
       element.current?.focus();
@@ -118,7 +118,8 @@ export function NumberControl({
     <input
       {...control}
       type="text"
-      inputMode={schema["type"] === "integer" ? "numeric" : "decimal"}
+      class="number"
+      inputMode={isCount(schema) ? "numeric" : "text"} // other keys have no minus on some phones
       autocomplete="off"
       aria-required={isRequired ? true : undefined}
       placeholder={value === null ? "null" : undefined}
@@ -126,6 +127,11 @@ export function NumberControl({
       onInput={(event) => type(event.currentTarget.value)}
     />
   );
+}
+
+/** Whether a number has digits alone. */
+function isCount({ type, minimum }: JsonSchema): boolean {
+  return type === "integer" && typeof minimum === "number" && minimum >= 0;
 }
 
 const JSON_FORM = { print: jsonText, read: readJson };
@@ -136,12 +142,16 @@ export function JsonControl({
   control,
   onChange,
   isRequired,
-}: Omit<ValueControlProps, "name" | "shape">): ComponentChildren {
+  isHidden = false,
+}: Omit<ValueControlProps, "name" | "shape"> & {
+  /** Dots stand for what is typed. */
+  readonly isHidden?: boolean;
+}): ComponentChildren {
   const [text, type] = useText(value, JSON_FORM, onChange);
   return (
     <textarea
       {...control}
-      class="json"
+      class={isHidden ? "json secret" : "json"}
       rows={Math.min(20, Math.max(3, text.split("\n").length))}
       spellcheck={false}
       autocomplete="off"
