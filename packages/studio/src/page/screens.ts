@@ -30,6 +30,7 @@ const connections = async (): Promise<Screen> =>
   (await import("./screens/connections/connections.tsx")).ConnectionsScreen;
 const models = async (): Promise<Screen> =>
   (await import("./screens/models/models.tsx")).ModelsScreen;
+const hubs = async (): Promise<Screen> => (await import("./screens/hubs/hubs.tsx")).HubsScreen;
 
 const TRIGGERS: ReadonlySet<string | undefined> = new Set([undefined, "schedules", "webhooks"]);
 
@@ -61,6 +62,8 @@ export function routeOf({ path }: Place): Route | undefined {
       return second === undefined ? { key: "connections", load: connections } : undefined;
     case "models":
       return second === undefined ? { key: "models", load: models } : undefined;
+    case "hubs":
+      return second === undefined ? { key: "hubs", load: hubs } : undefined;
     default:
       return undefined;
   }

@@ -101,5 +101,6 @@ export const SCREENS: readonly ScreenShot[] = [
   },
   { name: "connections", place: () => "#/connections", ready: heading("No services") },
   { name: "models", place: () => "#/models", ready: heading("No local models here") },
+  { name: "hubs", place: () => "#/hubs", ready: heading("No hubs") },
   { name: "not-found", place: () => "#/nowhere", ready: heading("Not found") },
 ];

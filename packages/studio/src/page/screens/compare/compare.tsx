@@ -14,6 +14,7 @@ import { onFeed } from "../../state/feed.ts";
 import { compareRuns } from "./comparison.ts";
 import { ComparisonTable, jsonText } from "./comparison-table.tsx";
 import { readSides, type Side, type Sides } from "./read-runs.ts";
+import "../../parts/list-screen.css";
 import "./compare.css";
 
 /** The comparison of the runs `a` and `b` of the place. */

@@ -102,8 +102,8 @@ export function ModelTable({
           <button
             type="button"
             class="danger"
-            disabled={isBusy || why !== undefined || origin !== "managed"}
-            title={why ?? (origin === "managed" ? undefined : "its file belongs to the operator")}
+            disabled={isBusy || why !== undefined || keptBy(origin, state) !== undefined}
+            title={why ?? keptBy(origin, state)}
             onClick={() => setRemoved(id)}
           >
             Remove
@@ -138,6 +138,12 @@ function key(): { readonly idempotencyKey: string } {
 
 function mayLoad(state: Model["state"]): boolean {
   return state === "ready" || state === "crashed";
+}
+
+/** Why a model cannot be removed; undefined: it can. */
+function keptBy(origin: Model["origin"], state: Model["state"]): string | undefined {
+  if (origin !== "managed") return "its file belongs to the operator";
+  return state === "installing" ? "it is being installed" : undefined;
 }
 
 function contextOf({ gguf, runtime }: Model): string {

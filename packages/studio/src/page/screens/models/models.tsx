@@ -12,6 +12,7 @@ import { useAction } from "../../state/use-action.ts";
 import { InstallModel } from "./install-model.tsx";
 import { ModelTable } from "./model-table.tsx";
 import { titleOf, useModels } from "./use-models.ts";
+import "../../parts/list-screen.css";
 import "./models.css";
 
 /** Models, jobs and engines; what to install where nothing manages models. */

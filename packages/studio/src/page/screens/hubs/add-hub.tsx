@@ -1,0 +1,121 @@
+/** The form that adds a hub. */
+import type { HubProvides } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { useAction } from "../../state/use-action.ts";
+
+const KINDS: readonly HubProvides[] = ["templates", "nodes", "models"];
+const WORDS: Readonly<Record<HubProvides, string>> = {
+  templates: "Flows",
+  nodes: "Node packs",
+  models: "Models",
+};
+
+/** Asks for id, name, address, what is taken from the hub, and its key. */
+export function AddHub({
+  onAdded,
+  onCancel,
+}: {
+  readonly onAdded: () => void;
+  readonly onCancel: () => void;
+}): ComponentChildren {
+  const [typed, setTyped] = useState({ id: "", name: "", url: "", publicKey: "" });
+  const [provides, setProvides] = useState<readonly HubProvides[]>(["templates"]);
+  const key = useRef(crypto.randomUUID());
+  const add = useAction(async () => {
+    const { publicKey, ...about } = typed;
+    const args = { ...about, provides: [...provides], ...(publicKey !== "" && { publicKey }) };
+    try {
+      await backend.invoke("add_hub", args, { idempotencyKey: key.current });
+    } catch (error) {
+      key.current = crypto.randomUUID();
+      throw error;
+    }
+    onAdded();
+  });
+  const field = (
+    name: keyof typeof typed,
+    more: { readonly required?: boolean; readonly pattern?: string; readonly title?: string },
+  ) => ({
+    ...more,
+    autocomplete: "off",
+    spellcheck: false,
+    value: typed[name],
+    onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
+      setTyped({ ...typed, [name]: event.currentTarget.value.trim() }),
+  });
+  return (
+    <form
+      aria-label="Add hub"
+      class="card form-card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void add.run();
+      }}
+    >
+      <div class="fields">
+        <label>
+          Id
+          <input
+            {...field("id", {
+              required: true,
+              pattern: "[a-z0-9]+(-[a-z0-9]+)*",
+              title: "lower-case words, joined by -",
+            })}
+          />
+        </label>
+        <label>
+          Name
+          <input
+            required
+            autocomplete="off"
+            value={typed.name}
+            onInput={(event) => setTyped({ ...typed, name: event.currentTarget.value })}
+          />
+        </label>
+      </div>
+      <label>
+        Address
+        <input
+          {...field("url", { required: true, pattern: "https://.*", title: "an https: address" })}
+        />
+      </label>
+      <fieldset>
+        <legend>Provides</legend>
+        {KINDS.map((kind) => (
+          <label key={kind} class="inline">
+            <input
+              type="checkbox"
+              checked={provides.includes(kind)}
+              onChange={({ currentTarget: { checked } }) =>
+                setProvides(
+                  KINDS.filter((each) => (each === kind ? checked : provides.includes(each))),
+                )
+              }
+            />
+            {WORDS[kind]}
+          </label>
+        ))}
+      </fieldset>
+      <label>
+        Public key
+        <input {...field("publicKey", {})} />
+      </label>
+      <p class="muted">
+        The Ed25519 key of the hub, in base64. With it, an index that the hub did not sign is
+        refused.
+      </p>
+      {add.error !== undefined && <Problem error={add.error} />}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={add.isBusy || provides.length === 0}>
+          Add
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

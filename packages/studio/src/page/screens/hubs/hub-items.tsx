@@ -1,0 +1,192 @@
+/** What a hub offers, from its stored index, and the dialog that installs a flow of it. */
+import { ClientError } from "@millrace/client";
+import type { HubItem, InstalledItem } from "@millrace/contracts";
+import type { ComponentChildren } from "preact";
+import { useRef, useState } from "preact/hooks";
+import { backend } from "../../backend.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { formatBytes } from "../../parts/format.ts";
+import { ListView } from "../../parts/list-screen.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { navigate, placeHref } from "../../router.ts";
+import { refusal } from "../../state/meta.ts";
+import { notify } from "../../state/notifications.ts";
+import { useAction } from "../../state/use-action.ts";
+import { useList } from "../../state/use-list.ts";
+
+/** The items of a hub. */
+export function HubItems({ hubId }: { readonly hubId: string }): ComponentChildren {
+  const [chosen, setChosen] = useState<HubItem>();
+  const list = useList<HubItem>({
+    key: hubId,
+    load: (cursor) =>
+      backend.invoke("list_hub_items", { hubId, ...(cursor !== undefined && { cursor }) }),
+  });
+  const installModel = useAction(async ({ id: itemId }: HubItem) => {
+    const options = { idempotencyKey: crypto.randomUUID() };
+    showInstalled(await backend.invoke("install_hub_item", { hubId, itemId }, options));
+  });
+  const why = refusal("admin");
+  const columns: readonly Column<HubItem>[] = [
+    {
+      title: "Item",
+      isHead: true,
+      cell: ({ id, title }) => (
+        <>
+          {title} <span class="muted">{id}</span>
+        </>
+      ),
+    },
+    { title: "Kind", cell: ({ kind }) => (kind === "template" ? "flow" : kind) },
+    { title: "Version", cell: ({ version }) => version },
+    { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
+    {
+      title: "Digest",
+      cell: ({ digest }) => <code title={digest}>{digest.slice(0, 19)}…</code>,
+    },
+    {
+      title: "Actions",
+      isUntitled: true,
+      cell: (item) => {
+        const refused =
+          why ?? (item.kind === "nodes" ? "node packs are installed by the operator" : undefined);
+        return (
+          <div class="row-actions">
+            <button
+              type="button"
+              aria-label={`Install ${item.id}`}
+              disabled={installModel.isBusy || refused !== undefined}
+              title={refused}
+              onClick={() =>
+                item.kind === "template" ? setChosen(item) : void installModel.run(item)
+              }
+            >
+              Install
+            </button>
+          </div>
+        );
+      },
+    },
+  ];
+  return (
+    <section>
+      <h2>Items of {hubId}</h2>
+      {installModel.error !== undefined && <Problem error={installModel.error} />}
+      <ListView list={list} empty={<p>The index has no items. Sync the hub to read it again.</p>}>
+        {(items) => (
+          <DataTable
+            name={`Items of ${hubId}`}
+            columns={columns}
+            rows={items}
+            keyOf={({ id }) => id}
+          />
+        )}
+      </ListView>
+      {chosen !== undefined && (
+        <InstallFlow hubId={hubId} item={chosen} onClose={() => setChosen(undefined)} />
+      )}
+    </section>
+  );
+}
+
+function InstallFlow({
+  hubId,
+  item,
+  onClose,
+}: {
+  readonly hubId: string;
+  readonly item: HubItem;
+  readonly onClose: () => void;
+}): ComponentChildren {
+  const [slug, setSlug] = useState(() => slugOf(item.id));
+  const [overwrites, setOverwrites] = useState(false);
+  const key = useRef(crypto.randomUUID());
+  const install = useAction(async () => {
+    const args = { hubId, itemId: item.id, slug, overwrite: overwrites };
+    try {
+      const etag = overwrites ? await etagOf(slug) : undefined;
+      const installed = await backend.invoke(
+        "install_hub_item",
+        { ...args, ...(etag !== undefined && { ifMatch: etag }) },
+        { idempotencyKey: key.current },
+      );
+      onClose();
+      showInstalled(installed);
+    } catch (error) {
+      key.current = crypto.randomUUID();
+      throw error;
+    }
+  });
+  return (
+    <Dialog title={`Install ${item.title}`} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void install.run();
+        }}
+      >
+        <p>
+          Version {item.version}. Its text is checked against its digest before it is stored; it
+          runs only when you run it.
+        </p>
+        <label>
+          Slug
+          <input
+            required
+            autocomplete="off"
+            spellcheck={false}
+            value={slug}
+            onInput={(event) => setSlug(event.currentTarget.value.trim())}
+          />
+        </label>
+        <label class="inline">
+          <input
+            type="checkbox"
+            checked={overwrites}
+            onChange={(event) => setOverwrites(event.currentTarget.checked)}
+          />
+          Replace the flow of this slug by a new version
+        </label>
+        {install.error !== undefined && <Problem error={install.error} />}
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={install.isBusy}>
+            Install
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The entity tag of the flow that is replaced; undefined: there is none. */
+async function etagOf(slug: string): Promise<string | undefined> {
+  try {
+    return (await backend.call("get_template", { slug })).etag;
+  } catch (error) {
+    if (ClientError.isInstance(error) && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/** Leads to what was installed: the flow, or the progress of the model. */
+function showInstalled(installed: InstalledItem): void {
+  if (installed.kind === "model") {
+    navigate(placeHref(["models"]));
+    return;
+  }
+  const { slug } = installed.template;
+  notify(`Installed ${slug}`);
+  navigate(placeHref(["flows", slug]));
+}
+
+/** The id of an item as a slug. */
+function slugOf(id: string): string {
+  return id
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}
