@@ -46,11 +46,18 @@ export async function activate(context: ExtensionContext): Promise<void> {
 
 /** Called by VS Code when it ends. */
 export async function deactivate(): Promise<void> {
-  await client?.stop();
+  await endClient();
+}
+
+async function endClient(): Promise<void> {
+  const ended = client;
+  client = undefined;
+  // The library refuses to stop what did not start.
+  await ended?.dispose().catch(() => {});
 }
 
 async function restartServer(bundled: string, status: LanguageStatusItem): Promise<void> {
-  await client?.dispose();
+  await endClient();
   const { found, problem } = find();
   if (problem !== undefined) void window.showWarningMessage(`Millrace: ${problem}`);
   const server: ServerOptions =
