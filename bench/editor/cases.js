@@ -3,6 +3,7 @@
 import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createAnalyser } from "@millrace/dsl/editor";
 import { catalog, flowOf } from "./flows.js";
+import { serverCases } from "./server-cases.js";
 
 const SAMPLES = 100;
 
@@ -78,7 +79,7 @@ function editorCase(feature, lines) {
   };
 }
 
-export const cases = Object.fromEntries(
+const ofTexts = Object.fromEntries(
   [1_000, 10_000].flatMap((lines) =>
     Object.keys(FEATURES).map((feature) => [
       `${feature} ${lines / 1_000}k`,
@@ -86,3 +87,5 @@ export const cases = Object.fromEntries(
     ]),
   ),
 );
+
+export const cases = { ...ofTexts, ...serverCases };
