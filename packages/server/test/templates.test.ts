@@ -112,6 +112,21 @@ describe("saving", () => {
     expect(await get(server, "")).toEqual({ items: [], nextCursor: null });
   });
 
+  test("a flow with errors is kept where the caller says so, and does not start", async () => {
+    const server = await serve();
+    const dsl = say("a").replace('"a"', "inputs.none");
+    const template = await save(server, "s", { dsl, takeErrors: true });
+    expect(template).toMatchObject({ version: 1, dsl });
+    const start = await post(server, "/api/runs", { template: "s" });
+    expect(await problemOf(start)).toMatchObject({
+      code: "flow_invalid",
+      errors: [{ code: "FLOW5001" }],
+    });
+    // Text that cannot be read has no graph to keep.
+    const broken = await put(server, "t", { dsl: "flow 1 x\n\nnode a: {", takeErrors: true });
+    expect((await problemOf(broken)).code).toBe("flow_invalid");
+  });
+
   test("a graph that is not valid is refused with its place", async () => {
     const server = await serve();
     const graph = { version: 1, id: "x", nodes: [{ id: "a", type: "no.such" }] };

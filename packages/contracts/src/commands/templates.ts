@@ -57,6 +57,12 @@ export const templateCommands = commandTable({
         tags: z.array(z.string().min(1).max(128)).max(16).exactOptional(),
         dsl: z.string().exactOptional(),
         graph: flowGraphSchema.exactOptional(),
+        takeErrors: z
+          .boolean()
+          .default(false)
+          .describe(
+            "Also stores a flow that can be read but has errors: it does not start until they are mended.",
+          ),
         ifMatch,
         ifNoneMatch: ifMatch,
       })

@@ -33,7 +33,7 @@ format_flow              | POST   /api/flows/format | 200 | r | n | dsl
 convert_flow             | POST   /api/flows/convert | 200 | r | n | graph dsl
 list_templates           | GET    /api/templates | 200 | r | - | q tag source ${PAGE}
 get_template             | GET    /api/templates/:slug | 200 | r | - | slug
-save_template            | PUT    /api/templates/:slug | 200 201 | w | n | slug name description tags dsl graph ifMatch ifNoneMatch
+save_template            | PUT    /api/templates/:slug | 200 201 | w | n | slug name description tags dsl graph takeErrors ifMatch ifNoneMatch
 delete_template          | DELETE /api/templates/:slug | 204 | w | n | slug ifMatch
 list_template_versions   | GET    /api/templates/:slug/versions | 200 | r | - | slug ${PAGE}
 get_template_version     | GET    /api/templates/:slug/versions/:version | 200 | r | - | slug version

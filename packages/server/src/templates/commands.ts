@@ -19,8 +19,9 @@ import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 export const templateHandlers: HandlerList = [
   wire("list_templates", (args, { host }) => listTemplates(host.store, args)),
   wire("get_template", ({ slug }, { host }) => tagged(knownTemplate(host, slug))),
-  wire("save_template", async ({ slug, ifMatch, ifNoneMatch, dsl, graph, ...meta }, call) => {
-    const reader = readerOf(call, slug);
+  wire("save_template", async (args, call) => {
+    const { slug, ifMatch, ifNoneMatch, dsl, graph, takeErrors, ...meta } = args;
+    const reader = readerOf(call, slug, takeErrors);
     const { template, isNew } = await writeTemplate(call.host, slug, (current) => {
       checkConditions(current, { ifMatch, ifNoneMatch });
       const flow =
@@ -71,10 +72,14 @@ export const templateHandlers: HandlerList = [
   })),
 ];
 
-/** A file may hold a flow that does not run yet; a template that is in the store alone may not. */
-function readerOf({ app, host }: CommandCall, slug: string | undefined): FlowReader {
-  const takesErrors = slug !== undefined && host.flowFiles?.keeps(slug) === true;
-  return { host, limits: app.limits, takesErrors };
+/** A file may hold a flow that does not run yet; a template that is in the store alone only where the caller says so. */
+function readerOf(
+  { app, host }: CommandCall,
+  slug: string | undefined,
+  takeErrors = false,
+): FlowReader {
+  const isFile = slug !== undefined && host.flowFiles?.keeps(slug) === true;
+  return { host, limits: app.limits, takesErrors: takeErrors || isFile };
 }
 
 async function deleteTemplate(
