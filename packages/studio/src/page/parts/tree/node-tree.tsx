@@ -49,7 +49,7 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
   const element = useRef<HTMLDivElement>(null);
   const [focusTurn, setFocusTurn] = useState(0);
   const revealed = useRef<string>(undefined);
-  const typed = useRef({ text: "", at: 0 });
+  const typed = useRef(NOTHING_TYPED);
   const own = useRef<string>(undefined);
   const select = useSpaced((path: string) => {
     own.current = path;
@@ -150,6 +150,7 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     const act = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
     if (act !== undefined) {
       event.preventDefault();
+      typed.current = NOTHING_TYPED;
       act();
     } else if ([...event.key].length === 1) {
       const before = typed.current;
@@ -239,6 +240,7 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+const NOTHING_TYPED = { text: "", at: 0 };
 const PAGE = 10;
 const ALONG: Readonly<Record<string, "next" | "previous">> = {
   ArrowDown: "next",
