@@ -29,8 +29,32 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   worker: { format: "es", plugins: () => [noticed()] },
-  plugins: [noticed(), compressed()],
+  plugins: [layered(), noticed(), compressed()],
 });
+
+/** The order of the layers, as `tokens.css` says it. */
+const LAYERS = "@layer tokens,base,parts,screens;";
+
+/**
+ * Begins each style sheet with the order of the layers: whichever of them is loaded first makes it, and what makes them small drops it
+ * where it stands beside its layers.
+ */
+function layered(): Plugin {
+  return {
+    name: "layered",
+    apply: "build",
+    generateBundle: {
+      order: "post",
+      handler(_, bundle) {
+        for (const file of Object.values(bundle)) {
+          if (file.type === "asset" && file.fileName.endsWith(".css")) {
+            file.source = `${LAYERS}${file.source}`;
+          }
+        }
+      },
+    },
+  };
+}
 
 const bundled = new Set<string>();
 

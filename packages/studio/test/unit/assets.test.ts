@@ -32,6 +32,18 @@ test("the document has no script, style or handler of its own", async () => {
   expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
 });
 
+test("every style sheet says the order of the layers, so that it does not matter which is loaded first", async () => {
+  const order = /@layer ([\w, ]+);/.exec(
+    readFileSync(join(SOURCES, "styles/tokens.css"), "utf8"),
+  )?.[1];
+  const sheets = [...(await studioAssets())].filter(([path]) => path.endsWith(".css"));
+  expect(sheets.length).toBeGreaterThan(5);
+  for (const [path, { body }] of sheets) {
+    const start = Buffer.from(body).toString().split(";")[0];
+    expect(start, path).toBe(`@layer ${order?.replaceAll(" ", "")}`);
+  }
+});
+
 test("the licence of every package in the page is packed with it", () => {
   const notices = readFileSync(join(DIST, "licenses.txt"), "utf8");
   for (const name of ["preact", "@preact/signals"]) {
