@@ -1,7 +1,7 @@
 /** S9: a typo in the name of a node type. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { fillText, GREETING, textbox, treeitem, untilText } from "./flow-page.ts";
+import { fillText, GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -13,10 +13,7 @@ describeWith("chromium")("a typo", () => {
   test("is listed with its fix, keeps the flow from running, and is mended in one step", async () => {
     await using server = await startServer();
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, {
-      place: "#/flows/greeting",
-      expected: [/status of 422/], // the refusal of the save
-    });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
     const toolbar = page.getByRole("toolbar", { name: "Flow" });
     const run = toolbar.getByRole("button", { name: "Run" });
     await treeitem(page, "say, log").waitFor();
@@ -30,13 +27,13 @@ describeWith("chromium")("a typo", () => {
     expect(await run.isDisabled()).toBe(true);
     expect(await run.getAttribute("title")).toMatch(/1 problem has to be mended.*FLOW3001/);
 
-    // The server stores no flow with errors: the text stays, and survives a reload.
     await toolbar.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("alert").getByText("kept as a draft in this browser").waitFor();
-    await page.getByRole("alert").getByText("unknown node type lgo").waitFor();
-    expect((await server.client.invoke("get_template", { slug: "greeting" })).version).toBe(1);
+    await page
+      .getByRole("status", { name: "Notifications" })
+      .getByText("Saved version 2; it does not run until its problems are mended")
+      .waitFor();
+    expect((await server.client.invoke("export_template", { slug: "greeting" })).text).toBe(TYPO);
     await page.reload();
-    await page.getByText(/^Draft of \d\d:\d\d restored/).waitFor();
     await treeitem(page, "say, lgo, 1 problem").waitFor();
 
     await problem.getByRole("button", { name: "Go to" }).click();
@@ -49,5 +46,24 @@ describeWith("chromium")("a typo", () => {
     expect(await run.isEnabled()).toBe(true);
     await textbox(page).press("Control+z");
     await untilText(page, TYPO);
+  });
+
+  test("of a bracket keeps the flow from being saved, and the text stays as a draft", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, {
+      place: "#/flows/greeting",
+      expected: [/status of 422/], // the refusal of the save
+    });
+    await treeitem(page, "say, log").waitFor();
+    const half = GREETING.replace("node say: log {", "node say: log");
+    await fillText(page, half);
+    await page.getByRole("list", { name: "Problems" }).getByRole("listitem").first().waitFor();
+    await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).click();
+    await page.getByRole("alert").getByText("kept as a draft in this browser").waitFor();
+    expect((await server.client.invoke("get_template", { slug: "greeting" })).version).toBe(1);
+    await page.reload();
+    await page.getByText(/^Draft of \d\d:\d\d restored/).waitFor();
+    expect(await textOf(page)).toBe(half);
   });
 });

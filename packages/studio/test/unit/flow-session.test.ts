@@ -91,6 +91,7 @@ function serverOf(initial?: string) {
         fail("etag_mismatch");
       }
       const text = args["dsl"] as string;
+      expect(args["takeErrors"]).toBe(true);
       if (text.includes("lgo")) fail("flow_invalid");
       version += 1;
       dsl = formatFlow(text).text;

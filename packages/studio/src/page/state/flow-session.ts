@@ -162,7 +162,7 @@ export class FlowSession {
     return this.#read();
   }
 
-  /** Asks about the text of now; undefined: it was changed meanwhile. */
+  /** Asks about the text of now; undefined: it was changed meanwhile, or there is no answer, and `failure` says why. */
   async ask<Name extends keyof TextQuestions>(
     name: Name,
     ...args: Parameters<TextQuestions[Name]>
@@ -172,8 +172,8 @@ export class FlowSession {
       const answer = await this.#ports.ask(text, name, ...args);
       return this.text === text ? answer : undefined;
     } catch (error) {
-      if (this.text !== text) return undefined;
-      throw error;
+      if (this.text === text && !this.#isOver) this.#failure.value = error;
+      return undefined;
     }
   }
 
@@ -229,7 +229,8 @@ export class FlowSession {
     const condition = isNew ? { ifNoneMatch: "*" } : this.#etag ? { ifMatch: this.#etag } : {};
     const { backend } = this.#ports;
     try {
-      const args = { slug, dsl: text, ...details, ...condition };
+      // What somebody has written is stored also while it does not run yet.
+      const args = { slug, dsl: text, takeErrors: true, ...details, ...condition };
       const { value: template, etag } = await backend.call("save_template", args);
       const stored = { template, etag };
       await this.#saved(stored, text);

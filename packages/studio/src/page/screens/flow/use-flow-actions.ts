@@ -3,10 +3,12 @@ import { ClientError } from "@millrace/client";
 import type { Json } from "@millrace/contracts";
 import type { FlowChange } from "@millrace/dsl/editor";
 import { useRef, useState } from "preact/hooks";
+import type { FlowProblem } from "../../../worker/protocol.ts";
 import { backend } from "../../backend.ts";
 import { navigate, placeHref } from "../../router.ts";
 import type { FlowDetails, FlowSession, Stored } from "../../state/flow-session.ts";
 import { notify } from "../../state/notifications.ts";
+import { runRefusal } from "./flow-view.ts";
 import type { OpenFlow } from "./use-flow-session.ts";
 
 /** The dialog that is open. */
@@ -33,6 +35,8 @@ export interface FlowActions {
   readonly change: (change: FlowChange) => Promise<void>;
   /** Makes a change, and says why not where it does not fit. */
   readonly tryChange: (change: FlowChange) => Promise<void>;
+  /** Applies a fix of a problem. */
+  readonly fix: (problem: FlowProblem, title: string) => Promise<void>;
   readonly restore: (version: number) => Promise<void>;
   readonly deleteFlow: () => Promise<void>;
 }
@@ -55,7 +59,9 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
     const isNew = session.stored.peek()?.template.slug !== details.slug;
     const { kind, stored } = await session.save(details);
     if (kind === "saved") {
-      notify(`Saved version ${stored.template.version}`);
+      const isBroken = runRefusal(session.problems.peek()) !== undefined;
+      const rest = isBroken ? "; it does not run until its problems are mended" : "";
+      notify(`Saved version ${stored.template.version}${rest}`);
       if (isNew) navigate(placeHref(["flows", stored.template.slug]), { replace: true });
     } else if (isNew) {
       throw new Error(`There is a flow ${details.slug} already: choose another slug`);
@@ -111,6 +117,7 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
       }),
     change: (change) => session.change(change),
     tryChange,
+    fix: (problem, title) => attempt(() => session.fix(problem, title)),
     restore: async (version) => {
       const stored = session.stored.peek();
       if (stored === undefined) return;
@@ -149,8 +156,8 @@ function flowOf(session: FlowSession, old: OpenFlow["old"]) {
 export function noteOf(session: FlowSession, error: unknown): string | undefined {
   if (!ClientError.isInstance(error) || error.code !== "flow_invalid") return undefined;
   return session.kept.value === "kept"
-    ? "Not saved: the server stores no flow with errors. The text is kept as a draft in this browser."
-    : "Not saved: the server stores no flow with errors, and the text is not kept as a draft.";
+    ? "Not saved: the server cannot read the text. It is kept as a draft in this browser."
+    : "Not saved: the server cannot read the text, which is not kept as a draft either.";
 }
 
 /** Whether leaving the page now would lose text. */
