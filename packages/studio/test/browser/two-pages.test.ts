@@ -2,6 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { expectAccessible } from "./axe.ts";
 import { fillText, GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
@@ -33,6 +34,7 @@ describeWith("chromium")("two pages of one flow", () => {
     const dialog = page.getByRole("dialog", { name: "Changed on the server" });
     await dialog.getByRole("textbox", { name: "Your text against version 2" }).waitFor();
     await dialog.getByText('"theirs"').first().waitFor();
+    await expectAccessible(page);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     expect(await textOf(page)).toBe(OURS);
     expect((await server.client.invoke("get_template", { slug: "greeting" })).version).toBe(2);
@@ -69,6 +71,7 @@ describeWith("chromium")("two pages of one flow", () => {
     expect(await rows.count()).toBe(2);
     await dialog.getByRole("button", { name: "Compare version 1" }).click();
     await dialog.getByRole("textbox", { name: "Text of now against version 1" }).waitFor();
+    await expectAccessible(page);
     await dialog.getByRole("link", { name: "Open version 1" }).click();
     await page.getByText("Version 1, which is only read.").waitFor();
     expect(await textOf(page)).toBe(GREETING);

@@ -20,10 +20,10 @@ const changes = EditorView.theme({
   "&": { height: "auto", maxHeight: "60vh" },
   ".cm-scroller": { overflow: "auto" },
   ".cm-changedLine, .cm-inlineChangedLine": {
-    backgroundColor: "color-mix(in srgb, var(--ok) 8%, var(--surface))",
+    backgroundColor: "color-mix(in srgb, var(--ok) 5%, var(--surface))",
   },
   ".cm-deletedChunk": {
-    backgroundColor: "color-mix(in srgb, var(--failed) 8%, var(--surface))",
+    backgroundColor: "color-mix(in srgb, var(--failed) 5%, var(--surface))",
     color: "var(--text)",
   },
   ".cm-changedText": { background: "none", textDecoration: "underline 2px var(--ok)" },

@@ -34,6 +34,10 @@ const waiting = new Map<number, Waiting>();
 let worker: Worker | undefined;
 let lastId = 0;
 let newest = { textId: 0, text: "" };
+/** What is asked about a text waits for it; undefined: nothing was told yet. */
+let told: ProjectData | undefined;
+/** The text is known to the worker. */
+let isPosted = false;
 
 /** Asks about a text, which is posted when it is another one than the newest. */
 export function askAbout<Name extends keyof TextQuestions>(
@@ -41,9 +45,10 @@ export function askAbout<Name extends keyof TextQuestions>(
   name: Name,
   ...args: Parameters<TextQuestions[Name]>
 ): Promise<ReturnType<TextQuestions[Name]>> {
-  if (newest.textId === 0 || newest.text !== text) {
+  if (!isPosted || newest.text !== text) {
     newest = { textId: newest.textId + 1, text };
     post({ kind: "text", ...newest });
+    isPosted = true;
   }
   return ask({ textId: newest.textId, name, args });
 }
@@ -63,6 +68,7 @@ export function pictureOf(graph: FlowGraph): Promise<Picture> {
 
 /** Tells what is known outside of the text; answers from then on are by it. */
 export function tellProject(project: ProjectData): void {
+  told = project;
   post({ kind: "project", project });
 }
 
@@ -84,14 +90,18 @@ function post(message: ToWorker): void {
   worker.postMessage(message);
 }
 
-/** The policy of the page lets a worker start from one address: that of the file which the build made. */
-function startWorker(): Worker {
+let trusted: string | undefined;
+
+/** The policy of the page lets a worker start from one address: that of the file which the build made. It hands it out once. */
+function workerAddress(): string {
   const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypes };
-  const policy = trustedTypes?.createPolicy("millrace-worker", {
-    createScriptURL: () => workerUrl,
-  });
-  const address = policy?.createScriptURL(workerUrl) ?? workerUrl;
-  const started = new Worker(address, { type: "module", name: "analysis" });
+  const rules = { createScriptURL: () => workerUrl };
+  trusted ??= trustedTypes?.createPolicy("millrace-worker", rules).createScriptURL(workerUrl);
+  return trusted ?? workerUrl;
+}
+
+function startWorker(): Worker {
+  const started = new Worker(workerAddress(), { type: "module", name: "analysis" });
   started.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
     const asked = waiting.get(data.id);
     waiting.delete(data.id);
@@ -101,6 +111,12 @@ function startWorker(): Worker {
   started.addEventListener("error", ({ message }) => {
     for (const { reject } of waiting.values()) reject(new Error(`the analysis ended: ${message}`));
     waiting.clear();
+    // The next question starts another one.
+    started.terminate();
+    worker = undefined;
+    isPosted = false;
   });
+  if (told !== undefined)
+    started.postMessage({ kind: "project", project: told } satisfies ToWorker);
   return started;
 }

@@ -1,4 +1,5 @@
 /** The screen of a flow: its picture, its text and what a person can do with both. */
+import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
 import { loadProject } from "../../editor/project.ts";
 import { Heading } from "../../parts/heading.tsx";
@@ -19,10 +20,11 @@ export function FlowScreen({ place }: ScreenProps): ComponentChildren {
   });
   const project = useValue("project", loadProject);
   if (flow === undefined) {
+    const missing = `There is no flow ${slug} on this server${isVersion ? ` in version ${version}` : ""}.`;
     return (
       <>
         <Heading title={slug ?? "New flow"} />
-        <Problem error={error} />
+        <Problem error={error} note={isMissing(error) ? missing : undefined} />
         {error === undefined && <p class="muted">Loading…</p>}
       </>
     );
@@ -37,4 +39,8 @@ export function FlowScreen({ place }: ScreenProps): ComponentChildren {
       selected={place.query.get("node") ?? undefined}
     />
   );
+}
+
+function isMissing(error: unknown): boolean {
+  return ClientError.isInstance(error) && error.code === "not_found";
 }

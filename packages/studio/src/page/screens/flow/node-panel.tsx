@@ -127,7 +127,7 @@ function Fields({
   const required = entry?.fields["required"];
   const isRequired = (name: string): boolean => Array.isArray(required) && required.includes(name);
   const isSet = (name: string): boolean => fields.some((each) => each.name === name);
-  const names = [...new Set([...Object.keys(schemas), ...fields.map(({ name }) => name)])];
+  const names = [...new Set([...schemas.keys(), ...fields.map(({ name }) => name)])];
   const shown = names.filter((name) => isSet(name) || isRequired(name));
   const others = names.filter((name) => !shown.includes(name));
   const field = (name: string): ComponentChildren => (
@@ -135,7 +135,7 @@ function Fields({
       key={`${path} ${name}`}
       name={name}
       written={fields.find((each) => each.name === name)}
-      schema={schemas[name] ?? {}}
+      schema={schemas.get(name) ?? {}}
       isRequired={isRequired(name)}
       isReadOnly={isReadOnly}
       complete={complete}
@@ -195,10 +195,10 @@ function Policies({
   );
 }
 
-function membersOf(schema: JsonObject | undefined): Readonly<Record<string, JsonObject>> {
+function membersOf(schema: JsonObject | undefined): ReadonlyMap<string, JsonObject> {
   const properties = schema?.["properties"];
-  if (!isObject(properties)) return {};
-  return Object.fromEntries(
+  if (!isObject(properties)) return new Map();
+  return new Map(
     Object.entries(properties).map(([name, value]) => [name, isObject(value) ? value : {}]),
   );
 }

@@ -174,7 +174,7 @@ export function Workbench({
           />
           <Problems
             problems={problems}
-            onFix={isReadOnly ? undefined : (problem, fix) => void session.fix(problem, fix)}
+            onFix={isReadOnly ? undefined : (problem, fix) => void actions.fix(problem, fix)}
             onGoTo={goTo}
           />
         </div>

@@ -151,8 +151,7 @@ export function flowPathOf(path: string): string {
 
 /** The node of the flow itself that a path lies in: `pages[3]/get` in `pages`. */
 export function topOf(path: string): string {
-  const end = path.search(/[/[~]/);
-  return end < 0 ? path : path.slice(0, end);
+  return flowPathOf(path).split("/")[0] ?? path;
 }
 
 /** Which node of the run a path in the flow stands for: of the items of a body the one that went worst. */

@@ -25,7 +25,7 @@ export function timelineRows(trace: Trace, options: RowOptions): readonly GanttR
     const segment = segmentOf(span, trace.since, options);
     if (segment === undefined) continue;
     const { node: path, attempt } = span;
-    const key = attempt === 1 ? path : `${path} ${attempt}`;
+    const key = `${attempt} ${path}`;
     const known = rows.get(key);
     if (known !== undefined) {
       known.segments.push(segment);

@@ -1,0 +1,102 @@
+/** What the screen of a flow says and offers in each state: a flow that is not there, a token that may only read, needs and schedules. */
+import { describeWith } from "@millrace/test-support";
+import { expect, test } from "vitest";
+import { expectAccessible } from "./axe.ts";
+import { fillText, GREETING, treeitem } from "./flow-page.ts";
+import { startServer } from "./server.ts";
+import { useStudio } from "./studio.ts";
+
+const READER = "a-token-that-may-only-read";
+const ADMIN = "a-token-that-may-do-everything";
+
+const NEEDY = `flow 1 needy
+
+schedule nightly {
+  cron = "0 3 * * *"
+}
+
+connection tracker: oauth {
+  service = "tracker"
+}
+
+node save: file.write {
+  path = "out.txt"
+  content = "x"
+}
+`;
+
+describeWith("chromium")("the screen of a flow", () => {
+  const studio = useStudio();
+
+  test("says that a flow does not exist", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, {
+      place: "#/flows/nowhere",
+      expected: [/status of 404/],
+    });
+    await page.getByRole("heading", { name: "nowhere" }).waitFor();
+    await page.getByRole("alert").getByText("There is no flow nowhere on this server").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("lets a reader look, and says which role each control needs", async () => {
+    await using server = await startServer({ tokens: [ADMIN, `viewer:read:${READER}`] });
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, {
+      place: "#/flows/greeting",
+      expected: [/status of 401/],
+    });
+    await page.getByLabel("Access token").fill(READER);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await treeitem(page, "say, log").waitFor();
+    const toolbar = page.getByRole("toolbar", { name: "Flow" });
+    for (const [name, role] of [
+      ["Save", "admin"],
+      ["Run", "run"],
+    ] as const) {
+      const button = toolbar.getByRole("button", { name });
+      expect(await button.isDisabled()).toBe(true);
+      expect(await button.getAttribute("title")).toBe(`needs the role ${role}`);
+    }
+  });
+
+  test("lists what a flow needs with the way to mend it, and activates its schedule", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, { place: "#/new" });
+    await fillText(page, NEEDY);
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    const needs = inspector.getByRole("list", { name: "Needs" });
+    await needs.getByText(/Connection tracker no service of this name/).waitFor();
+    await needs.getByRole("link", { name: "Services" }).waitFor();
+    await needs.getByText(/Node save writes/).waitFor();
+    const activate = inspector.getByRole("button", { name: "Activate nightly" });
+    expect(await activate.getAttribute("title")).toBe("save the flow first");
+
+    await fillText(page, NEEDY.replace(/connection [^}]*}\n\n/, ""));
+    await page.getByText("No problems.").waitFor();
+    await page.keyboard.press("Control+s");
+    const dialog = page.getByRole("dialog", { name: "Save flow" });
+    await expectAccessible(page);
+    await dialog.getByLabel("Name").fill("Every night");
+    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("heading", { name: "Every night" }).waitFor();
+    await activate.click();
+    await page.getByText("Schedule nightly is active").waitFor();
+    await activate.waitFor({ state: "detached" });
+    const { items } = await server.client.invoke("list_schedules", {});
+    expect(items).toMatchObject([{ template: "needy", name: "nightly", cron: "0 3 * * *" }]);
+  });
+
+  test("deletes a flow after it was asked", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    await treeitem(page, "say, log").waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Delete flow…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete greeting?" });
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "No flows yet" }).waitFor();
+    expect((await server.client.invoke("list_templates", {})).items).toEqual([]);
+  });
+});
