@@ -114,27 +114,42 @@ node after: log {
 wait -> after
 `;
 
-/** Counts in a loop of items with a pause each, long enough to be looked at. */
-export const COUNTING = `flow 1 counting
+/** Counts, asks a gate, and counts again: more than fifty events, and it does not end before the gate is open. */
+export const GATED = `flow 1 gated
+
+input gate: uri
 
 node items: map {
   items = range(20)
-  @concurrency = 1
   body {
-    node pause: delay {
-      for = 150ms
-    }
-
     node number: transform {
       value = item + 1
-      @when = pause.at != null
     }
 
     output = number.value
   }
 }
 
-output sum: int = sum(items.items)
+node gate: http.request {
+  url = inputs.gate
+  response = "text"
+}
+
+node more: map {
+  items = items.items
+  @when = gate.status == 200
+  body {
+    node number: transform {
+      value = item
+    }
+
+    output = number.value
+  }
+}
+
+items -> gate
+
+output sum: int = sum(more.items)
 `;
 
 /** Three nodes, the last of which depends on an input. */

@@ -2,8 +2,9 @@
 import { createView, foldEvents } from "@millrace/contracts";
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { COUNTING } from "./flows.ts";
-import { expectRunStatus, nodeItem, openTab, readSeqs, startRun } from "./run-page.ts";
+import { GATED } from "./flows.ts";
+import { GATE_OPTIONS, startGate } from "./gate.ts";
+import { endedRun, expectRunStatus, nodeItem, openTab, readSeqs, startRun } from "./run-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -11,11 +12,12 @@ describeWith("chromium")("a reload in the middle of a run", () => {
   const studio = useStudio();
 
   test("leaves the page where it was, and nothing of the log is missing or repeated", async () => {
-    await using server = await startServer();
-    const runId = await startRun(server, COUNTING);
-    const place = `#/runs/${runId}?tab=timeline&node=items`;
+    await using gate = await startGate();
+    await using server = await startServer(GATE_OPTIONS);
+    const runId = await startRun(server, GATED, { gate: gate.url });
+    const place = `#/runs/${runId}?tab=timeline&node=gate`;
     const page = await studio.open(server.url, { place });
-    const running = nodeItem(page, "items, map, running");
+    const running = nodeItem(page, "gate, http.request, running");
     await running.waitFor();
     await page.reload();
     await running.waitFor();
@@ -23,6 +25,7 @@ describeWith("chromium")("a reload in the middle of a run", () => {
     await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
     expect(await running.getAttribute("aria-selected")).toBe("true");
 
+    gate.open();
     await expectRunStatus(page, "succeeded");
     await openTab(page, "Run views", "Events");
     const view = createView();
@@ -32,24 +35,25 @@ describeWith("chromium")("a reload in the middle of a run", () => {
     expect(await table.getAttribute("aria-rowcount")).toBe(`${view.seq + 1}`);
     expect(await readSeqs(page)).toEqual(Array.from({ length: view.seq }, (_, at) => at + 1));
 
-    await nodeItem(page, "items, map, succeeded").press("ArrowRight");
+    await nodeItem(page, "more, map, succeeded").press("ArrowRight");
     await nodeItem(page, "[19], item, succeeded").waitFor();
     await page.getByRole("region", { name: "Outputs" }).getByText("210").waitFor();
   });
 
   test("is not needed to find events: they are filtered by kind and by node, and open to their JSON", async () => {
-    await using server = await startServer();
-    const runId = await startRun(server, COUNTING);
+    await using gate = await startGate();
+    await using server = await startServer(GATE_OPTIONS);
+    gate.open();
+    const runId = await endedRun(server, GATED, { gate: gate.url });
     const page = await studio.open(server.url, { place: `#/runs/${runId}?tab=events` });
-    await expectRunStatus(page, "succeeded");
     const table = page.getByRole("table", { name: "Events" });
     await page.getByRole("combobox", { name: "Kind" }).selectOption("node.progress");
     const node = page.getByRole("searchbox", { name: "Node" });
     await node.fill("items");
     await node.press("Enter");
     let progress = 0;
-    for await (const { kind } of server.client.runEvents(runId)) {
-      if (kind === "node.progress") progress += 1;
+    for await (const event of server.client.runEvents(runId)) {
+      if (event.kind === "node.progress" && event.node === "items") progress += 1;
     }
     await expect.poll(() => table.getAttribute("aria-rowcount")).toBe(`${progress + 1}`);
     await table.getByRole("cell", { name: "items", exact: true }).first().waitFor();

@@ -1,7 +1,8 @@
 /** S14: the server dies in the middle of a run and comes back. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { ASK, COUNTING } from "./flows.ts";
+import { ASK, GATED } from "./flows.ts";
+import { GATE_OPTIONS, startGate } from "./gate.ts";
 import { expectRunStatus, nodeItem, openTab, readSeqs, startRun } from "./run-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
@@ -10,17 +11,19 @@ describeWith("chromium")("a server that dies and comes back", () => {
   const studio = useStudio();
 
   test("is waited for: what is shown stays, and the run is followed to its end", async () => {
-    await using server = await startServer();
-    const runId = await startRun(server, COUNTING);
+    await using gate = await startGate();
+    await using server = await startServer(GATE_OPTIONS);
+    const runId = await startRun(server, GATED, { gate: gate.url });
     const page = await studio.open(server.url, { place: `#/runs/${runId}` });
     const connection = page.getByRole("status", { name: "Connection" });
-    await nodeItem(page, "items, map, running").press("ArrowRight");
-    await nodeItem(page, "[1], item, succeeded").waitFor();
+    const running = nodeItem(page, "gate, http.request, running");
+    await running.waitFor();
     await server.kill();
     await connection.getByText("Reconnecting…").waitFor();
     await page.getByText(/^Shown as of /).waitFor();
-    await nodeItem(page, "[1], item, succeeded").waitFor();
+    await running.waitFor();
     await server.restart();
+    gate.open();
     await connection.getByText("Connected").waitFor();
     await expectRunStatus(page, "succeeded");
     await page.getByText(/^Shown as of /).waitFor({ state: "detached" });
