@@ -7,6 +7,34 @@ import { endedRun, expectRunStatus, nodeItem } from "./run-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
+/** Writes after its first node, if it were not told not to. */
+const WRITES = `flow 1 writes
+
+node first: transform {
+  value = false
+}
+
+node keep: file.write {
+  path = "kept.txt"
+  content = "kept"
+  @when = first.value
+}
+`;
+
+/** Is given a secret. */
+const SECRET = `flow 1 secret
+
+input key {
+  schema = { type: "string", format: "password" }
+}
+
+node size: transform {
+  value = size(inputs.key)
+}
+
+output size: int = size.value
+`;
+
 describeWith("chromium")("rerunning from a node", () => {
   const studio = useStudio();
 
@@ -36,5 +64,34 @@ describeWith("chromium")("rerunning from a node", () => {
     await page.getByRole("region", { name: "Outputs" }).getByText("14").waitFor();
     await page.getByRole("link", { name: `Repeats ${runId}` }).click();
     await page.getByRole("region", { name: "Outputs" }).getByText("10").waitFor();
+  });
+
+  test("names the nodes that may do something again outside of the run", async () => {
+    await using server = await startServer();
+    const runId = await endedRun(server, WRITES);
+    const page = await studio.open(server.url, { place: `#/runs/${runId}?node=first` });
+    await page.getByRole("button", { name: "Rerun from here" }).click();
+    const dialog = page.getByRole("dialog", { name: "Rerun first" });
+    await dialog.getByRole("listitem").getByText("keep").waitFor();
+    expect(await dialog.getByRole("listitem").count()).toBe(1);
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await server.client.invoke("list_runs", {})).items).toHaveLength(1);
+  });
+
+  test("keeps a secret input unless others change, and never shows it", async () => {
+    await using server = await startServer();
+    const runId = await endedRun(server, SECRET, { key: "open-sesame-1234" });
+    const page = await studio.open(server.url, { place: `#/runs/${runId}?node=size` });
+    const rerun = page.getByRole("button", { name: "Rerun from here" });
+    await rerun.click();
+    const dialog = page.getByRole("dialog", { name: "Rerun size" });
+    await dialog.getByRole("button", { name: "Start run" }).waitFor();
+    expect(await dialog.innerHTML()).not.toContain("open-sesame");
+    await dialog.getByRole("button", { name: "Start run" }).click();
+    await page.getByRole("link", { name: `Repeats ${runId}` }).waitFor();
+    await expectRunStatus(page, "succeeded");
+    await page.getByRole("region", { name: "Outputs" }).getByText("16").waitFor();
   });
 });

@@ -1,7 +1,7 @@
 /** What a token may not do is switched off, with the reason; what it may do works. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { seed } from "./seed.ts";
+import { type Seeded, seed } from "./seed.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -12,7 +12,22 @@ const TOKENS = {
 } as const;
 
 /** One control of a screen, and the role that it needs. */
-const CONTROLS = [{ place: "#/flows", name: "Import flow", needs: "admin" }] as const;
+interface Control {
+  readonly place: (seeded: Seeded) => string;
+  readonly name: string;
+  readonly needs: (typeof RANKS)[number];
+}
+
+const CONTROLS: readonly Control[] = [
+  { place: () => "#/flows", name: "Import flow", needs: "admin" },
+  { place: ({ paused }) => `#/runs/${paused}`, name: "Approve", needs: "run" },
+  { place: ({ paused }) => `#/runs/${paused}`, name: "Cancel run", needs: "run" },
+  {
+    place: ({ succeeded }) => `#/runs/${succeeded}?node=say`,
+    name: "Rerun from here",
+    needs: "run",
+  },
+];
 
 const RANKS = ["read", "run", "admin"] as const;
 
@@ -23,13 +38,13 @@ describeWith("chromium")("roles", () => {
     await using server = await startServer({
       tokens: RANKS.toReversed().map((role) => `${role}:${role}:${TOKENS[role]}`),
     });
-    await seed(server.client);
+    const seeded = await seed(server.client);
     for (const role of RANKS) {
       const page = await studio.open(server.url, { expected: [/status of 401/] });
       await page.getByLabel("Access token").fill(TOKENS[role]);
       await page.getByRole("button", { name: "Sign in" }).click();
       for (const { place, name, needs } of CONTROLS) {
-        await page.goto(`${server.url}/studio${place}`);
+        await page.goto(`${server.url}/studio${place(seeded)}`);
         const control = page.getByRole("button", { name, exact: true });
         await control.waitFor();
         const isAllowed = RANKS.indexOf(role) >= RANKS.indexOf(needs);

@@ -83,7 +83,8 @@ function Call({ call: { start, end, rejected, tools } }: { readonly call: CallFa
       {rejected !== undefined && (
         <tr>
           <td colSpan={TITLES.length}>
-            Rejected: {rejected.problems.map(({ message }) => message).join("; ")}
+            Rejected:{" "}
+            <VisibleText text={rejected.problems.map(({ message }) => message).join("; ")} />
             {rejected.repair > 0 && `; repair ${rejected.repair} follows`}
           </td>
         </tr>

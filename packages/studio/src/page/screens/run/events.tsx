@@ -5,6 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { formatDuration, formatTime } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { ValueView } from "../../parts/value-view/value-view.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { type VirtualRow, VirtualTable } from "../../parts/virtual-table.tsx";
 import { nodeOf } from "../../state/event-log.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -64,7 +65,7 @@ export function Events(): ComponentChildren {
         <bdi key="node" title={nodeOf(event)}>
           {nodeOf(event)}
         </bdi>,
-        <bdi key="content">{summaryOf(event)}</bdi>,
+        <VisibleText key="content" text={summaryOf(event)} />,
       ],
       ...(isOpen && { details: <ValueView value={event as never} /> }),
     };

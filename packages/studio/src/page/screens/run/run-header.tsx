@@ -8,6 +8,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { symbolOf } from "../../parts/run-status.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Toolbar } from "../../parts/toolbar.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -26,10 +27,13 @@ export function RunHeader(): ComponentChildren {
   const { view } = session;
   const run = session.run.value;
   const flow = view.flow ?? run?.flow;
+  const title = flow?.title ?? flow?.id ?? session.runId;
   const tokens = view.usage.inputTokens + view.usage.outputTokens;
   return (
     <header class="run-header">
-      <Heading title={flow?.title ?? flow?.id ?? session.runId} />
+      <Heading title={title}>
+        <VisibleText text={title} />
+      </Heading>
       <p class="run-line">
         <span class="state run-state" data-state={view.state}>
           <span aria-hidden="true">{symbolOf(view.state)} </span>
