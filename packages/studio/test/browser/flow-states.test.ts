@@ -87,6 +87,21 @@ describeWith("chromium")("the screen of a flow", () => {
     expect(items).toMatchObject([{ template: "needy", name: "nightly", cron: "0 3 * * *" }]);
   });
 
+  test("shows hostile names as text", async () => {
+    await using server = await startServer();
+    const name = "<img src=x onerror=alert(1)>\u202egpj";
+    const dsl = `flow 1 hostile\n\ninput a: string = "\u202e" {\n  description = "${name}"\n}\n\nnode "${name}": log {\n  message = inputs.a\n}\n`;
+    await server.client.invoke("save_template", { slug: "hostile", dsl, name, takeErrors: true });
+    const page = await studio.open(server.url, { place: "#/flows/hostile" });
+    const shown = "<img src=x onerror=alert(1)>\\u202egpj";
+    await page.getByRole("heading", { level: 1, name: shown }).waitFor();
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByText(shown).waitFor();
+    await page.getByRole("tree", { name: "Nodes" }).getByRole("treeitem").click();
+    await inspector.getByRole("heading", { name: shown }).waitFor();
+    expect(await page.locator("img[src], script:not([src])").count()).toBe(0);
+  });
+
   test("deletes a flow after it was asked", async () => {
     await using server = await startServer();
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });

@@ -3,6 +3,7 @@ import type { CatalogEntry, FlowBody, FlowEdge, FlowNode } from "@millrace/contr
 import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 
 /** Edges of a node inside of its body. */
 export function Edges({
@@ -30,13 +31,13 @@ export function Edges({
       <ul class="edges">
         {arriving.map(({ from, port }) => (
           <li key={`${from}.${port}`}>
-            from {from}
+            from <VisibleText text={from} />
             {port !== "out" && ` (${port})`}
           </li>
         ))}
         {leaving.map(({ port, to }) => (
           <li key={`${port} ${to}`}>
-            {port === "out" ? "then" : port} → {to}{" "}
+            {port === "out" ? "then" : port} → <VisibleText text={to} />{" "}
             {!isReadOnly && (
               <button
                 type="button"

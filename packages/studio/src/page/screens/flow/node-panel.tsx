@@ -5,6 +5,8 @@ import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FlowReading, NodeReading } from "../../../worker/protocol.ts";
+import { Prose } from "../../parts/prose.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref } from "../../router.ts";
 import type { FlowSession } from "../../state/flow-session.ts";
 import { Edges } from "./edges.tsx";
@@ -38,10 +40,14 @@ export function NodePanel(props: NodePanelProps): ComponentChildren {
   const rows = { isReadOnly: !canChange, complete, onChange };
   return (
     <>
-      <h2>{node.id}</h2>
+      <h2>
+        <VisibleText text={node.id} />
+      </h2>
       <p>
         <a href={placeHref(["catalog", node.type])}>
-          <code>{node.type}</code>
+          <code>
+            <VisibleText text={node.type} />
+          </code>
         </a>{" "}
         {entry && <span class={`effect effect-${entry.effect}`}>{entry.effect}</span>}
       </p>
@@ -49,7 +55,7 @@ export function NodePanel(props: NodePanelProps): ComponentChildren {
         <p class="muted">This type is not in the catalog of the server.</p>
       ) : (
         <p>
-          <strong>{entry.title}.</strong> {entry.summary}
+          <strong>{entry.title}.</strong> <Prose text={entry.summary} />
         </p>
       )}
       {!isReadOnly && !reading.isWhole && (

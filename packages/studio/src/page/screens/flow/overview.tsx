@@ -6,6 +6,7 @@ import { backend } from "../../backend.ts";
 import type { FlowProject } from "../../editor/project.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -25,19 +26,27 @@ export function Overview({
   const { title, inputs, outputs, schedules } = graph;
   return (
     <>
-      <h2>{title ?? (graph.id || "New flow")}</h2>
+      <h2>
+        <VisibleText text={title ?? (graph.id || "New flow")} />
+      </h2>
       <h3>Inputs</h3>
       {inputs.length === 0 && <p class="muted">None: the flow starts at once.</p>}
       <dl class="members">
         {inputs.map(({ name, schema, description, ...rest }) => (
           <div key={name}>
             <dt>
-              <code>{name}</code> <span class="muted">{typeName(schema)}</span>
+              <code>
+                <VisibleText text={name} />
+              </code>{" "}
+              <span class="muted">{typeName(schema)}</span>
             </dt>
             <dd>
-              {description}
+              <VisibleText text={description ?? ""} />
               {"default" in rest ? (
-                <span class="muted"> Default: {JSON.stringify(rest.default)}</span>
+                <span class="muted">
+                  {" "}
+                  Default: <VisibleText text={JSON.stringify(rest.default)} />
+                </span>
               ) : (
                 <span class="muted"> Required.</span>
               )}
@@ -51,9 +60,14 @@ export function Overview({
         {outputs.map(({ name, schema, description }) => (
           <div key={name}>
             <dt>
-              <code>{name}</code> <span class="muted">{typeName(schema)}</span>
+              <code>
+                <VisibleText text={name} />
+              </code>{" "}
+              <span class="muted">{typeName(schema)}</span>
             </dt>
-            <dd>{description}</dd>
+            <dd>
+              <VisibleText text={description ?? ""} />
+            </dd>
           </div>
         ))}
       </dl>
@@ -85,7 +99,11 @@ function Needs({ needs }: { readonly needs: readonly Need[] }): ComponentChildre
           <span aria-hidden="true" class={isMet ? undefined : "mark-bad"}>
             {kind === "effect" ? "!" : isMet ? "✓" : "✗"}
           </span>{" "}
-          {KINDS[kind]} <code>{name}</code> {state}
+          {KINDS[kind]}{" "}
+          <code>
+            <VisibleText text={name} />
+          </code>{" "}
+          {state}
           {mend && (
             <>
               {" "}
@@ -127,7 +145,10 @@ function Schedules({
       <ul class="schedules">
         {schedules.map((schedule) => (
           <li key={schedule.name}>
-            <code>{schedule.name}</code> {timesOf(schedule)}{" "}
+            <code>
+              <VisibleText text={schedule.name} />
+            </code>{" "}
+            {timesOf(schedule)}{" "}
             {active.value?.includes(schedule.name) ? (
               <span class="muted">active</span>
             ) : (

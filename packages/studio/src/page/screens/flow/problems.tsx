@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FlowProblem } from "../../../worker/protocol.ts";
 import { formatNumber } from "../../parts/format.ts";
+import { Prose } from "../../parts/prose.tsx";
 
 /** Problems that are shown at first, and more of them with each "Show more". */
 const SHOWN = 100;
@@ -68,7 +69,7 @@ function Row({
             {start.line}:{start.column}
           </span>
         )}{" "}
-        {hint === undefined ? message : `${message}; ${hint}`}
+        <Prose text={hint === undefined ? message : `${message}; ${hint}`} />
       </p>
       <div class="problem-actions">
         {onFix &&

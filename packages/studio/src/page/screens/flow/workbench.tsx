@@ -10,6 +10,7 @@ import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Splitter } from "../../parts/splitter.tsx";
 import { NodeTree } from "../../parts/tree/node-tree.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { setQuery } from "../../router.ts";
 import { meta } from "../../state/meta.ts";
 import { FlowDialogs } from "./flow-dialogs.tsx";
@@ -105,7 +106,9 @@ export function Workbench({
   return (
     <div class="flow-screen">
       <div class="flow-head">
-        <Heading title={title} />
+        <Heading title={title}>
+          <VisibleText text={title} />
+        </Heading>
         <span class="muted">
           {stored && `${stored.slug} v${old?.version ?? stored.version}`}
           {session.isDirty.value && " · not saved"}
