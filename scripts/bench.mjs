@@ -1,5 +1,5 @@
 // Runs the benches, all or the named one, on what is built. Words after the name go to the bench.
-// Usage: node scripts/bench.mjs [engine | dsl | oauth | durable | ai | models | server | cli | extensions] [--quick] …   Exits 1 when one is past a hard bar.
+// Usage: node scripts/bench.mjs [engine | dsl | oauth | durable | ai | models | server | cli | extensions | studio] [--quick] …   Exits 1 when one is past a hard bar.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ const BENCHES = [
   "server",
   "cli",
   "extensions",
+  "studio",
 ];
 const words = process.argv.slice(2);
 const chosen = BENCHES.includes(words[0]) ? [words.shift()] : BENCHES;
