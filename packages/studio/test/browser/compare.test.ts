@@ -65,6 +65,23 @@ describeWith("chromium")("a comparison of runs", () => {
     await page.getByText("0 of 1 differ").waitFor();
   });
 
+  test("shows what flows give as text, whatever it is", async () => {
+    await using server = await startServer();
+    const evil = (word: string) => `${word}\u202e<img src=x onerror=alert(1)>`;
+    const a = await runOf(server, HELLO, { name: evil("Ada") });
+    const b = await runOf(server, HELLO, { name: evil("Eve") });
+    const page = await studio.open(server.url, { place: `#/compare?a=${a}&b=${b}` });
+    await page.getByRole("button", { name: "Show greeting" }).click();
+    const output = page.getByLabel("Output of greeting");
+    await output.getByText("<img src=x onerror=alert(1)>").first().waitFor();
+    expect(await output.textContent()).not.toContain("\u202e");
+    await page.goto(`${server.url}/studio#/compare?a=${a}&b=${a}`);
+    await page.getByText("0 of 1 differ").waitFor();
+    await page.getByRole("button", { name: "Show greeting" }).click();
+    await page.getByRole("table").getByText("<img src=x onerror=alert(1)>").waitFor();
+    expect(await page.getByRole("table").textContent()).not.toContain("\u202e");
+  });
+
   test("is made anew when a run ends", async () => {
     await using server = await startServer();
     const { client } = server;

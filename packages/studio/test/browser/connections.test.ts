@@ -158,6 +158,17 @@ describeWith("chromium")("the connections", () => {
     expect(await page.content()).not.toContain(KEY);
   });
 
+  test("makes the connection that a flow names, of the service that it wants", async () => {
+    await using server = await startServer(servicesAt("http://127.0.0.1:9"));
+    const page = await studio.open(server.url, {
+      place: "#/connections?connect=our-mailer&service=mailer",
+    });
+    await page.getByRole("form", { name: "Connect our-mailer" }).getByLabel("API key").fill(KEY);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await rowOf(page, "our-mailer").getByText("connected", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Disconnect our-mailer" }).waitFor();
+  });
+
   test("says how a server gets services", async () => {
     await using server = await startServer();
     const page = await studio.open(server.url, { place: "#/connections" });

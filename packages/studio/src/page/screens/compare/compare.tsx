@@ -9,6 +9,8 @@ import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
 import { Time } from "../../parts/time.tsx";
+import { escapedText } from "../../parts/value-view/escapes.ts";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, type ScreenProps } from "../../router.ts";
 import { onFeed } from "../../state/feed.ts";
 import { compareRuns } from "./comparison.ts";
@@ -103,7 +105,7 @@ function SideCard({
         </a>
       </p>
       <p class="muted">
-        {flow.title ?? flow.id}
+        <VisibleText text={flow.title ?? flow.id} />
         {template !== null && ` · ${template.slug} v${template.version}`} · started{" "}
         <Time at={startedAt ?? createdAt} />
         {summary === null
@@ -140,7 +142,7 @@ function FlowText({ sides: { texts } }: { readonly sides: Sides }): ComponentChi
       {texts === undefined ? (
         <p class="muted">Same flow.</p>
       ) : (
-        <DiffView name="Flow text" before={texts.a} after={texts.b} />
+        <DiffView name="Flow text" before={escapedText(texts.a)} after={escapedText(texts.b)} />
       )}
     </section>
   );

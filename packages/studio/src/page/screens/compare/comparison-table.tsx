@@ -6,6 +6,7 @@ import { DiffView } from "../../editor/diff-view.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
+import { escapedText } from "../../parts/value-view/escapes.ts";
 import { useValue } from "../../state/use-value.ts";
 import type { ComparisonRow } from "./comparison.ts";
 import { readOutcome } from "./read-runs.ts";
@@ -175,7 +176,7 @@ async function textOf(runId: string, node: NodeFacts | undefined): Promise<strin
   return jsonText(await readOutcome(runId, node.path));
 }
 
-/** A value as lines, so that two of them can be compared by line. */
+/** A value as lines, so that two of them can be compared by line; what is not seen is escaped, as JSON allows. */
 export function jsonText(value: Json | undefined): string {
-  return value === undefined ? "" : JSON.stringify(value, undefined, 2);
+  return value === undefined ? "" : escapedText(JSON.stringify(value, undefined, 2));
 }

@@ -90,7 +90,7 @@ export function ConnectConsent({
           ) : (
             <p>
               <a
-                href={placeHref(["connections"], { connect: slug, receiver: "caller" })}
+                href={placeHref(["connections"], { connect: slug, service, receiver: "caller" })}
                 onClick={(event) => {
                   event.preventDefault();
                   setQuery({ receiver: "caller" });

@@ -9,6 +9,7 @@ import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { type ScreenProps, setQuery } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
@@ -25,7 +26,7 @@ interface Line {
   readonly slug: string;
 }
 
-/** The table of services, and the form that connects one: `connect` of the place names it. */
+/** The table of services, and the form that connects one: `connect` of the place names it, and `service` its service. */
 export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentChildren {
   const chosen = query.get("connect");
   const [asked, setAsked] = useState({ slug: "", turn: 0 });
@@ -42,10 +43,10 @@ export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentC
   });
   const close = (): void => {
     setAsked(({ turn }) => ({ slug: "", turn }));
-    setQuery({ connect: undefined, receiver: undefined });
+    setQuery({ connect: undefined, service: undefined, receiver: undefined });
   };
   const lines = (list.items ?? []).flatMap(linesOf);
-  const line = lines.find(({ slug }) => slug === chosen);
+  const line = lines.find(({ slug }) => slug === chosen) ?? newLine(list.items, query);
   return (
     <>
       <Heading title="Connections" />
@@ -81,7 +82,7 @@ export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentC
             columns={columnsOf({
               onConnect: (slug) => {
                 setAsked(({ turn }) => ({ slug, turn: turn + 1 }));
-                setQuery({ connect: slug, receiver: undefined });
+                setQuery({ connect: slug, service: undefined, receiver: undefined });
               },
               onDisconnect: setRemoved,
             })}
@@ -108,6 +109,16 @@ export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentC
   );
 }
 
+/** A connection that a flow names and nobody has made yet: `service` of the place says of which service. */
+function newLine(
+  services: readonly ServiceInfo[] | undefined,
+  query: URLSearchParams,
+): Line | undefined {
+  const [slug, named] = [query.get("connect"), query.get("service")];
+  const service = services?.find((each) => each.slug === named);
+  return service === undefined || slug === null ? undefined : { service, slug };
+}
+
 function linesOf(service: ServiceInfo): readonly Line[] {
   const { slug, connections } = service;
   if (connections.length === 0) return [{ service, slug }];
@@ -128,7 +139,7 @@ function columnsOf({
       isHead: true,
       cell: ({ service }) => (
         <>
-          {service.title} <span class="muted">{service.slug}</span>
+          <VisibleText text={service.title} /> <span class="muted">{service.slug}</span>
         </>
       ),
     },

@@ -46,7 +46,7 @@ function connections(graph: FlowGraph, project: FlowProject): Need[] {
       found?.status.replaceAll("_", " ") ?? (isKnown ? "not connected" : "no service of this name");
     const mend = {
       title: isKnown ? `Connect ${slug}` : "Services",
-      href: placeHref(["connections"]),
+      href: placeHref(["connections"], isKnown ? { connect: slug, service: wanted } : {}),
     };
     return { kind: "connection", name, state, isMet, ...(!isMet && { mend }) };
   });

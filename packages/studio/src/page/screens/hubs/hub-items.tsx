@@ -9,6 +9,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { navigate, placeHref } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
@@ -34,7 +35,7 @@ export function HubItems({ hubId }: { readonly hubId: string }): ComponentChildr
       isHead: true,
       cell: ({ id, title }) => (
         <>
-          {title} <span class="muted">{id}</span>
+          <VisibleText text={title} /> <span class="muted">{id}</span>
         </>
       ),
     },

@@ -9,6 +9,7 @@ import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, type ScreenProps, setQuery } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
@@ -53,7 +54,7 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
             href={placeHref(["hubs"], { hub: id })}
             aria-current={id === chosen ? "true" : undefined}
           >
-            {name}
+            <VisibleText text={name} />
           </a>{" "}
           <span class="muted">{id}</span>
         </>

@@ -33,7 +33,9 @@ export function Question({
       onInput={onTouch}
     >
       <p id={id} class="question-head">
-        <strong>{run?.flow.title ?? run?.flow.id ?? "…"}</strong>{" "}
+        <strong>
+          <VisibleText text={run?.flow.title ?? run?.flow.id ?? "…"} />
+        </strong>{" "}
         <a class="run-id" href={placeHref(["runs", runId], { node })}>
           {runId}
         </a>{" "}
@@ -67,7 +69,7 @@ export function Question({
       ) : (
         <div class="actions">
           <span role="status" aria-label="Outcome">
-            {outcomeOf(question)}
+            <VisibleText text={outcomeOf(question)} />
           </span>
           <button type="button" onClick={onDismiss}>
             Dismiss

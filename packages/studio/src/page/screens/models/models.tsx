@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { isWired, refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
 import { InstallModel } from "./install-model.tsx";
@@ -143,10 +144,10 @@ function FailedJob({
     <div role="alert">
       <div class="problem">
         <p>
-          <strong>{titleOf(job)} failed</strong>: {MEANINGS[code] ?? message}
+          <strong>{titleOf(job)} failed</strong>: <VisibleText text={MEANINGS[code] ?? message} />
         </p>
         <p class="muted">
-          {code}: {message}
+          <VisibleText text={`${code}: ${message}`} />
         </p>
         <button type="button" onClick={onDismiss}>
           Dismiss

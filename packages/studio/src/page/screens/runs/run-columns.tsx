@@ -5,6 +5,7 @@ import type { Column } from "../../parts/data-table.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { StateWord } from "../../parts/run-status.tsx";
 import { Time } from "../../parts/time.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, setQuery } from "../../router.ts";
 import { tagName } from "./run-filter.ts";
 
@@ -82,7 +83,7 @@ function Tags({ tags }: { readonly tags: RunSummary["tags"] }): ComponentChildre
           title="Show runs with this tag"
           onClick={() => setQuery({ [tagName(name)]: value })}
         >
-          {name}={value}
+          <VisibleText text={`${name}=${value}`} />
         </button>
       ))}
     </span>
