@@ -2,7 +2,7 @@
 import { ClientError } from "@millrace/client";
 import type { Confirmation, Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { checkForm, findingsOf } from "../../parts/schema-form/check-form.ts";
@@ -64,13 +64,25 @@ function Question({ item }: { readonly item: Confirmation }): ComponentChildren 
       if (!ClientError.isInstance(error) || error.code !== "already_resolved") throw error;
       notify(`already answered by ${await answeredBy(session, id)}`);
     }
-    document.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')?.focus();
+    focusTree();
   });
+  // The log may tell of the answer before the server has answered: the form is gone then, and with it what had the focus.
+  const element = useRef<HTMLElement>(null);
+  const isAnswered = useRef(false);
+  isAnswered.current ||= answer.isBusy;
+  useLayoutEffect(
+    () => () => {
+      const { activeElement } = document;
+      const isLost = isAnswered.current && activeElement === document.body;
+      if (isLost || element.current?.contains(activeElement)) focusTree();
+    },
+    [],
+  );
   const why = refusal("run");
   const isOff = answer.isBusy || why !== undefined;
   const findings = isChecked ? [...wrong, ...findingsOf(answer.error, "/value")] : [];
   return (
-    <section class="confirmation" aria-label={`Confirmation: ${node}`}>
+    <section ref={element} class="confirmation" aria-label={`Confirmation: ${node}`}>
       <h2>
         <bdi>{node}</bdi> asks
       </h2>
@@ -129,6 +141,11 @@ function Question({ item }: { readonly item: Confirmation }): ComponentChildren 
       </form>
     </section>
   );
+}
+
+/** The focus goes to the tree, where a person sees how the run goes on. */
+function focusTree(): void {
+  document.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')?.focus();
 }
 
 /** Who answered in the meantime, as the run says it. */
