@@ -2,11 +2,11 @@
 import type {
   CatalogEntry,
   ConnectionStatus,
-  Page,
   ProviderInfo,
   ServiceInfo,
 } from "@millrace/contracts";
 import { backend } from "../backend.ts";
+import { everyItem } from "../state/every-item.ts";
 import { isWired } from "../state/meta.ts";
 import { tellProject } from "./worker.ts";
 
@@ -14,7 +14,6 @@ import { tellProject } from "./worker.ts";
 export interface FlowProject {
   /** Node types by their names, the newest version of each. */
   readonly types: ReadonlyMap<string, CatalogEntry>;
-  readonly entries: readonly CatalogEntry[];
   readonly services: readonly ServiceInfo[];
   readonly connections: readonly ConnectionStatus[];
   /** Absent: the server does not say. */
@@ -23,15 +22,12 @@ export interface FlowProject {
   readonly flows: readonly string[];
 }
 
-/** Entries that are asked for at once: the most that a server gives. */
-const PAGE = 200;
-
 /** Reads the project and tells the worker; what is asked about texts waits for the first time. */
 export async function loadProject(): Promise<FlowProject> {
   const [entries, services, templates, providers] = await Promise.all([
-    every((page) => backend.invoke("list_nodes", page)),
-    every((page) => backend.invoke("list_services", page)),
-    every((page) => backend.invoke("list_templates", page)),
+    everyItem((page) => backend.invoke("list_nodes", page)),
+    everyItem((page) => backend.invoke("list_services", page)),
+    everyItem((page) => backend.invoke("list_templates", page)),
     isWired("list_providers") ? backend.invoke("list_providers", {}) : undefined,
   ]);
   const connections = services.flatMap((service) => service.connections);
@@ -44,18 +40,5 @@ export async function loadProject(): Promise<FlowProject> {
     ...(providers !== undefined && { providers: ["local", ...providers.map(({ name }) => name)] }),
   });
   const types = new Map(entries.map((entry) => [entry.type, entry]));
-  return { types, entries, services, connections, providers, flows };
-}
-
-async function every<T>(
-  load: (page: { readonly limit: number; readonly cursor?: string }) => Promise<Page<T>>,
-): Promise<readonly T[]> {
-  const items: T[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Page<T> = await load({ limit: PAGE, ...(cursor !== null && { cursor }) });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-  } while (cursor !== null);
-  return items;
+  return { types, services, connections, providers, flows };
 }

@@ -7,6 +7,7 @@ import type { FlowProject } from "../../editor/project.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
+import { everyItem } from "../../state/every-item.ts";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -127,8 +128,8 @@ function Schedules({
   const [keys] = useState(() => new Map(schedules.map(({ name }) => [name, crypto.randomUUID()])));
   const active = useValue(`${slug}`, async () => {
     if (slug === undefined) return [];
-    const { items } = await backend.invoke("list_schedules", { limit: 200 });
-    return items.filter(({ template }) => template === slug).map(({ name }) => name);
+    const stored = await everyItem((page) => backend.invoke("list_schedules", page));
+    return stored.filter(({ template }) => template === slug).map(({ name }) => name);
   });
   const activate = useAction(async (schedule: FlowSchedule) => {
     const idempotencyKey = keys.get(schedule.name) ?? crypto.randomUUID();

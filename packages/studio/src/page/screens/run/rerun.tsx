@@ -1,5 +1,5 @@
 /** The dialog that repeats a run from one of its nodes on. */
-import type { CatalogEntry, FlowGraph, FlowInput, FlowNode, Json, Page } from "@millrace/contracts";
+import type { CatalogEntry, FlowGraph, FlowInput, FlowNode, Json } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -8,6 +8,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { RunDialog } from "../../parts/run-dialog.tsx";
 import { navigate, placeHref } from "../../router.ts";
+import { everyItem } from "../../state/every-item.ts";
 import { useValue } from "../../state/use-value.ts";
 import { useRun } from "./run-context.ts";
 
@@ -126,7 +127,8 @@ async function nodesAgain(graph: FlowGraph, from: string): Promise<readonly Node
     for (const edge of edges) if (edge.from === id) reached.add(edge.to);
   }
   const nodes = graph.nodes.filter(({ id }) => reached.has(id)).flatMap(withBody);
-  const effects = await effectsOf(new Set(nodes.map(({ type }) => type)));
+  const entries = await everyItem((page) => backend.invoke("list_nodes", page));
+  const effects = new Map(entries.map(({ type, effect }) => [type, effect]));
   return nodes.flatMap(({ id, type }) => {
     const effect = effects.get(type);
     return effect === "write" || effect === "destructive" ? [{ id, type, effect }] : [];
@@ -135,21 +137,4 @@ async function nodesAgain(graph: FlowGraph, from: string): Promise<readonly Node
 
 function withBody(node: FlowNode): readonly FlowNode[] {
   return [node, ...(node.body?.nodes ?? []).flatMap(withBody)];
-}
-
-/** Effects by type. A type that the server does not know any more has none. */
-async function effectsOf(
-  types: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, CatalogEntry["effect"]>> {
-  const effects = new Map<string, CatalogEntry["effect"]>();
-  let cursor: string | null = null;
-  do {
-    const page: Page<CatalogEntry> = await backend.invoke("list_nodes", {
-      limit: 200,
-      ...(cursor !== null && { cursor }),
-    });
-    for (const { type, effect } of page.items) if (types.has(type)) effects.set(type, effect);
-    cursor = page.nextCursor;
-  } while (cursor !== null && effects.size < types.size);
-  return effects;
 }
