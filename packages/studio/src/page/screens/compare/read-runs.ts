@@ -1,6 +1,7 @@
 /** Reads the two runs of a comparison, one after the other: a page has few connections. */
 import type { ExecutionEvent, FlowGraph, Json, Run, RunInputs } from "@millrace/contracts";
 import { backend } from "../../backend.ts";
+import { loadValue } from "../../state/load-value.ts";
 import { createFactsReader, outcomeValue, type RunFacts } from "./run-facts.ts";
 
 /** One side. */
@@ -64,8 +65,5 @@ export async function readOutcome(runId: string, node: string): Promise<Json | u
   if (last === undefined) return undefined;
   const { outputRef } = last;
   if (outputRef === undefined || outputRef.ref === "") return outcomeValue(last);
-  const { base64 } = await backend.invoke("get_run_blob", { runId, digest: outputRef.ref });
-  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-  const output = JSON.parse(new TextDecoder().decode(bytes)) as Json;
-  return outcomeValue({ ...last, output });
+  return outcomeValue({ ...last, output: await loadValue(runId, outputRef) });
 }

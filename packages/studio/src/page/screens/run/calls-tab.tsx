@@ -4,7 +4,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { ValueView } from "../../parts/value-view/value-view.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
-import { loadValue } from "./load-value.ts";
+import { loadValue } from "../../state/load-value.ts";
 import { type CallFacts, callsOf, type ToolFacts } from "./node-facts.ts";
 import type { NodeTabProps } from "./node-tabs.tsx";
 import { useRun } from "./run-context.ts";

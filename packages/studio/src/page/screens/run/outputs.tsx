@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { ValueView } from "../../parts/value-view/value-view.tsx";
-import { loadValue } from "./load-value.ts";
+import { loadValue } from "../../state/load-value.ts";
 import { useRun } from "./run-context.ts";
 
 /** The outputs of a run that has ended; nothing before that, or when the flow has none. */

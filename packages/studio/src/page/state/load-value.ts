@@ -1,6 +1,6 @@
 /** Reads a value that is kept beside the log of a run. */
 import type { Json, ValueRef } from "@millrace/contracts";
-import { backend } from "../../backend.ts";
+import { backend } from "../backend.ts";
 
 /** The whole value of a reference. */
 export async function loadValue(runId: string, { ref }: ValueRef): Promise<Json> {
