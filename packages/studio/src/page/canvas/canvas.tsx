@@ -6,6 +6,7 @@ import { type Picture, pictureToSvg } from "@millrace/graph";
 import { effect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { saveText } from "../parts/clipboard.ts";
 import { Toolbar } from "../parts/toolbar.tsx";
 import { theme } from "../state/theme.ts";
 import type { DetailsByPath } from "./details.ts";
@@ -189,11 +190,6 @@ function download(picture: Picture, details: DetailsByPath, title: string): void
     const state = details.get(box.node.path)?.state;
     return state === undefined ? box : { ...box, node: { ...box.node, state } };
   });
-  const text = pictureToSvg({ ...picture, boxes }, title);
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  link.download = `${title.replace(/[^\w.-]+/g, "-")}.svg`;
-  link.click();
-  // The browser reads it after the click; a minute is plenty.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  const name = `${title.replace(/[^\w.-]+/g, "-")}.svg`;
+  saveText(name, pictureToSvg({ ...picture, boxes }, title), "image/svg+xml");
 }

@@ -1,4 +1,4 @@
-/** Copies texts. */
+/** Hands texts to the person: on the clipboard, or as a file. */
 import { notify } from "../state/notifications.ts";
 
 /** Copies a text and says so. A page that is not served securely has no clipboard but what is selected. */
@@ -33,5 +33,6 @@ export function saveText(name: string, text: string, type: string): void {
   link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
+  // The browser reads it after the click; a minute is plenty.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

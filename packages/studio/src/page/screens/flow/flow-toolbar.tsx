@@ -1,5 +1,6 @@
 /** The toolbar "Flow", with the menu of what is done less often. */
 import type { ComponentChildren } from "preact";
+import { saveText } from "../../parts/clipboard.ts";
 import { Menu, type MenuItem } from "../../parts/menu.tsx";
 import { Toolbar } from "../../parts/toolbar.tsx";
 import { refusal } from "../../state/meta.ts";
@@ -45,7 +46,7 @@ export function FlowToolbar({
     { title: "Versions…", onChoose: () => show({ kind: "versions" }), refusal: unsaved },
     {
       title: "Export .flow",
-      onChoose: () => download(`${stored?.slug ?? "flow"}.flow`, session.text),
+      onChoose: () => saveText(`${stored?.slug ?? "flow"}.flow`, session.text, "text/plain"),
     },
     { title: "Keyboard shortcuts", onChoose: () => show({ kind: "shortcuts" }) },
     ...PANES.map(([pane, title]) => ({
@@ -99,14 +100,4 @@ export function FlowToolbar({
       <Menu name="More" items={items} />
     </div>
   );
-}
-
-/** Hands a text to the person as a file. */
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

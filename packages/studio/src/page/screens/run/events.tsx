@@ -1,7 +1,8 @@
 /** Every event of a run as a table: by kind, by node, each with its JSON. */
-import { EVENT_KINDS, type ExecutionEvent, type Kind } from "@millrace/contracts";
+import { EVENT_KINDS, type ExecutionEvent, type Kind, ndjson } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { saveText } from "../../parts/clipboard.ts";
 import { formatDuration, formatTime } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { ValueView } from "../../parts/value-view/value-view.tsx";
@@ -9,7 +10,6 @@ import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { type VirtualRow, VirtualTable } from "../../parts/virtual-table.tsx";
 import { nodeOf } from "../../state/event-log.ts";
 import { useAction } from "../../state/use-action.ts";
-import { downloadLog } from "./download.ts";
 import { summaryOf } from "./event-summary.ts";
 import { LogPages } from "./log-pages.ts";
 import { useRun } from "./run-context.ts";
@@ -129,3 +129,20 @@ export function Events(): ComponentChildren {
 }
 
 const NONE: ReadonlySet<number> = new Set();
+
+/** Reads the whole log and offers the lines of the server, byte for byte, as `<runId>.ndjson`. */
+async function downloadLog(
+  runId: string,
+  last: number,
+  page: (after: number) => Promise<readonly ExecutionEvent[]>,
+): Promise<void> {
+  const lines: string[] = [];
+  for (let after = 0; after < last; ) {
+    const events = await page(after);
+    const end = events.at(-1);
+    if (end === undefined) break;
+    lines.push(events.map((event) => ndjson.line(event)).join(""));
+    after = end.seq;
+  }
+  saveText(`${runId}.ndjson`, lines.join(""), "application/x-ndjson");
+}
