@@ -66,7 +66,12 @@ function markLost(): void {
   state.value = Date.now() - lostAt < UNREACHABLE_MS ? "Reconnecting…" : "Server unreachable";
 }
 
+/** Whether the server, or the way to it, failed with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return ClientError.isInstance(error) && codes.includes(error.code);
+}
+
 /** Whether an error says what a person may do nothing about but wait: the connection is cut, and the page says so already. */
 export function isUnreachable(error: unknown): boolean {
-  return ClientError.isInstance(error) && error.code === "unreachable";
+  return hasCode(error, "unreachable");
 }

@@ -1,9 +1,8 @@
 /** The answer to what a run asks: a value where one is wanted, a comment, "Approve" and "Reject". */
-import { ClientError } from "@millrace/client";
 import type { Confirmation, Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { backend } from "../backend.ts";
+import { backend, hasCode } from "../backend.ts";
 import { refusal } from "../state/meta.ts";
 import { useAction } from "../state/use-action.ts";
 import { Problem } from "./problem.tsx";
@@ -45,7 +44,7 @@ export function AnswerForm({
     } catch (error) {
       // A key stands for one answer: one that was refused and mended is another.
       keys.current[decision] = crypto.randomUUID();
-      if (!isLate(error)) throw error;
+      if (!hasCode(error, "already_resolved", "confirmation_expired", "not_found")) throw error;
       onAnswered(await settled(question), false);
     }
   });
@@ -114,11 +113,6 @@ export function outcomeOf({ status, by, comment }: Confirmation): string {
   }
 }
 
-function isLate(error: unknown): boolean {
-  const code = ClientError.isInstance(error) ? error.code : undefined;
-  return code === "already_resolved" || code === "confirmation_expired" || code === "not_found";
-}
-
 /** The question as it is now. A run that was deleted meanwhile asks nothing. */
 export async function settled(question: Confirmation): Promise<Confirmation> {
   const gone = { ...question, status: "cancelled" } as const;
@@ -126,7 +120,7 @@ export async function settled(question: Confirmation): Promise<Confirmation> {
     const { confirmations } = await backend.invoke("get_run", { runId: question.runId });
     return confirmations.find(({ id }) => id === question.id) ?? gone;
   } catch (error) {
-    if (ClientError.isInstance(error) && error.code === "not_found") return gone;
+    if (hasCode(error, "not_found")) return gone;
     throw error;
   }
 }

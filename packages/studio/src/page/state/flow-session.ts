@@ -5,12 +5,11 @@
  *   E3  No text is lost: what is not saved is a draft, and a save that was refused changes nothing.
  *   E4  What was changed on the server since the text began is not overwritten without a question.
  */
-import { ClientError } from "@millrace/client";
 import type { Template } from "@millrace/contracts";
 import type { FlowChange, TextEdit } from "@millrace/dsl/editor";
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { FlowProblem, FlowReading, TextQuestions } from "../../worker/protocol.ts";
-import type { Backend } from "../backend.ts";
+import { type Backend, hasCode } from "../backend.ts";
 import type { Drafts, Kept } from "./drafts.ts";
 
 /** Where the text of a session is: an editor, once it is there. */
@@ -236,13 +235,13 @@ export class FlowSession {
       await this.#saved(stored, text);
       return { kind: "saved", stored };
     } catch (error) {
-      if (!isCode(error, "etag_mismatch")) throw error;
+      if (!hasCode(error, "etag_mismatch")) throw error;
     }
     try {
       const { value: template, etag } = await backend.call("get_template", { slug });
       return { kind: "changed", stored: { template, etag } };
     } catch (error) {
-      if (!isCode(error, "not_found")) throw error;
+      if (!hasCode(error, "not_found")) throw error;
       this.#stored.value = undefined;
       throw new Error("the flow was deleted on the server; save once more to store it anew");
     }
@@ -345,10 +344,6 @@ export class FlowSession {
       if (isNow()) this.#failure.value = error;
     }
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return ClientError.isInstance(error) && error.code === code;
 }
 
 /** A text without an editor. */

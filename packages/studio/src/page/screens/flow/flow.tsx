@@ -1,6 +1,6 @@
 /** The screen of a flow: its picture, its text and what a person can do with both. */
-import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
+import { hasCode } from "../../backend.ts";
 import { loadProject } from "../../editor/project.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -24,7 +24,7 @@ export function FlowScreen({ place }: ScreenProps): ComponentChildren {
     return (
       <>
         <Heading title={slug ?? "New flow"} />
-        <Problem error={error} note={isMissing(error) ? missing : undefined} />
+        <Problem error={error} note={hasCode(error, "not_found") ? missing : undefined} />
         {error === undefined && <p class="muted">Loading…</p>}
       </>
     );
@@ -39,8 +39,4 @@ export function FlowScreen({ place }: ScreenProps): ComponentChildren {
       selected={place.query.get("node") ?? undefined}
     />
   );
-}
-
-function isMissing(error: unknown): boolean {
-  return ClientError.isInstance(error) && error.code === "not_found";
 }

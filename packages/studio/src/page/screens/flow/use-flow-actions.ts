@@ -1,10 +1,9 @@
 /** What a person does with an open flow: save, run, format, change; each says what came of it. */
-import { ClientError } from "@millrace/client";
 import type { Json } from "@millrace/contracts";
 import type { FlowChange } from "@millrace/dsl/editor";
 import { useRef, useState } from "preact/hooks";
 import type { FlowProblem } from "../../../worker/protocol.ts";
-import { backend } from "../../backend.ts";
+import { backend, hasCode } from "../../backend.ts";
 import { navigate, placeHref } from "../../router.ts";
 import type { FlowDetails, FlowSession, Stored } from "../../state/flow-session.ts";
 import { notify } from "../../state/notifications.ts";
@@ -154,7 +153,7 @@ function flowOf(session: FlowSession, old: OpenFlow["old"]) {
 
 /** What becomes of a text that the server does not take; undefined: the failure is another one. */
 export function noteOf(session: FlowSession, error: unknown): string | undefined {
-  if (!ClientError.isInstance(error) || error.code !== "flow_invalid") return undefined;
+  if (!hasCode(error, "flow_invalid")) return undefined;
   return session.kept.value === "kept"
     ? "Not saved: the server cannot read the text. It is kept as a draft in this browser."
     : "Not saved: the server cannot read the text, which is not kept as a draft either.";

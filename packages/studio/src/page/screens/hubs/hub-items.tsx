@@ -1,9 +1,8 @@
 /** What a hub offers, from its stored index, and the dialog that installs a flow of it. */
-import { ClientError } from "@millrace/client";
 import type { HubItem, InstalledItem } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, hasCode } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { formatBytes } from "../../parts/format.ts";
@@ -168,7 +167,7 @@ async function etagOf(slug: string): Promise<string | undefined> {
   try {
     return (await backend.call("get_template", { slug })).etag;
   } catch (error) {
-    if (ClientError.isInstance(error) && error.code === "not_found") return undefined;
+    if (hasCode(error, "not_found")) return undefined;
     throw error;
   }
 }

@@ -1,8 +1,7 @@
 /** The screen of a run: its nodes, its picture and timeline, its events, and all that is known of the chosen node. */
-import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { backend, connection, isUnreachable } from "../../backend.ts";
+import { backend, connection, hasCode, isUnreachable } from "../../backend.ts";
 import { formatTime } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { lazily } from "../../parts/lazily.tsx";
@@ -49,7 +48,7 @@ function Opened({
   const error = session.error.value;
   const isRead = session.run.value !== undefined;
   if (!isRead && error !== undefined && !isUnreachable(error)) {
-    const isMissing = ClientError.isInstance(error) && error.code === "not_found";
+    const isMissing = hasCode(error, "not_found");
     return (
       <>
         <Heading title={isMissing ? "Run not found" : "Run not shown"} />

@@ -1,10 +1,9 @@
 /** The settings of the server, as a form of their schema. Only what was changed is sent. */
-import { ClientError } from "@millrace/client";
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, hasCode } from "../../backend.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { checkForm, findingsOf } from "../../parts/schema-form/check-form.ts";
@@ -87,7 +86,7 @@ function SettingsForm({
   }, [asked]);
   const why = refusal("admin");
   const isChanged = patch !== undefined;
-  const isOld = ClientError.isInstance(save.error) && save.error.code === "etag_mismatch";
+  const isOld = hasCode(save.error, "etag_mismatch");
   const findings = asked > 0 ? [...wrong, ...findingsOf(save.error, "/patch")] : [];
   return (
     <form
