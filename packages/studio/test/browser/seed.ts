@@ -2,7 +2,7 @@
 import type { Client } from "@millrace/client";
 
 /** Keeps an eye on a page: control flow, a person's answer, a body and an error port. */
-export const WATCH = `# Looks at a list of pages and asks before it reports.
+const WATCH = `# Looks at a list of pages and asks before it reports.
 flow 1 site-watch
 
 input pages: string[] = ["home", "prices", "terms"]
@@ -44,7 +44,7 @@ output pages: int[] = long.value
 `;
 
 /** Ends well at once. */
-export const HELLO = `# The smallest flow.
+const HELLO = `# The smallest flow.
 flow 1 hello
 
 input name: string = "world"
@@ -61,7 +61,7 @@ output text: string = greeting.value
 `;
 
 /** Fails at its second node. */
-export const BROKEN = `# Fails, so that there is something to look at.
+const BROKEN = `# Fails, so that there is something to look at.
 flow 1 nightly-import
 
 node rows: transform {

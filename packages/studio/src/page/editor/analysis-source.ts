@@ -22,6 +22,6 @@ export const workerSource: AnalysisSource = {
 };
 
 /** A completion as editors take it. */
-export function received({ documentation, ...rest }: SentCompletion): Completion {
+function received({ documentation, ...rest }: SentCompletion): Completion {
   return documentation === undefined ? rest : { ...rest, documentation: () => documentation };
 }

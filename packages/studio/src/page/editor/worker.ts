@@ -14,7 +14,7 @@ import type {
 } from "../../worker/protocol.ts";
 
 /** The text that was asked about is not the newest one any more: the answer would be of no use. */
-export class StaleText extends Error {
+class StaleText extends Error {
   override readonly name = "StaleText";
 }
 

@@ -95,7 +95,7 @@ export function findingsOf(error: unknown, prefix: string): readonly FormFinding
 }
 
 /** Whether a place is another one or below it. */
-export function isWithin(pointer: string, place: string): boolean {
+function isWithin(pointer: string, place: string): boolean {
   return pointer === place || pointer.startsWith(`${place}/`);
 }
 

@@ -16,7 +16,7 @@ interface Option {
 }
 
 /** The values that a person may choose from, "not set" and null included where they are allowed. */
-export function optionsOf({
+function optionsOf({
   shape: { control, schema, isNullable },
   isRequired,
   value: chosen,

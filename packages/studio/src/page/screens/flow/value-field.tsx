@@ -131,10 +131,7 @@ type Plain =
     };
 
 /** The plain control of a simple literal, or of nothing where the schema allows simple literals alone. */
-export function plainControl(
-  schema: JsonObject,
-  written: WrittenValue | undefined,
-): Plain | undefined {
+function plainControl(schema: JsonObject, written: WrittenValue | undefined): Plain | undefined {
   const value = written?.value;
   const isLiteral = value === undefined || typeof value !== "object" || value === null;
   if (!isLiteral) return undefined;

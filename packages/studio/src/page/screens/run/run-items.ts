@@ -105,7 +105,7 @@ function childrenOf(
 }
 
 /** Where several nodes stand together. */
-export function worstOf(states: readonly NodeState[]): NodeState {
+function worstOf(states: readonly NodeState[]): NodeState {
   return RANK.find((state) => states.includes(state)) ?? "pending";
 }
 
@@ -140,7 +140,7 @@ function indexOf(view: RunView): ReadonlyMap<string, Groups> {
 const STEP = /(~\d+)?(\[\d+\])?$/;
 
 /** The id of a node: the last part of its path. */
-export function idOf(path: string): string {
+function idOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
