@@ -25,10 +25,15 @@ export function Inspector({
   readonly onTab: (tab: string) => void;
 }): ComponentChildren {
   const { node } = useRun();
+  const isItem = node !== undefined && /(\]|~\d+)$/.test(node);
   return (
     <aside class="inspector" aria-label="Inspector">
       {node === undefined ? (
         <p class="muted">Choose a node to see what it was given and what it did.</p>
+      ) : isItem ? (
+        <p class="muted">
+          <bdi>{node}</bdi> is one pass through a body: choose a node in it.
+        </p>
       ) : (
         <NodeDetails key={node} path={node} tab={tab} onTab={onTab} />
       )}
