@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { describeWith } from "@millrace/test-support";
+import { describeWith, noLocalEngine, testUnless } from "@millrace/test-support";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, onTestFinished, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
@@ -12,6 +12,8 @@ import { useStudio } from "./studio.ts";
 const BYTES = tinyGguf({ text: "Hello from a very small local model ." });
 const SHA256 = createHash("sha256").update(BYTES).digest("hex");
 const ON_LOOPBACK = { models: {}, egress: { allow: [{ cidr: "127.0.0.0/8" }] } };
+
+const noEngine = await noLocalEngine();
 
 /** Share of the file that is sent at once. */
 const PIECE = 1 / 32;
@@ -119,6 +121,21 @@ describeWith("chromium")("the models", () => {
     await bar.waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await bar.waitFor({ state: "detached" });
+  });
+
+  testUnless(noEngine)("loads one into memory and lets go of it", async () => {
+    const files = await startFiles();
+    await using server = await startServer(ON_LOOPBACK);
+    const source = files.url;
+    await server.client.invoke("install_model", { source, id: "tiny", sha256: SHA256 });
+    await files.send(0, 1);
+    const page = await studio.open(server.url, { place: "#/models" });
+    const row = page.getByRole("table", { name: "Models" }).getByRole("row").nth(1);
+    await row.getByText("ready").waitFor();
+    await row.getByRole("button", { name: "Load" }).click();
+    await row.getByText("loaded").waitFor();
+    await row.getByRole("button", { name: "Unload" }).click();
+    await row.getByText("ready").waitFor();
   });
 
   test("says what to install where no package manages models", async () => {

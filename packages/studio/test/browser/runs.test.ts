@@ -77,6 +77,18 @@ describeWith("chromium")("the history of runs", () => {
     await page.getByRole("button", { name: "Load more" }).waitFor({ state: "detached" });
   });
 
+  test("has the runs that came while the server was away", async () => {
+    await using server = await startServer();
+    const page = await studio.open(server.url, { place: "#/runs" });
+    await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+    await server.kill();
+    const state = page.getByRole("status", { name: "Connection" });
+    await state.getByText(/Reconnecting|unreachable/).waitFor();
+    await server.restart();
+    const runId = await runOf(server, HELLO);
+    await page.getByRole("table", { name: "Runs" }).getByRole("link", { name: runId }).waitFor();
+  });
+
   test("compares exactly two runs, the older one first", async () => {
     await using server = await startServer();
     const runs: string[] = [];

@@ -5,7 +5,7 @@
  */
 import type { ExecutionEvent } from "@millrace/contracts";
 import { effect } from "@preact/signals";
-import { backend, isUnauthorised } from "../backend.ts";
+import { backend, connection, isUnauthorised } from "../backend.ts";
 import { meta } from "./meta.ts";
 import { isActive } from "./visibility.ts";
 
@@ -26,6 +26,15 @@ export function onFeed(listener: FeedListener): () => void {
 
 /** Reads the feed while the page is in use. Called once. */
 export function followFeed(): void {
+  let wasCut = false;
+  effect(() => {
+    if (connection.value !== "Connected") wasCut = true;
+    else if (wasCut) {
+      wasCut = false;
+      // A page that has heard of no event yet goes on from now, and nobody tells what it missed.
+      if (position === undefined) tell(undefined);
+    }
+  });
   effect(() => {
     if (!isActive.value || isUnauthorised.value || meta.value === undefined) return undefined;
     const stop = new AbortController();
