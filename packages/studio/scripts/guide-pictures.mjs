@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const FROM = fileURLToPath(new URL("../.reports/studio/", import.meta.url));
-const TO = fileURLToPath(new URL("../../../docs/guide/studio/", import.meta.url));
+const TO = fileURLToPath(new URL("../../../docs/pictures/", import.meta.url));
 const PICTURES = {
   flows: "flows",
   flow: "flow-node",
