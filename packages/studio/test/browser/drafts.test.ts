@@ -59,6 +59,25 @@ describeWith("chromium")("what is typed", () => {
     await page.getByText("Saved version 2").waitFor();
   });
 
+  test("stays while the server is gone, and is saved once it is back", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    await treeitem(page, "say, log").waitFor();
+    await server.kill();
+    await fillText(page, CHANGED.replace("node say", "node tell").replace("say ->", "tell ->"));
+    await treeitem(page, "tell, log").waitFor();
+    const save = page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" });
+    await save.click();
+    await page.getByRole("alert").getByText(/./).first().waitFor();
+    await server.restart();
+    await save.click();
+    await page.getByText("Saved version 2").waitFor();
+    expect((await server.client.invoke("export_template", { slug: "greeting" })).text).toContain(
+      "node tell",
+    );
+  });
+
   test("has a limit that the page names, and stays as it was", async () => {
     await using server = await startServer();
     const page = await studio.open(server.url, { place: "#/new" });

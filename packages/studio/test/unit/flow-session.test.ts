@@ -281,8 +281,11 @@ describe("an open flow", () => {
     for (const { session } of [secret, full]) session.close();
   });
 
-  test("keeps what was typed just before it is closed", async () => {
+  test("keeps what was typed just before the page goes away, or it is closed", async () => {
     const { session, editor, drafts } = open(serverOf(FLOW));
+    editor.type(`${FLOW}# first\n`);
+    session.keep();
+    expect(drafts.read("demo")?.text).toBe(`${FLOW}# first\n`);
     editor.type(`${FLOW}# last\n`);
     session.close();
     expect(drafts.read("demo")?.text).toBe(`${FLOW}# last\n`);

@@ -8,6 +8,11 @@ import type { FlowSession } from "../state/flow-session.ts";
 import { notify } from "../state/notifications.ts";
 import type { MountedEditor } from "./mount.ts";
 
+/** Begins to load the editor, so that it is there when the text is. */
+export function prepareEditor(): void {
+  import("./mount.ts").catch(() => undefined); // the editor itself tells why it does not come
+}
+
 /** What an editor is given. */
 export interface FlowEditorProps {
   readonly session: FlowSession;

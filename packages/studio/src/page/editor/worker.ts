@@ -61,6 +61,11 @@ export function askFreely<Name extends keyof FreeQuestions>(
   return ask({ name, args });
 }
 
+/** Starts the worker with what reads texts, so that the first text does not wait for it. */
+export function prepareWorker(): void {
+  void askFreely("readValue", "0").catch(() => undefined); // the first question tells why it does not start
+}
+
 /** The picture of a flow, laid out beside the page. */
 export function pictureOf(graph: FlowGraph): Promise<Picture> {
   return askFreely("draw", graph);

@@ -131,9 +131,14 @@ export class FlowSession {
     this.#holder = plainText(this.#holder.text);
   }
 
-  /** Ends reading. What is not saved is a draft already. */
+  /** Keeps what was typed a moment ago, as the page may go away now. */
+  keep(): void {
+    if (this.#timer !== undefined && !this.#isOver) this.#keepDraft();
+  }
+
+  /** Ends reading. What is not saved is a draft. */
   close(): void {
-    if (this.#timer !== undefined) this.#keepDraft();
+    this.keep();
     clearTimeout(this.#timer);
     this.#isOver = true;
   }

@@ -2,7 +2,8 @@
 import type { TemplateVersion } from "@millrace/contracts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
-import { askAbout } from "../../editor/worker.ts";
+import { prepareEditor } from "../../editor/flow-editor.tsx";
+import { askAbout, prepareWorker } from "../../editor/worker.ts";
 import { type Drafts, draftsIn } from "../../state/drafts.ts";
 import { FlowSession, type Stored } from "../../state/flow-session.ts";
 
@@ -42,6 +43,8 @@ export function useFlowSession({ slug, version }: FlowPlace): {
       known.session.stored.peek()?.template.slug === slug;
     if (isSame) return undefined;
     let isWanted = true;
+    prepareWorker();
+    prepareEditor();
     known?.session.close();
     current.current = undefined;
     setState({});

@@ -73,8 +73,13 @@ export function Workbench({
     const ask = (event: BeforeUnloadEvent): void => {
       if (wouldLose(session)) event.preventDefault();
     };
+    const keep = (): void => session.keep();
     addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
+    addEventListener("pagehide", keep);
+    return () => {
+      removeEventListener("beforeunload", ask);
+      removeEventListener("pagehide", keep);
+    };
   }, [session]);
 
   const showInText = useCallback(
