@@ -131,7 +131,10 @@ type Plain =
     };
 
 /** The plain control of a simple literal, or of nothing where the schema allows simple literals alone. */
-function plainControl(schema: JsonObject, written: WrittenValue | undefined): Plain | undefined {
+export function plainControl(
+  schema: JsonObject,
+  written: WrittenValue | undefined,
+): Plain | undefined {
   const value = written?.value;
   const isLiteral = value === undefined || typeof value !== "object" || value === null;
   if (!isLiteral) return undefined;
