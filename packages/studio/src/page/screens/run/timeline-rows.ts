@@ -20,22 +20,21 @@ export interface RowOptions {
 /** The rows of a trace at a moment. */
 export function timelineRows(trace: Trace, options: RowOptions): readonly GanttRow[] {
   const groups = new Map<string, Building[]>();
-  const rows = new Map<string, Building>();
+  /** The latest attempt of each node: its calls and waits begin before the next one does. */
+  const latest = new Map<string, Building>();
   for (const span of trace.spans.values()) {
     const segment = segmentOf(span, trace.since, options);
     if (segment === undefined) continue;
     const { node: path, attempt } = span;
-    const key = `${attempt} ${path}`;
-    const known = rows.get(key);
-    if (known !== undefined) {
-      known.segments.push(segment);
+    if (span.kind !== "node") {
+      const known = latest.get(path);
+      if (known?.attempt === attempt) known.segments.push(segment); // else its attempt was forgotten
       continue;
     }
-    if (span.kind !== "node") continue; // its attempt was forgotten
     const isSelected =
       path === options.selected && (options.attempt === undefined || options.attempt === attempt);
     const row = { key: span.order, path, attempt, segments: [segment], isSelected };
-    rows.set(key, row);
+    latest.set(path, row);
     const top = topOf(path);
     const group = groups.get(top);
     if (group === undefined) groups.set(top, [row]);
