@@ -9,15 +9,21 @@ import { Problem } from "./problem.tsx";
 import { checkForm, findingsOf } from "./schema-form/check-form.ts";
 import { SchemaForm } from "./schema-form/schema-form.tsx";
 import { startValue } from "./schema-form/shape.ts";
+import "./answer-form.css";
 
 type Decision = "approve" | "reject";
 
-/** Asks for an answer and sends it. `onAnswered`: what the question became, also where somebody else was first. */
+/**
+ * Asks for an answer and sends it. `onSend`: an answer is on its way. `onAnswered`: what the question became, also where somebody else was
+ * first.
+ */
 export function AnswerForm({
   question,
+  onSend,
   onAnswered,
 }: {
   readonly question: Confirmation;
+  readonly onSend?: () => void;
   readonly onAnswered: (answered: Confirmation, isOwn: boolean) => void;
 }): ComponentChildren {
   const { runId, id, schema } = question;
@@ -31,6 +37,7 @@ export function AnswerForm({
     reject: crypto.randomUUID(),
   });
   const answer = useAction(async (decision: Decision) => {
+    onSend?.();
     const args = {
       runId,
       confirmationId: id,
@@ -55,7 +62,6 @@ export function AnswerForm({
     <form
       ref={form}
       noValidate
-      class="answer"
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(true);
@@ -75,16 +81,17 @@ export function AnswerForm({
           findings={isChecked ? [...wrong, ...findingsOf(answer.error, "/value")] : []}
         />
       )}
-      <label>
-        Comment
-        <input
-          maxLength={2_048}
-          value={comment}
-          onInput={(event) => setComment(event.currentTarget.value)}
-        />
-      </label>
       {answer.error !== undefined && <Problem error={answer.error} />}
-      <div class="actions">
+      <div class="answer">
+        <label>
+          Comment
+          <textarea
+            rows={1}
+            maxLength={2_048}
+            value={comment}
+            onInput={(event) => setComment(event.currentTarget.value)}
+          />
+        </label>
         <button type="submit" class="primary" {...button}>
           Approve
         </button>
