@@ -56,8 +56,13 @@ export function noMember(
   const objects = membersOf(type).filter((member) => member.kind === "object");
   const names = objects.flatMap(({ props }) => [...props.keys()]);
   const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
-  const message = `${describeType(type)} has no member ${quoted(name)}`;
-  report(link, message, meantMember(link, name, names, alias, next), inference);
+  const meant = meantMember(link, name, names, alias, next);
+  if (link.object.kind === "name" && link.object.name === "inputs") {
+    const hint = meant.hint ?? `declare it with \`input ${quoted(name)}: string\``;
+    report(link, `the flow has no input ${quoted(name)}`, { ...meant, hint }, inference);
+    return;
+  }
+  report(link, `${describeType(type)} has no member ${quoted(name)}`, meant, inference);
 }
 
 function report(

@@ -123,8 +123,8 @@ describe("what is wrong", () => {
   test.each([
     ["nope", ["FLOW5001 [nope] unknown name nope"]],
     ["nope.a.b + nope", ["FLOW5001 [nope] unknown name nope", "FLOW5001 [nope] unknown name nope"]],
-    ["inputs.nope", ["FLOW5001 [inputs.nope] object has no member nope"]],
-    ['inputs["nope"]', ['FLOW5001 [inputs["nope"]] object has no member nope']],
+    ["inputs.nope", ["FLOW5001 [inputs.nope] the flow has no input nope"]],
+    ['inputs["nope"]', ['FLOW5001 [inputs["nope"]] the flow has no input nope']],
     ["inputs.text.length", ["FLOW5001 [inputs.text.length] string has no member length"]],
     ["inputs.people.name", ["FLOW5001 [inputs.people.name] list of object has no member name"]],
     ['nodes["other"].v', ['FLOW5001 [nodes["other"]] unknown name other']],
