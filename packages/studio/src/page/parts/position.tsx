@@ -18,7 +18,7 @@ export function Position({
   const value = Math.min(at ?? last, last);
   const where = at === undefined ? "now" : `event ${value} of ${last}`;
   return (
-    <div class="position">
+    <div class="moment">
       <input
         type="range"
         aria-label="Position"
@@ -33,7 +33,7 @@ export function Position({
           onChange(seq >= last ? undefined : seq);
         }}
       />
-      <span class="position-text" aria-hidden="true">
+      <span class="moment-text" aria-hidden="true">
         {where}, {text}
       </span>
     </div>

@@ -25,7 +25,10 @@ const COLUMNS: readonly Column<CatalogEntry>[] = [
     ),
   },
   { title: "What it does", cell: (entry) => <Summary entry={entry} /> },
-  { title: "Effect", cell: ({ effect }) => <span class={`effect-${effect}`}>{effect}</span> },
+  {
+    title: "Effect",
+    cell: ({ effect }) => <span class={`catalog-effect-${effect}`}>{effect}</span>,
+  },
 ];
 
 /** Types by category, with a search. */

@@ -92,7 +92,7 @@ function Facts({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
     ["Tags", tags.join(", ")],
   ];
   return (
-    <dl class="facts">
+    <dl class="type-facts">
       {facts
         .filter(([, text]) => text !== "")
         .map(([name, text]) => (
@@ -186,7 +186,7 @@ function Ports({
   readonly entry: CatalogEntry;
 }): ComponentChildren {
   return (
-    <dl class="facts">
+    <dl class="type-facts">
       {ports.map(({ name, description = "" }) => (
         <div key={name}>
           <dt>
