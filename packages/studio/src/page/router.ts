@@ -51,6 +51,21 @@ export function navigate(href: string, { replace = false } = {}): void {
   current.value = parsePlace(href);
 }
 
+let wantsText = false;
+
+/** Goes to a flow for its text: the editor gets the focus, not the heading. */
+export function navigateToText(href: string): void {
+  wantsText = true;
+  navigate(href);
+}
+
+/** Whether the text was asked for; says so once. */
+export function isTextWanted(): boolean {
+  const isWanted = wantsText;
+  wantsText = false;
+  return isWanted;
+}
+
 /** Changes values of the query; the entry of the history is replaced. */
 export function setQuery(changes: Query): void {
   const { path, query } = current.peek();

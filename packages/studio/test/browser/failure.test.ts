@@ -57,6 +57,18 @@ describeWith("chromium")("a failed run", () => {
     const page = await studio.open(server.url, { place: `#/runs/${runId}` });
     await page.getByRole("button", { name: "Show in text" }).click();
     await page.waitForURL("**/studio#/flows/fails?v=1&node=stop");
+    const text = page.getByRole("textbox", { name: "Flow text" });
+    await expect
+      .poll(() => text.evaluate((element) => element.matches(":focus")), { timeout: 10_000 })
+      .toBe(true);
+
+    // Saved from there, the place is that of the newest version.
+    await page.keyboard.type("# mended first\n");
+    await page.keyboard.press("Control+s");
+    await page.getByText("Saved version 2").waitFor();
+    await page.waitForURL((url) => !url.hash.includes("v=1"));
+    await page.reload();
+    await text.getByText("# mended first").waitFor();
   });
 
   test("in the item of a body opens the way to it", async () => {

@@ -41,6 +41,10 @@ export interface NodeTreeProps {
   readonly startsOpen?: boolean;
 }
 
+function hasFocus(element: HTMLElement | null): boolean {
+  return element?.contains(document.activeElement) === true;
+}
+
 /** The tree "Nodes". */
 export function NodeTree(props: NodeTreeProps): ComponentChildren {
   const { items, selected, startsOpen = false } = props;
@@ -94,7 +98,8 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     if (selected === undefined || selected === revealed.current) return;
     if (selected !== own.current) {
       if (!openTo(selected)) return;
-      setActive(selected);
+      if (hasFocus(element.current)) focusOn(selected);
+      else setActive(selected);
     }
     own.current = undefined;
     revealed.current = selected;
@@ -106,6 +111,12 @@ export function NodeTree(props: NodeTreeProps): ComponentChildren {
     if (focusTurn === 0) return;
     element.current?.querySelector<HTMLElement>('[role="treeitem"][tabindex="0"]')?.focus();
   }, [focusTurn]);
+
+  // A row that goes, such as that of a renamed node, does not take the focus with it.
+  const hadFocus = hasFocus(element.current);
+  useLayoutEffect(() => {
+    if (hadFocus && !hasFocus(element.current)) setFocusTurn((turn) => turn + 1);
+  });
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const row = rows[current];

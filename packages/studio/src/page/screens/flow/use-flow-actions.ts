@@ -4,7 +4,7 @@ import type { FlowChange } from "@millrace/dsl/editor";
 import { useRef, useState } from "preact/hooks";
 import type { FlowProblem } from "../../../worker/protocol.ts";
 import { backend, hasCode } from "../../backend.ts";
-import { navigate, placeHref } from "../../router.ts";
+import { navigate, placeHref, setQuery } from "../../router.ts";
 import type { FlowDetails, FlowSession, Stored } from "../../state/flow-session.ts";
 import { notify } from "../../state/notifications.ts";
 import { runRefusal } from "./flow-view.ts";
@@ -62,6 +62,7 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
       const rest = isBroken ? "; it does not run until its problems are mended" : "";
       notify(`Saved version ${stored.template.version}${rest}`);
       if (isNew) navigate(placeHref(["flows", stored.template.slug]), { replace: true });
+      else setQuery({ v: undefined }); // the version of the place is not the newest any more
     } else if (isNew) {
       throw new Error(`There is a flow ${details.slug} already: choose another slug`);
     } else show({ kind: "changed", theirs: stored, details });

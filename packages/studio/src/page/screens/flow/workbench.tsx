@@ -11,7 +11,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { Splitter } from "../../parts/splitter.tsx";
 import { NodeTree } from "../../parts/tree/node-tree.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
-import { setQuery } from "../../router.ts";
+import { isTextWanted, setQuery } from "../../router.ts";
 import { meta } from "../../state/meta.ts";
 import { FlowDialogs } from "./flow-dialogs.tsx";
 import { FlowToolbar } from "./flow-toolbar.tsx";
@@ -83,9 +83,9 @@ export function Workbench({
   }, [session]);
 
   const showInText = useCallback(
-    async (path: string): Promise<void> => {
+    async (path: string, focus = false): Promise<void> => {
       const place = await session.ask("placeOf", path);
-      if (place !== undefined) editor.current?.show(place.start);
+      if (place !== undefined) editor.current?.show(place.start, { focus });
     },
     [session],
   );
@@ -97,6 +97,11 @@ export function Workbench({
     setQuery({ node: place });
     if (range === undefined) return;
     editor.current?.show(range.start.offset, { to: range.end.offset, focus: true });
+  };
+  const fix = async (problem: FlowProblem, title: string): Promise<void> => {
+    await actions.fix(problem, title);
+    // The button is gone with the problem: the focus goes to what was mended.
+    editor.current?.show(problem.range?.start.offset ?? 0, { focus: true });
   };
   const undo = (): void => void editor.current?.undo();
   const redo = (): void => void editor.current?.redo();
@@ -174,17 +179,15 @@ export function Workbench({
             maxLength={meta.value?.limits["maxDslBytes"] ?? MAX_LENGTH}
             onMount={(mounted) => {
               editor.current = mounted;
-              if (mounted !== undefined && selected !== undefined) void showInText(selected);
+              if (mounted !== undefined && selected !== undefined) {
+                void showInText(selected, isTextWanted());
+              }
             }}
             onCursor={(offset) =>
               void session.ask("nodeAt", offset).then((path) => setQuery({ node: path }))
             }
           />
-          <Problems
-            problems={problems}
-            onFix={isReadOnly ? undefined : (problem, fix) => void actions.fix(problem, fix)}
-            onGoTo={goTo}
-          />
+          <Problems problems={problems} onFix={isReadOnly ? undefined : fix} onGoTo={goTo} />
         </div>
         {shown("text") && shown("inspector") && (
           <Splitter

@@ -2,7 +2,7 @@
 import type { RunView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
-import { navigate, placeHref } from "../../router.ts";
+import { navigateToText, placeHref } from "../../router.ts";
 import { useRun } from "./run-context.ts";
 import { flowPathOf } from "./run-items.ts";
 
@@ -77,7 +77,7 @@ export function Failure({
                   select(failure.node);
                   onDefinition();
                 } else {
-                  navigate(
+                  navigateToText(
                     placeHref(["flows", template.slug], {
                       v: template.version,
                       node: flowPathOf(failure.node),
