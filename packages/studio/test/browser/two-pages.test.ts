@@ -70,10 +70,10 @@ describeWith("chromium")("two pages of one flow", () => {
     await rows.first().waitFor();
     expect(await rows.count()).toBe(2);
     await dialog.getByRole("button", { name: "Compare version 1" }).click();
-    await dialog.getByRole("textbox", { name: "Text of now against version 1" }).waitFor();
+    await dialog.getByRole("textbox", { name: "Changes since version 1" }).waitFor();
     await expectAccessible(page);
     await dialog.getByRole("link", { name: "Open version 1" }).click();
-    await page.getByText("Version 1, which is only read.").waitFor();
+    await page.getByText("Version 1 is read-only.").waitFor();
     expect(await textOf(page)).toBe(GREETING);
     const toolbar = page.getByRole("toolbar", { name: "Flow" });
     expect(await toolbar.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);

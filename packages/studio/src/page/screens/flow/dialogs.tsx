@@ -69,9 +69,11 @@ export function AddNodeDialog({
   const [type, setType] = useState("");
   const [name, setName] = useState("");
   const groups = useMemo(() => grouped(entries, filter), [entries, filter]);
-  const entry = entries.find((each) => each.type === type);
-  const id = name.trim() === "" ? freeName(type, taken) : name.trim();
-  const add = useAction(() => onAdd({ id, type, fields: exampleFields(entry) }));
+  const found = groups.flatMap(([, each]) => each);
+  const chosen = found.some((each) => each.type === type) ? type : bestOf(found, filter);
+  const entry = found.find((each) => each.type === chosen);
+  const id = name.trim() === "" ? freeName(chosen, taken) : name.trim();
+  const add = useAction(() => onAdd({ id, type: chosen, fields: exampleFields(entry) }));
   return (
     <Dialog title="Add node" onClose={onClose}>
       <form
@@ -95,7 +97,7 @@ export function AddNodeDialog({
           <select
             size={8}
             required
-            value={type}
+            value={chosen}
             onChange={({ currentTarget: { value } }) => setType(value)}
           >
             {groups.map(([category, found]) => (
@@ -128,7 +130,7 @@ export function AddNodeDialog({
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={add.isBusy || type === ""}>
+          <button type="submit" class="primary" disabled={add.isBusy || chosen === ""}>
             Add
           </button>
         </div>
@@ -152,6 +154,14 @@ function grouped(
     groups.set(category, [...(groups.get(category) ?? []), entry]);
   }
   return [...groups];
+}
+
+/** The type that a search means, so that Enter adds it; "": nothing is searched for, or nothing found. */
+function bestOf(found: readonly CatalogEntry[], filter: string): string {
+  const wanted = filter.trim().toLowerCase();
+  if (wanted === "") return "";
+  const best = found.find(({ type }) => type.includes(wanted)) ?? found[0];
+  return best?.type ?? "";
 }
 
 /** The last part of a type that is not taken, such as `request2`. */

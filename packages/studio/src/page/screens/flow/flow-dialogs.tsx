@@ -134,7 +134,7 @@ export function FlowDialogs({
         <VersionsDialog
           slug={stored?.slug ?? ""}
           newest={stored?.version ?? 0}
-          text={session.text}
+          text={flow.old === undefined ? session.text : undefined}
           onRestore={actions.restore}
           onClose={close}
         />

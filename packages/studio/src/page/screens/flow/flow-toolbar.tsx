@@ -14,7 +14,7 @@ const PANES: readonly (readonly [pane: Pane, title: string])[] = [
   ["text", "Flow text"],
   ["inspector", "Inspector"],
 ];
-const OLD = "this is an old version, which is only read";
+const OLD = "an old version is read-only";
 
 /** The buttons of a flow. */
 export function FlowToolbar({

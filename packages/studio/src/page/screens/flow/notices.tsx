@@ -69,7 +69,7 @@ function OldVersion({
     <>
       <Problem error={restore.error} />
       <p class="notice">
-        Version {version}, which is only read.{" "}
+        Version {version} is read-only.{" "}
         <a href={placeHref(["flows", slug])}>Open the newest version</a>{" "}
         <button
           type="button"

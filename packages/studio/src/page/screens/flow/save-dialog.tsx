@@ -55,6 +55,11 @@ export function SaveDialog({
       >
         <Problem error={save.error} note={noteOf(save.error)} />
         {field("Slug", "slug", true)}
+        {isNew && (
+          <p class="muted">
+            The slug names the flow in addresses and commands: small letters, digits and hyphens.
+          </p>
+        )}
         {field("Name", "name")}
         {field("Description", "description")}
         {field("Tags", "tags")}

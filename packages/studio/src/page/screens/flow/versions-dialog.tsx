@@ -1,5 +1,5 @@
-/** The versions of a flow: open one, compare it with the text of now, restore it. */
-import type { TemplateVersion, TemplateVersionSummary } from "@millrace/contracts";
+/** The versions of a flow: open one, compare it with the current text, restore it. */
+import type { TemplateVersionSummary } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
@@ -13,7 +13,13 @@ import { refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-list.ts";
 
-/** The list "Versions". `text`: what versions are compared with. */
+interface Comparison {
+  readonly version: number;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The list "Versions". `text`: what versions are compared with; undefined: the newest of them. */
 export function VersionsDialog({
   slug,
   newest,
@@ -23,7 +29,7 @@ export function VersionsDialog({
 }: {
   readonly slug: string;
   readonly newest: number;
-  readonly text: string;
+  readonly text: string | undefined;
   readonly onRestore: (version: number) => Promise<void>;
   readonly onClose: () => void;
 }): ComponentChildren {
@@ -35,9 +41,12 @@ export function VersionsDialog({
         ...(cursor !== undefined && { cursor }),
       }),
   });
-  const [shown, setShown] = useState<TemplateVersion>();
+  const [shown, setShown] = useState<Comparison>();
+  const dslOf = async (version: number): Promise<string> =>
+    (await backend.invoke("get_template_version", { slug, version })).dsl;
   const compare = useAction(async (version: number) => {
-    setShown(await backend.invoke("get_template_version", { slug, version }));
+    const [before, after] = await Promise.all([dslOf(version), text ?? dslOf(newest)]);
+    setShown({ version, before, after });
   });
   const restore = useAction(onRestore);
   const why = refusal("admin");
@@ -79,11 +88,14 @@ export function VersionsDialog({
       </ListView>
       {shown && (
         <>
-          <h3>Version {shown.version} against the text of now</h3>
+          <h3>
+            Version {shown.version} compared with{" "}
+            {text === undefined ? `version ${newest}` : "the current text"}
+          </h3>
           <DiffView
-            name={`Text of now against version ${shown.version}`}
-            before={shown.dsl}
-            after={text}
+            name={`Changes since version ${shown.version}`}
+            before={shown.before}
+            after={shown.after}
           />
         </>
       )}

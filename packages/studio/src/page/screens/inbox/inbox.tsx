@@ -25,7 +25,7 @@ export function InboxScreen(): ComponentChildren {
   const onAnswered = (answered: Confirmation, isOwn: boolean): void => {
     settle(answered, isOwn);
     if (!isOwn) return;
-    notify(`${answered.status}: ${answered.node} of ${answered.runId}`);
+    notify(`${answered.node} of ${answered.runId} is ${answered.status}`);
     focusHeading();
   };
   return (

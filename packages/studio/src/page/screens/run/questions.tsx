@@ -45,7 +45,7 @@ function Question({ item }: { readonly item: Confirmation }): ComponentChildren 
   return (
     <section ref={element} class="confirmation" aria-label={`Confirmation: ${node}`}>
       <h2>
-        <bdi>{node}</bdi> asks
+        Confirmation: <bdi>{node}</bdi>
       </h2>
       <p class="prompt">
         <VisibleText text={prompt} />
