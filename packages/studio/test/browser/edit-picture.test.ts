@@ -56,6 +56,25 @@ describeWith("chromium")("a change in the picture", () => {
     await treeitem(page, "words, transform").waitFor();
   });
 
+  test("moves a node that is dragged, in one step of Undo", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    await treeitem(page, "say, log").waitFor();
+    const card = page.getByRole("region", { name: "Canvas" }).getByText("say", { exact: true });
+    const { x = 0, y = 0 } = (await card.boundingBox()) ?? {};
+    await page.mouse.move(x + 4, y + 4);
+    await page.mouse.down();
+    await page.mouse.move(x + 40, y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.getByText("not saved").waitFor();
+    const moved = await textOf(page);
+    expect(moved).toMatch(/\nlayout \{\n {2}say = \[\d+, \d+\]\n\}\n$/);
+    expect(moved.startsWith(GREETING)).toBe(true);
+    await textbox(page).press("Control+z");
+    await untilText(page, GREETING);
+  });
+
   test("sets fields by expressions and plain controls, and refuses what is no expression", async () => {
     await using server = await startServer();
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
