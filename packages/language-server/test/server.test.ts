@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { checkFlow, formatFlow } from "@millrace/dsl";
 import type { Project } from "@millrace/dsl/editor";
+import { casesOf } from "@millrace/test-support";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { ProtocolConnection } from "vscode-languageserver-protocol/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
@@ -11,6 +12,9 @@ const folder = new URL("../../dsl/test/fixtures/flows/", import.meta.url);
 const texts = readdirSync(folder).map((name) => readFileSync(new URL(name, folder), "utf8"));
 const PAGES = texts[3] ?? "";
 const URI = "file:///flows/a.flow";
+
+/** A long text takes its time on a busy machine. */
+const WAIT = { timeout: 120_000 };
 
 let served: Served;
 let client: ProtocolConnection;
@@ -119,6 +123,28 @@ describe("diagnostics", () => {
     served.timers.advance(120);
     await vi.waitFor(() => expect(order).toEqual(["answered", "published 2"]));
   });
+
+  test("of a text above 1 MiB are found when it is opened or saved, and requests are answered", async () => {
+    const node = (at: number): string =>
+      `node n${at}: log {\n  message = "${"x".repeat(400)}"\n}\n`;
+    const count = Math.max(2_900, casesOf(10_000_000) / node(1).length);
+    const text = `flow 1 long\n\n${Array.from({ length: count }, (_, at) => node(at)).join("\n")}`;
+    const versions = () => published.map(({ version }) => version);
+    await open(text);
+    await settle();
+    served.timers.advance(0);
+    await vi.waitFor(() => expect(versions()).toEqual([1]), WAIT);
+    await change(2, `${text}\nnode last: htp.request`);
+    expect(await ask("textDocument/hover", at(text, "log"))).toMatchObject({ contents: {} });
+    expect(await ask("textDocument/formatting", { options: {} })).toHaveLength(1);
+    served.timers.advance(60_000);
+    await settle();
+    expect(versions()).toEqual([1]);
+    await client.sendNotification("textDocument/didSave", { textDocument: { uri: URI } });
+    await settle();
+    served.timers.advance(0);
+    await vi.waitFor(() => expect(versions()).toEqual([1, 2]), WAIT);
+  }, 300_000);
 
   test("of a text that is closed are cleared", async () => {
     await open("flow 1");

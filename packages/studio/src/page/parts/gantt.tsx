@@ -51,7 +51,6 @@ export function Gantt({
       name="Timeline"
       columns={COLUMNS}
       count={rows.length}
-      keyOf={(index) => rows[index]?.key ?? index}
       row={(index) => {
         const row = rows[index] as GanttRow;
         const { path, attempt, segments, isSelected } = row;

@@ -41,14 +41,15 @@ export interface VirtualTableProps {
   readonly columns: readonly VirtualColumn[];
   readonly count: number;
   readonly row: (index: number) => VirtualRow;
-  readonly keyOf?: (index: number) => string | number;
+  /** Another value: the rows are others, and their heights are measured anew. */
+  readonly rowsOf?: string;
   /** Stays at the end while rows are added, as long as the end is in view. */
   readonly followsEnd?: boolean;
 }
 
 /** The table; its height is that of what contains it. */
 export function VirtualTable(props: VirtualTableProps): ComponentChildren {
-  const { name, columns, count, row, keyOf = (index) => index, followsEnd = false } = props;
+  const { name, columns, count, row, rowsOf = "", followsEnd = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useState(0);
   const [active, setActive] = useState(0);
@@ -60,7 +61,6 @@ export function VirtualTable(props: VirtualTableProps): ComponentChildren {
     scrollToFn: elementScroll,
     observeElementRect,
     observeElementOffset,
-    getItemKey: keyOf,
     overscan: 8,
     onChange: () => redraw((before) => before + 1),
   };
@@ -72,6 +72,7 @@ export function VirtualTable(props: VirtualTableProps): ComponentChildren {
   wasAtEnd.current = atEnd;
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), []);
+  useLayoutEffect(() => virtualizer.measure(), [rowsOf]);
   useLayoutEffect(() => virtualizer._willUpdate());
   useLayoutEffect(() => {
     if (followsEnd && wasAtEnd.current && count > 0) virtualizer.scrollToIndex(count - 1);

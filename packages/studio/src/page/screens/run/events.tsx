@@ -12,7 +12,7 @@ import { nodeOf } from "../../state/event-log.ts";
 import { useAction } from "../../state/use-action.ts";
 import { summaryOf } from "./event-summary.ts";
 import { LogPages } from "./log-pages.ts";
-import { useRun } from "./run-context.ts";
+import { useCalm, useRun } from "./run-context.ts";
 import { type Filter, useFiltered } from "./use-filtered.ts";
 
 const COLUMNS = [
@@ -22,6 +22,10 @@ const COLUMNS = [
   { title: "Node", width: "24%" },
   { title: "Content" },
 ] as const;
+
+/** Events from which the table grows twice a second instead of each frame. */
+const MANY = 2_000;
+const CALM_MS = 500;
 
 /** The tab "Events". */
 export function Events(): ComponentChildren {
@@ -35,7 +39,8 @@ export function Events(): ComponentChildren {
   pages.current ??= new LogPages(session.page, () => redraw((before) => before + 1));
   const filtered = useFiltered(session, filter);
   const downloaded = useAction(() => downloadLog(session.runId, log.last, session.page));
-  const count = filtered === undefined ? log.last : filtered.events.length;
+  const last = useCalm(log.last, log.last > MANY ? CALM_MS : 0);
+  const count = filtered === undefined ? last : filtered.events.length;
   const start = view.startedAt ?? 0;
   const isLive = view.summary === null && session.run.value?.summary === null;
 
@@ -121,7 +126,7 @@ export function Events(): ComponentChildren {
         columns={COLUMNS}
         count={count}
         row={row}
-        keyOf={(index) => eventAt(index)?.seq ?? `row ${index}`}
+        rowsOf={`${filter.kind ?? ""} ${filter.node ?? ""}`}
         followsEnd={filtered === undefined && isLive}
       />
     </div>

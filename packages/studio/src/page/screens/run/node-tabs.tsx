@@ -1,5 +1,5 @@
 /** The tabs of a node: what went in and out, what it said, which models it called, and how it is written. */
-import type { Json, NodeView } from "@millrace/contracts";
+import type { ErrorInfo, Json, NodeView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
@@ -79,11 +79,7 @@ export function OutputTab({ path, attempt, live, read }: NodeTabProps): Componen
   return (
     <>
       <Problem error={read.error} />
-      {error !== undefined && (
-        <p class="problem">
-          <code>{error.code}</code> <VisibleText text={error.message} />
-        </p>
-      )}
+      <NodeError error={error} />
       {ports !== undefined && <p class="muted">Left by {ports.join(", ") || "no exit"}.</p>}
       {output !== undefined || reference !== undefined ? (
         <ValueView
@@ -139,6 +135,7 @@ export function LogTab({ attempt, live, read }: NodeTabProps): ComponentChildren
       ? [{ ts: event.ts, level: event.level, channel: event.channel, text: event.text }]
       : [],
   );
+  const error = outputOf(read.events, attempt)?.error;
   const written = textOf(read.events, attempt);
   const isNow = moment.shown.value.at === undefined;
   const open = written === undefined || !isNow ? undefined : session.view.calls.get(written.call);
@@ -147,6 +144,7 @@ export function LogTab({ attempt, live, read }: NodeTabProps): ComponentChildren
   return (
     <>
       <Problem error={read.error} />
+      <NodeError error={error} />
       {written !== undefined && (
         <>
           <h3>Model output</h3>
@@ -190,14 +188,20 @@ export function AttemptsTab({ path, attempt, read }: NodeTabProps): ComponentChi
             {span?.usage !== undefined &&
               `, ${formatNumber(span.usage.inputTokens + span.usage.outputTokens)} tokens`}
             {span?.costUsd !== undefined && `, ${formatCost(span.costUsd)}`}
-            {error !== undefined && (
-              <p class="problem">
-                <code>{error.code}</code> <VisibleText text={error.message} />
-              </p>
-            )}
+            <NodeError error={error} />
           </li>
         );
       })}
     </ol>
+  );
+}
+
+/** Why an attempt failed; nothing where it did not. */
+function NodeError({ error }: { readonly error: ErrorInfo | undefined }): ComponentChildren {
+  if (error === undefined) return null;
+  return (
+    <p class="problem">
+      <code>{error.code}</code> <VisibleText text={error.message} />
+    </p>
   );
 }

@@ -140,7 +140,7 @@ function indexOf(view: RunView): ReadonlyMap<string, Groups> {
 const STEP = /(~\d+)?(\[\d+\])?$/;
 
 /** The id of a node: the last part of its path. */
-function idOf(path: string): string {
+export function idOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
@@ -151,7 +151,8 @@ export function flowPathOf(path: string): string {
 
 /** The node of the flow itself that a path lies in: `pages[3]/get` in `pages`. */
 export function topOf(path: string): string {
-  return flowPathOf(path).split("/")[0] ?? path;
+  const end = path.search(/[/[~]/);
+  return end < 0 ? path : path.slice(0, end);
 }
 
 /** Which node of the run a path in the flow stands for: of the items of a body the one that went worst. */

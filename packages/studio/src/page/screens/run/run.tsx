@@ -7,17 +7,16 @@ import { Heading } from "../../parts/heading.tsx";
 import { lazily } from "../../parts/lazily.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
-import { NodeTree } from "../../parts/tree/node-tree.tsx";
 import { placeHref, type ScreenProps, setQuery } from "../../router.ts";
 import { openRun, type RunSession } from "../../state/run-session.ts";
 import { Failure, failureOf } from "./failure.tsx";
 import { FlowView } from "./flow-view.tsx";
 import { Inspector } from "./inspector.tsx";
 import { createMoment, type Moment } from "./moment.ts";
+import { RunNodes } from "./nodes.tsx";
 import { Outputs } from "./outputs.tsx";
 import { RunProvider, type RunScreenContext, useRun } from "./run-context.ts";
 import { RunHeader } from "./run-header.tsx";
-import { runItems } from "./run-items.ts";
 import { Summary } from "./summary.tsx";
 import "./run.css";
 
@@ -105,7 +104,7 @@ function Shown({
         <Failure onDefinition={() => setNodeTab("definition")} />
         <OpenQuestions />
         <div class="run-panes">
-          <Nodes />
+          <RunNodes />
           <div class="run-views">
             <Views tab={query.get("tab") ?? "flow"} />
             <Outputs />
@@ -145,34 +144,6 @@ function numberOf(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 
-function Nodes(): ComponentChildren {
-  const { session, moment, node, select } = useRun();
-  const { view, revision, at } = moment.shown.value;
-  const graph = session.graph.value;
-  const isRepeat = session.run.value?.retryOf != null;
-  const items = useMemo(
-    () => runItems({ graph, view, isRepeat }),
-    [graph, view, revision, at, isRepeat],
-  );
-  return (
-    <div class="run-nodes">
-      <NodeTree
-        items={items}
-        selected={node}
-        onSelect={(path) => select(path)}
-        onOpen={() =>
-          document.querySelector<HTMLElement>('.inspector [role="tab"][tabindex="0"]')?.focus()
-        }
-      />
-      {view.trimmed > 0 && (
-        <p class="muted">
-          {view.trimmed} nodes of bodies are no longer kept; their events are in the tab Events.
-        </p>
-      )}
-    </div>
-  );
-}
-
 const VIEWS: readonly Tab[] = [
   { id: "flow", title: "Flow", panel: () => <FlowView /> },
   { id: "timeline", title: "Timeline", panel: () => <Timeline /> },
@@ -197,8 +168,15 @@ function OpenQuestions(): ComponentChildren {
   session.revision.value;
   const { confirmations, summary } = session.view;
   const open = [...confirmations.values()].filter(({ state }) => state === "requested");
-  if (open.length === 0 || summary !== null) return null;
-  return <Questions ids={open.map(({ id }) => id).join(" ")} />;
+  const asks = summary === null ? open : [];
+  return (
+    <>
+      <div role="status" aria-label="Questions" class="visually-hidden">
+        {asks.map(({ node, prompt }) => `${node} asks: ${prompt}`).join(" ")}
+      </div>
+      {asks.length > 0 && <Questions ids={asks.map(({ id }) => id).join(" ")} />}
+    </>
+  );
 }
 
 /** While the server cannot be reached: as of when the run is shown. */

@@ -6,26 +6,26 @@ import { MomentSlider } from "./moment-slider.tsx";
 import { useCalm, useRun } from "./run-context.ts";
 import { timelineRows } from "./timeline-rows.ts";
 
-/** Spans from which the rows are made anew four times a second instead of each frame. */
+/** Spans from which the rows are made anew twice a second instead of each frame. */
 const MANY_SPANS = 2_000;
-const CALM_MS = 250;
+const CALM_MS = 500;
 /** How often the bars of a live run grow, in milliseconds. */
 const TICK_MS = 1_000;
 
 /** The table "Timeline" with the slider "Position". */
 export function Timeline(): ComponentChildren {
   const { session, moment, node, attempt, select } = useRun();
-  const { at, view } = moment.shown.value;
+  const { at, view, revision } = moment.shown.value;
   const { trace } = session;
   const isMany = trace.spans.size > MANY_SPANS;
-  const revision = useCalm(session.revision.value, isMany ? CALM_MS : 0);
   const isLive = at === undefined && view.summary === null && view.seq > 0;
   const tick = useTick(isLive);
-  const time = isLive ? Math.max(view.updatedAt, tick) : view.updatedAt;
-  const rows = useMemo(
-    () => timelineRows(trace, { at, time, selected: node, attempt }),
-    [trace, revision, at, time, node, attempt],
-  );
+  const now = isLive ? Math.max(view.updatedAt, tick) : view.updatedAt;
+  const stamp = useCalm(`${revision} ${at ?? "now"} ${tick}`, isMany ? CALM_MS : 0);
+  const { rows, time } = useMemo(() => {
+    const options = { at, time: now, selected: node, attempt };
+    return { rows: timelineRows(trace, options), time: now };
+  }, [trace, stamp, node, attempt]);
   const from = trace.startedAt ?? view.startedAt ?? time;
   const to = at === undefined ? time : trace.updatedAt;
   return (
