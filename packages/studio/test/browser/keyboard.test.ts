@@ -63,7 +63,7 @@ describeWith("chromium")("the keyboard alone", () => {
     await page.keyboard.press("F8");
     await enterOn(page, problem.getByRole("button", { name: /^Fix: .*transform/ }));
     await treeitem(page, "words, transform").waitFor();
-    await page.keyboard.press("Control+Shift+f");
+    await page.keyboard.press("Control+Shift+F");
     await text.getByText('value = "Hello, ').waitFor();
 
     await tabTo(page, page.getByRole("tree", { name: "Nodes" }));
