@@ -30,7 +30,9 @@ function Details({ error }: { readonly error: unknown }): ComponentChildren {
       </p>
     );
   }
-  const { title, detail, errors = [], requestId } = problem;
+  const { code, detail, errors = [], requestId } = problem;
+  const isForm = code === "invalid_args"; // a person filled fields and knows of no arguments
+  const title = isForm ? "The server does not take these values" : problem.title;
   return (
     <div class="problem">
       <p>
@@ -44,7 +46,7 @@ function Details({ error }: { readonly error: unknown }): ComponentChildren {
             <li key={`${each.pointer} ${each.message}`}>
               {each.pointer !== "" && (
                 <code>
-                  <VisibleText text={each.pointer} />
+                  <VisibleText text={isForm ? fieldOf(each.pointer) : each.pointer} />
                 </code>
               )}{" "}
               <VisibleText text={each.message} />
@@ -55,6 +57,11 @@ function Details({ error }: { readonly error: unknown }): ComponentChildren {
       {requestId !== undefined && <p class="muted">Request {requestId}</p>}
     </div>
   );
+}
+
+/** `/inputs/name` as the fields are called: `inputs.name`. */
+function fieldOf(pointer: string): string {
+  return pointer.replace(/^\//, "").replaceAll("/", ".");
 }
 
 /** The message of whatever was thrown. */
