@@ -60,6 +60,8 @@ const colours = EditorView.theme({
     background: "var(--accent)",
     color: "var(--on-accent)",
   },
+  // Their glyphs are missing in many fonts.
+  ".cm-completionIcon": { display: "none" },
   ".cm-completionDetail": { color: "inherit", fontStyle: "normal", opacity: "1" },
   ".cm-panels": { backgroundColor: "var(--raised)", color: "var(--text)" },
   ".cm-panels.cm-panels-top": { borderBottom: "1px solid var(--line)" },

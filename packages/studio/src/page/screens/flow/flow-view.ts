@@ -7,8 +7,8 @@ import type { TreeItem } from "../../parts/tree/node-tree.tsx";
 /** How many problems each node has, its body included. */
 export function problemCounts(problems: readonly FlowProblem[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { node } of problems) {
-    if (node === undefined) continue;
+  for (const { node, severity } of problems) {
+    if (node === undefined || severity === "info") continue; // a remark is no problem of a node
     const parts = node.split("/");
     for (let end = parts.length; end > 0; end -= 1) {
       const path = parts.slice(0, end).join("/");

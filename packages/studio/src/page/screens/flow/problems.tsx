@@ -8,6 +8,13 @@ import { Prose } from "../../parts/prose.tsx";
 /** Problems that are shown at first, and more of them with each "Show more". */
 const SHOWN = 100;
 
+/** How bad a problem is, beside the word. */
+const MARKS: Readonly<Record<FlowProblem["severity"], { sign: string; style: string }>> = {
+  error: { sign: "✗", style: "mark-bad" },
+  warning: { sign: "⚠", style: "mark-warn" },
+  info: { sign: "ⓘ", style: "muted" },
+};
+
 /** The problems of a text. */
 export function Problems({
   problems,
@@ -60,8 +67,8 @@ function Row({
   return (
     <li class="problem-row">
       <p>
-        <span aria-hidden="true" class={severity === "error" ? "mark-bad" : "mark-warn"}>
-          {severity === "error" ? "✗" : "⚠"}
+        <span aria-hidden="true" class={MARKS[severity].style}>
+          {MARKS[severity].sign}
         </span>{" "}
         <span class="visually-hidden">{severity}</span> <code>{code}</code>{" "}
         {start && (

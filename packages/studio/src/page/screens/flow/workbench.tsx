@@ -120,7 +120,8 @@ export function Workbench({
           <VisibleText text={title} />
         </Heading>
         <span class="muted">
-          {stored && `${stored.slug} v${old?.version ?? stored.version}`}
+          {stored &&
+            `${title === stored.slug ? "" : stored.slug} v${old?.version ?? stored.version}`}
           {session.isDirty.value && " · not saved"}
         </span>
         <FlowToolbar flow={flow} actions={actions} undo={undo} redo={redo} />
@@ -148,6 +149,12 @@ export function Workbench({
             />
           )}
           <div class="pane-tree">
+            {reading && items.length === 0 && (
+              <p class="muted">
+                No nodes yet. "Add node" adds one; one that is written in the text appears here,
+                too.
+              </p>
+            )}
             <NodeTree
               items={items}
               selected={selected}
