@@ -48,7 +48,9 @@ describeWith("chromium")("roles", () => {
         const control = page.getByRole("button", { name, exact: true });
         await control.waitFor();
         const isAllowed = RANKS.indexOf(role) >= RANKS.indexOf(needs);
-        expect(await control.isEnabled(), `${name} for ${role}`).toBe(isAllowed);
+        await expect
+          .poll(() => control.isEnabled(), { message: `${name} for ${role}` })
+          .toBe(isAllowed);
         if (!isAllowed) expect(await control.getAttribute("title")).toBe(`needs the role ${needs}`);
       }
     }
