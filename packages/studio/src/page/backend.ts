@@ -32,6 +32,24 @@ export const serverUrl: string =
 /** The server of this page. */
 export const backend: Backend = backendWith(() => token.peek());
 
+/** Keys of requests that nobody knows the end of. */
+const unanswered = new Map<string, string>();
+
+/** Asks for what is to happen once: a request whose answer was lost has the same key when it is made again. */
+export const invokeOnce: Backend["invoke"] = async (command, args, options) => {
+  const what = JSON.stringify([command, args]);
+  const idempotencyKey = unanswered.get(what) ?? crypto.randomUUID();
+  unanswered.set(what, idempotencyKey);
+  try {
+    const answer = await backend.invoke(command, args, { ...options, idempotencyKey });
+    unanswered.delete(what);
+    return answer;
+  } catch (error) {
+    if (!isUnreachable(error)) unanswered.delete(what);
+    throw error;
+  }
+};
+
 /** A client with the token that `tokenOf` gives at each request. */
 export function backendWith(tokenOf: () => string | undefined): Backend {
   return createClient({

@@ -2,7 +2,7 @@
 import type { Confirmation, Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { backend, hasCode } from "../backend.ts";
+import { backend, hasCode, invokeOnce } from "../backend.ts";
 import { refusal } from "../state/meta.ts";
 import { useAction } from "../state/use-action.ts";
 import { Problem } from "./problem.tsx";
@@ -10,8 +10,6 @@ import { checkForm, findingsOf } from "./schema-form/check-form.ts";
 import { SchemaForm } from "./schema-form/schema-form.tsx";
 import { startValue } from "./schema-form/shape.ts";
 import "./answer-form.css";
-
-type Decision = "approve" | "reject";
 
 /**
  * Asks for an answer and sends it. `onSend`: an answer is on its way. `onAnswered`: what the question became, also where somebody else was
@@ -32,11 +30,7 @@ export function AnswerForm({
   const [comment, setComment] = useState("");
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const keys = useRef<Record<Decision, string>>({
-    approve: crypto.randomUUID(),
-    reject: crypto.randomUUID(),
-  });
-  const answer = useAction(async (decision: Decision) => {
+  const answer = useAction(async (decision: "approve" | "reject") => {
     onSend?.();
     const args = {
       runId,
@@ -46,11 +40,8 @@ export function AnswerForm({
       ...(comment !== "" && { comment }),
     };
     try {
-      const idempotencyKey = keys.current[decision];
-      onAnswered(await backend.invoke("resolve_confirmation", args, { idempotencyKey }), true);
+      onAnswered(await invokeOnce("resolve_confirmation", args), true);
     } catch (error) {
-      // A key stands for one answer: one that was refused and mended is another.
-      keys.current[decision] = crypto.randomUUID();
       if (!hasCode(error, "already_resolved", "confirmation_expired", "not_found")) throw error;
       onAnswered(await settled(question), false);
     }

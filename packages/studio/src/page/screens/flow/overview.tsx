@@ -1,8 +1,7 @@
 /** The inspector while no node is selected: what the flow takes and gives, what starts it, and what it needs. */
 import type { FlowGraph, FlowSchedule, JsonObject, ScheduleArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, invokeOnce } from "../../backend.ts";
 import type { FlowProject } from "../../editor/project.ts";
 import { formatDuration } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
@@ -125,16 +124,14 @@ function Schedules({
   readonly schedules: readonly FlowSchedule[];
   readonly slug: string | undefined;
 }): ComponentChildren {
-  const [keys] = useState(() => new Map(schedules.map(({ name }) => [name, crypto.randomUUID()])));
   const active = useValue(`${slug}`, async () => {
     if (slug === undefined) return [];
     const stored = await everyItem((page) => backend.invoke("list_schedules", page));
     return stored.filter(({ template }) => template === slug).map(({ name }) => name);
   });
   const activate = useAction(async (schedule: FlowSchedule) => {
-    const idempotencyKey = keys.get(schedule.name) ?? crypto.randomUUID();
     const args = { ...schedule, template: slug ?? "" } as ScheduleArgs;
-    await backend.invoke("create_schedule", args, { idempotencyKey });
+    await invokeOnce("create_schedule", args);
     notify(`Schedule ${schedule.name} is active`);
     active.reload();
   });

@@ -3,7 +3,7 @@ import type { Json } from "@millrace/contracts";
 import type { FlowChange } from "@millrace/dsl/editor";
 import { useRef, useState } from "preact/hooks";
 import type { FlowProblem } from "../../../worker/protocol.ts";
-import { backend, hasCode } from "../../backend.ts";
+import { backend, hasCode, invokeOnce } from "../../backend.ts";
 import { navigate, placeHref, setQuery } from "../../router.ts";
 import type { FlowDetails, FlowSession, Stored } from "../../state/flow-session.ts";
 import { notify } from "../../state/notifications.ts";
@@ -82,15 +82,9 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
     else await attempt(() => saveAs({ slug }));
   };
 
-  const startKey = useRef<{ readonly what: string; readonly key: string } | undefined>(undefined);
   const start = async (inputs: Readonly<Record<string, Json>>): Promise<void> => {
     const request = { ...flowOf(session, old), inputs: { ...inputs } };
-    // One key for one intent: pressing twice, or trying again after a lost answer, starts one run.
-    const what = JSON.stringify(request);
-    if (startKey.current?.what !== what) startKey.current = { what, key: crypto.randomUUID() };
-    const idempotencyKey = startKey.current.key;
-    const { runId } = await backend.invoke("start_run", request, { idempotencyKey });
-    startKey.current = undefined;
+    const { runId } = await invokeOnce("start_run", request);
     navigate(placeHref(["runs", runId]));
   };
   const run = async (): Promise<void> => {

@@ -1,8 +1,8 @@
 /** The form that adds a hub. */
 import type { HubProvides } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { useState } from "preact/hooks";
+import { invokeOnce } from "../../backend.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { useAction } from "../../state/use-action.ts";
 
@@ -23,16 +23,10 @@ export function AddHub({
 }): ComponentChildren {
   const [typed, setTyped] = useState({ id: "", name: "", url: "", publicKey: "" });
   const [provides, setProvides] = useState<readonly HubProvides[]>(["templates"]);
-  const key = useRef(crypto.randomUUID());
   const add = useAction(async () => {
     const { publicKey, ...about } = typed;
     const args = { ...about, provides: [...provides], ...(publicKey !== "" && { publicKey }) };
-    try {
-      await backend.invoke("add_hub", args, { idempotencyKey: key.current });
-    } catch (error) {
-      key.current = crypto.randomUUID();
-      throw error;
-    }
+    await invokeOnce("add_hub", args);
     onAdded();
   });
   const field = (

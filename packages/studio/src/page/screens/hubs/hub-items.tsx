@@ -1,8 +1,8 @@
 /** What a hub offers, from its stored index, and the dialog that installs a flow of it. */
 import type { HubItem, InstalledItem } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { backend, hasCode } from "../../backend.ts";
+import { useState } from "preact/hooks";
+import { backend, hasCode, invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { formatBytes } from "../../parts/format.ts";
@@ -24,8 +24,7 @@ export function HubItems({ hubId }: { readonly hubId: string }): ComponentChildr
       backend.invoke("list_hub_items", { hubId, ...(cursor !== undefined && { cursor }) }),
   });
   const installModel = useAction(async ({ id: itemId }: HubItem) => {
-    const options = { idempotencyKey: crypto.randomUUID() };
-    showInstalled(await backend.invoke("install_hub_item", { hubId, itemId }, options));
+    showInstalled(await invokeOnce("install_hub_item", { hubId, itemId }));
   });
   const why = refusal("admin");
   const columns: readonly Column<HubItem>[] = [
@@ -101,22 +100,15 @@ function InstallFlow({
 }): ComponentChildren {
   const [slug, setSlug] = useState(() => slugOf(item.id));
   const [overwrites, setOverwrites] = useState(false);
-  const key = useRef(crypto.randomUUID());
   const install = useAction(async () => {
     const args = { hubId, itemId: item.id, slug, overwrite: overwrites };
-    try {
-      const etag = overwrites ? await etagOf(slug) : undefined;
-      const installed = await backend.invoke(
-        "install_hub_item",
-        { ...args, ...(etag !== undefined && { ifMatch: etag }) },
-        { idempotencyKey: key.current },
-      );
-      onClose();
-      showInstalled(installed);
-    } catch (error) {
-      key.current = crypto.randomUUID();
-      throw error;
-    }
+    const etag = overwrites ? await etagOf(slug) : undefined;
+    const installed = await invokeOnce("install_hub_item", {
+      ...args,
+      ...(etag !== undefined && { ifMatch: etag }),
+    });
+    onClose();
+    showInstalled(installed);
   });
   return (
     <Dialog title={`Install ${item.title}`} onClose={onClose}>

@@ -2,7 +2,7 @@
 import type { Hub } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Heading } from "../../parts/heading.tsx";
@@ -29,7 +29,7 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
     load: (cursor) => backend.invoke("list_hubs", cursor === undefined ? {} : { cursor }),
   });
   const sync = useAction(async ({ id: hubId, name }: Hub) => {
-    await backend.invoke("sync_hub", { hubId }, { idempotencyKey: crypto.randomUUID() });
+    await invokeOnce("sync_hub", { hubId });
     notify(`The index of ${name} is new`);
     setSyncs((count) => count + 1);
     setQuery({ hub: hubId });

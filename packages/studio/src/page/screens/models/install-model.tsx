@@ -1,8 +1,8 @@
 /** The form that installs a model: where it comes from, and the digest that its file must have. */
 import type { ModelInstallArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { useId, useState } from "preact/hooks";
+import { invokeOnce } from "../../backend.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { useAction } from "../../state/use-action.ts";
 
@@ -18,7 +18,6 @@ export function InstallModel({
   const [id, setId] = useState("");
   const [digest, setDigest] = useState("");
   const [isUnverified, setUnverified] = useState(false);
-  const key = useRef(crypto.randomUUID());
   const hint = useId();
   const sha256 = digest
     .trim()
@@ -32,12 +31,7 @@ export function InstallModel({
       ...(sha256 !== "" && { sha256 }),
       ...(isUnverified && { allowUnverified: true }),
     };
-    try {
-      await backend.invoke("install_model", args, { idempotencyKey: key.current });
-    } catch (error) {
-      key.current = crypto.randomUUID();
-      throw error;
-    }
+    await invokeOnce("install_model", args);
     onStarted();
   });
   return (

@@ -2,7 +2,7 @@
 import type { Model } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { formatBytes, formatNumber } from "../../parts/format.ts";
@@ -24,7 +24,7 @@ export function ModelTable({
   const [removed, setRemoved] = useState<string>();
   const load = useAction(async (modelId: string) => {
     // It answers when the model is there, which takes as long as reading its file.
-    const loading = backend.invoke("load_model", { modelId, wait: true }, key());
+    const loading = invokeOnce("load_model", { modelId, wait: true });
     onChanged();
     try {
       await loading;
@@ -34,12 +34,12 @@ export function ModelTable({
     }
   });
   const unload = useAction(async (modelId: string) => {
-    await backend.invoke("unload_model", { modelId }, key());
+    await invokeOnce("unload_model", { modelId });
     onChanged();
   });
   const remove = useAction(async (modelId: string) => {
     setRemoved(undefined);
-    await backend.invoke("remove_model", { modelId }, key());
+    await invokeOnce("remove_model", { modelId });
     notify(`${modelId} is removed`);
     onChanged();
   });
@@ -130,10 +130,6 @@ export function ModelTable({
       )}
     </>
   );
-}
-
-function key(): { readonly idempotencyKey: string } {
-  return { idempotencyKey: crypto.randomUUID() };
 }
 
 function mayLoad(state: Model["state"]): boolean {

@@ -2,7 +2,7 @@
 import type { Job, ModelEngine } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
@@ -29,9 +29,7 @@ export function ModelsScreen(): ComponentChildren {
 function Managed(): ComponentChildren {
   const models = useModels();
   const [isNew, setNew] = useState(false);
-  const scan = useAction(() =>
-    backend.invoke("scan_models", {}, { idempotencyKey: crypto.randomUUID() }),
-  );
+  const scan = useAction(() => invokeOnce("scan_models", {}));
   const why = refusal("admin");
   const error = models.error ?? scan.error;
   return (
@@ -99,7 +97,7 @@ function JobProgress({
 }): ComponentChildren {
   const { id: jobId, stage, current, total } = job;
   const cancel = useAction(async () => {
-    await backend.invoke("cancel_model_job", { jobId }, { idempotencyKey: crypto.randomUUID() });
+    await invokeOnce("cancel_model_job", { jobId });
     onCancelled();
   });
   const why = refusal("admin");
@@ -165,7 +163,7 @@ function Engines({
   readonly onStarted: () => void;
 }): ComponentChildren {
   const fetchEngine = useAction(async (engineId: string) => {
-    await backend.invoke("fetch_engine", { engineId }, { idempotencyKey: crypto.randomUUID() });
+    await invokeOnce("fetch_engine", { engineId });
     onStarted();
   });
   const why = refusal("admin");

@@ -2,8 +2,7 @@
 import type { CatalogEntry, FlowGraph, FlowInput, FlowNode, Json } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, invokeOnce } from "../../backend.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { RunDialog } from "../../parts/run-dialog.tsx";
@@ -23,7 +22,6 @@ export function Rerun({
   readonly onClose: () => void;
 }): ComponentChildren {
   const { runId } = useRun().session;
-  const [idempotencyKey] = useState(() => crypto.randomUUID());
   const known = useValue(`${runId} ${node}`, async () => {
     const [given, again] = await Promise.all([
       backend.invoke("get_run_inputs", { runId }),
@@ -61,11 +59,11 @@ export function Rerun({
         if (!keeps && typed.length < hidden.size) {
           throw new Error("Type the secret inputs again: the others have changed");
         }
-        const started = await backend.invoke(
-          "retry_run",
-          { runId, from: [node], ...(!keeps && { inputs: values }) },
-          { idempotencyKey },
-        );
+        const started = await invokeOnce("retry_run", {
+          runId,
+          from: [node],
+          ...(!keeps && { inputs: values }),
+        });
         navigate(placeHref(["runs", started.runId]));
       }}
     >

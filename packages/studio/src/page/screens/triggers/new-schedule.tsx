@@ -1,8 +1,8 @@
 /** The form of a new schedule: it shows when the flow would start before anything is created. */
 import type { FlowInput, Json, JsonObject } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { useEffect, useId, useState } from "preact/hooks";
+import { backend, invokeOnce } from "../../backend.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { checkInputs, findingsOf } from "../../parts/schema-form/check-form.ts";
 import { inputMember, startInputs } from "../../parts/schema-form/input-members.ts";
@@ -31,19 +31,13 @@ export function NewSchedule({
   const [timezone, setTimezone] = useState(ownZone);
   const [inputs, setInputs] = useState<JsonObject>({});
   const [isChecked, setChecked] = useState(false);
-  const key = useRef(crypto.randomUUID());
   const zones = useId();
   const declared = useInputs(template, setInputs);
   const preview = usePreview(cron, timezone);
   const wrong = checkInputs(declared, inputs);
   const create = useAction(async () => {
-    try {
-      const args = { template, cron, timezone, inputs: inputs as Record<string, Json> };
-      await backend.invoke("create_schedule", args, { idempotencyKey: key.current });
-    } catch (error) {
-      key.current = crypto.randomUUID();
-      throw error;
-    }
+    const args = { template, cron, timezone, inputs: inputs as Record<string, Json> };
+    await invokeOnce("create_schedule", args);
     onCreated();
   });
   const findings = isChecked ? [...wrong, ...findingsOf(create.error, "/inputs")] : [];

@@ -1,7 +1,7 @@
 /** The form of a new webhook. */
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { useState } from "preact/hooks";
+import { backend, invokeOnce } from "../../backend.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { useTemplates } from "../../state/use-templates.ts";
@@ -18,7 +18,6 @@ export function NewWebhook({
   const templates = useTemplates();
   const [template, setTemplate] = useState("");
   const [chosen, setInput] = useState("");
-  const key = useRef(crypto.randomUUID());
   const { value: inputs = [] } = useValue(template, async () => {
     if (template === "") return [];
     const { graph } = await backend.invoke("get_template", { slug: template });
@@ -27,15 +26,8 @@ export function NewWebhook({
   // A flow with one input leaves no choice.
   const input = inputs.length === 1 ? (inputs[0] ?? "") : chosen;
   const create = useAction(async () => {
-    try {
-      const args = { template, input };
-      const options = { idempotencyKey: key.current };
-      const { token } = await backend.invoke("create_webhook", args, options);
-      onCreated(token);
-    } catch (error) {
-      key.current = crypto.randomUUID();
-      throw error;
-    }
+    const { token } = await invokeOnce("create_webhook", { template, input });
+    onCreated(token);
   });
   return (
     <form

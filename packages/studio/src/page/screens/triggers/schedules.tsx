@@ -2,7 +2,7 @@
 import type { FlowSchedule, ProposedSchedule, Schedule, ScheduleArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
@@ -88,9 +88,7 @@ function ScheduleTable({
   const [deleted, setDeleted] = useState<Schedule>();
   const [startedId, setStartedId] = useState<string>();
   const runNow = useAction(async ({ id }: Schedule) => {
-    const idempotencyKey = crypto.randomUUID();
-    const args = { scheduleId: id };
-    const { runId } = await backend.invoke("run_schedule_now", args, { idempotencyKey });
+    const { runId } = await invokeOnce("run_schedule_now", { scheduleId: id });
     setStartedId(runId);
     notify(`Started ${runId}`);
   });
@@ -210,7 +208,7 @@ function Proposed({
 }): ComponentChildren {
   const activate = useAction(async ({ template, schedule }: ProposedSchedule) => {
     const args = { ...(schedule as FlowSchedule & Partial<ScheduleArgs>), template };
-    await backend.invoke("create_schedule", args, { idempotencyKey: crypto.randomUUID() });
+    await invokeOnce("create_schedule", args);
     notify(`Schedule ${schedule.name} is active`);
     onActivated();
   });
