@@ -1,13 +1,13 @@
 /** The answer to what a run asks: a value where one is wanted, a comment, "Approve" and "Reject". */
 import type { Confirmation, Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { backend, hasCode, invokeOnce } from "../backend.ts";
 import { refusal } from "../state/meta.ts";
 import { useAction } from "../state/use-action.ts";
 import { Problem } from "./problem.tsx";
 import { checkForm, findingsOf } from "./schema-form/check-form.ts";
-import { SchemaForm } from "./schema-form/schema-form.tsx";
+import { focusProblems, SchemaForm } from "./schema-form/schema-form.tsx";
 import { startValue } from "./schema-form/shape.ts";
 import "./answer-form.css";
 
@@ -29,7 +29,6 @@ export function AnswerForm({
   const [value, setValue] = useState<Json | undefined>(() => startValue(schema, schema));
   const [comment, setComment] = useState("");
   const [isChecked, setChecked] = useState(false);
-  const form = useRef<HTMLFormElement>(null);
   const answer = useAction(async (decision: "approve" | "reject") => {
     onSend?.();
     const args = {
@@ -51,14 +50,12 @@ export function AnswerForm({
   const button = { disabled: answer.isBusy || why !== undefined, title: why };
   return (
     <form
-      ref={form}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
         setChecked(true);
         if (wrong.length === 0) void answer.run("approve");
-        // The list of what is wrong is in the page after this turn.
-        else setTimeout(() => form.current?.querySelector<HTMLElement>(".form-problems")?.focus());
+        else focusProblems(event.currentTarget);
       }}
     >
       {wantsValue && (
@@ -72,7 +69,7 @@ export function AnswerForm({
           findings={isChecked ? [...wrong, ...findingsOf(answer.error, "/value")] : []}
         />
       )}
-      {answer.error !== undefined && <Problem error={answer.error} />}
+      <Problem error={answer.error} />
       <div class="answer">
         <label>
           Comment

@@ -10,7 +10,7 @@ import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 import { checkInputs, type FormFinding, findingsOf } from "./schema-form/check-form.ts";
 import { inputMember, startInputs } from "./schema-form/input-members.ts";
-import { MembersForm } from "./schema-form/schema-form.tsx";
+import { focusProblems, MembersForm } from "./schema-form/schema-form.tsx";
 
 /**
  * Asks for the inputs of a run. `initial`: values to begin with, such as those of the run that is repeated. `draftKey`: where the last
@@ -45,10 +45,6 @@ export function RunDialog({
   });
   const wrong = checkValues(inputs, values);
   const findings = isChecked ? [...wrong, ...findingsOf(start.error, "/inputs")] : [];
-  const [asked, setAsked] = useState(0);
-  useEffect(() => {
-    if (asked > 0) form.current?.querySelector<HTMLElement>(".form-problems")?.focus();
-  }, [asked]);
   useEffect(() => {
     const fields = form.current?.querySelector(".field");
     fields?.querySelector<HTMLElement>("input, select, textarea")?.focus();
@@ -65,7 +61,7 @@ export function RunDialog({
           if (wrong.length === 0 && isObject(values)) {
             if (await start.run(values as Record<string, Json>)) return;
           }
-          setAsked((count) => count + 1);
+          focusProblems(form.current);
         }}
       >
         {children}

@@ -69,6 +69,11 @@ export function SchemaForm({
   );
 }
 
+/** Moves the focus to the list of what is wrong with a form, which is in the page after this turn. */
+export function focusProblems(form: HTMLFormElement | null): void {
+  setTimeout(() => form?.querySelector<HTMLElement>(".form-problems")?.focus());
+}
+
 /** A form for an object whose members have schemas of their own, such as the inputs of a flow. */
 export function MembersForm({
   members,

@@ -2,12 +2,12 @@
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { backend, hasCode } from "../../backend.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { checkForm, findingsOf } from "../../parts/schema-form/check-form.ts";
-import { SchemaForm } from "../../parts/schema-form/schema-form.tsx";
+import { focusProblems, SchemaForm } from "../../parts/schema-form/schema-form.tsx";
 import type { ScreenProps } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
@@ -59,7 +59,7 @@ function SettingsForm({
 }): ComponentChildren {
   const [stored, setStored] = useState(first);
   const [typed, setTyped] = useState(first.settings);
-  const [asked, setAsked] = useState(0);
+  const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const patch = patchOf(stored.settings, typed);
   const wrong = checkForm(schema, typed);
@@ -81,13 +81,10 @@ function SettingsForm({
     const next = await readStored();
     take(next, isMine && patch !== undefined ? patched(next.settings, patch) : next.settings);
   });
-  useEffect(() => {
-    if (asked > 0) form.current?.querySelector<HTMLElement>(".form-problems")?.focus();
-  }, [asked]);
   const why = refusal("admin");
   const isChanged = patch !== undefined;
   const isOld = hasCode(save.error, "etag_mismatch");
-  const findings = asked > 0 ? [...wrong, ...findingsOf(save.error, "/patch")] : [];
+  const findings = isChecked ? [...wrong, ...findingsOf(save.error, "/patch")] : [];
   return (
     <form
       ref={form}
@@ -95,9 +92,9 @@ function SettingsForm({
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
-        const isSent = wrong.length === 0 && isObject(patch);
-        if (isSent && (await save.run())) setAsked(0);
-        else setAsked((count) => count + 1);
+        const isSent = wrong.length === 0 && isObject(patch) && (await save.run());
+        setChecked(!isSent);
+        if (!isSent) focusProblems(form.current);
       }}
     >
       <SchemaForm schema={schema} value={typed} onChange={setTyped} findings={findings} />
@@ -128,7 +125,7 @@ function SettingsForm({
           title={isChanged ? undefined : "Nothing was changed"}
           onClick={() => {
             take(stored, stored.settings);
-            setAsked(0);
+            setChecked(false);
           }}
         >
           Discard changes
