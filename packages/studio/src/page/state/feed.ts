@@ -6,14 +6,12 @@
 import type { ExecutionEvent } from "@millrace/contracts";
 import { effect } from "@preact/signals";
 import { backend, connection, isUnauthorised } from "../backend.ts";
+import { followStream } from "./follow-stream.ts";
 import { meta } from "./meta.ts";
 import { isActive } from "./visibility.ts";
 
 /** Hears an event of the feed; `undefined`: events may have been missed. */
 export type FeedListener = (event: ExecutionEvent | undefined) => void;
-
-/** Pause before a feed that ended without a reason is opened again, in milliseconds. */
-const REOPEN_MS = 2_000;
 
 const listeners = new Set<FeedListener>();
 let position: number | undefined;
@@ -46,20 +44,12 @@ export function followFeed(): void {
 async function read(signal: AbortSignal): Promise<void> {
   // A page that was hidden before any event came does not know where it was.
   if (position === undefined) tell(undefined);
-  while (!signal.aborted) {
-    try {
-      const after = position === undefined ? {} : { after: position };
-      for await (const entry of backend.feed({ ...after, signal })) {
-        position = entry.position;
-        if (entry.gap) tell(undefined);
-        tell(entry.event);
-      }
-    } catch {
-      // The state of the connection says it, and a refused token leads to the sign-in.
-      if (signal.aborted || isUnauthorised.peek()) return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
-  }
+  const open = () => backend.feed({ ...(position !== undefined && { after: position }), signal });
+  await followStream(signal, open, ({ position: reached, gap, event }) => {
+    position = reached;
+    if (gap) tell(undefined);
+    tell(event);
+  });
 }
 
 function tell(event: ExecutionEvent | undefined): void {

@@ -17,6 +17,7 @@ import {
   type Snapshot,
   type Trace,
 } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import { batch, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Backend, isUnauthorised, isUnreachable } from "../backend.ts";
 import { EventLog, MAX_EVENTS, nodeOf } from "./event-log.ts";
@@ -128,7 +129,7 @@ export function openRun(runId: string, { backend, onFrame }: SessionOptions): Ru
         error.value = failure;
         if (!isUnreachable(failure)) return;
       }
-      await pause(AGAIN_MS, signal);
+      await sleep(AGAIN_MS, signal).catch(() => {});
     }
   }
 
@@ -197,14 +198,4 @@ function createPast(
     }
     return view;
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

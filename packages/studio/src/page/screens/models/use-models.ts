@@ -8,14 +8,12 @@ import type { Job, Model, ModelEngine, ModelsFrame } from "@millrace/contracts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { backend, connection, isUnreachable } from "../../backend.ts";
 import { onFeed } from "../../state/feed.ts";
+import { followStream } from "../../state/follow-stream.ts";
 import { notify } from "../../state/notifications.ts";
 import { isActive } from "../../state/visibility.ts";
 
 /** Models of one page of the server; a machine has some dozens. */
 const PAGE = 200;
-/** Pause before a stream that ended without a reason is opened again, in milliseconds. */
-const REOPEN_MS = 2_000;
-
 /** What is shown. */
 export interface ModelsState {
   /** Undefined: nothing was read yet. */
@@ -101,7 +99,8 @@ export function useModels(): Models {
   useEffect(() => {
     if (!isShown) return undefined;
     const stop = new AbortController();
-    void follow(stop.signal, (frame) => {
+    const open = () => backend.modelEvents({ signal: stop.signal });
+    void followStream(stop.signal, open, (frame) => {
       if (frame.channel === "models:install_progress") progressed(frame.payload);
       else void reload();
     });
@@ -126,18 +125,6 @@ export function useModels(): Models {
       }));
     }, []),
   };
-}
-
-async function follow(signal: AbortSignal, tell: (frame: ModelsFrame) => void): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      for await (const frame of backend.modelEvents({ signal })) tell(frame);
-    } catch {
-      // The state of the connection says it.
-      if (signal.aborted) return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, REOPEN_MS));
-  }
 }
 
 function isEnd(stage: string): boolean {
