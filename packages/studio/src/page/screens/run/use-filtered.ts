@@ -1,6 +1,6 @@
 /** The events of a run of one kind, or of one node: from what the page keeps, else from the server. */
 import type { ExecutionEvent, Kind } from "@millrace/contracts";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { nodeOf } from "../../state/event-log.ts";
 import type { RunSession } from "../../state/run-session.ts";
@@ -31,8 +31,15 @@ export function useFiltered(session: RunSession, filter: Filter): Filtered | und
   const revision = session.revision.value;
   const [read, setRead] = useState<Read>(EMPTY);
 
+  const turn = useRef(0);
+
   const load = async (before: Read): Promise<void> => {
-    setRead({ ...before, isLoading: true, error: undefined });
+    turn.current += 1;
+    const mine = turn.current;
+    const show = (next: Read): void => {
+      if (mine === turn.current) setRead(next); // another filter has another answer
+    };
+    show({ ...before, isLoading: true, error: undefined });
     try {
       const { items, nextCursor } = await backend.invoke("get_run_events", {
         runId: session.runId,
@@ -44,12 +51,13 @@ export function useFiltered(session: RunSession, filter: Filter): Filtered | und
       const page = items as readonly ExecutionEvent[];
       const events = [...before.events, ...page.filter((event) => passes(event, filter))];
       const after = page.at(-1)?.seq ?? before.after;
-      setRead({ events, after, hasMore: nextCursor !== null, isLoading: false, error: undefined });
+      show({ events, after, hasMore: nextCursor !== null, isLoading: false, error: undefined });
     } catch (error) {
-      setRead({ ...before, isLoading: false, error });
+      show({ ...before, isLoading: false, error });
     }
   };
   useEffect(() => {
+    turn.current += 1;
     setRead(EMPTY);
     if (isOn && !isWhole) void load(EMPTY);
   }, [kind, node, isOn && !isWhole]);
