@@ -1,6 +1,5 @@
 /** The top of the screen of a run: what it is, how it stands, and what a person can do with it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
@@ -12,6 +11,7 @@ import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
+import { useNow } from "../../state/use-now.ts";
 import { useCalm, useRun } from "./run-context.ts";
 import { durationOf } from "./summary.tsx";
 
@@ -68,12 +68,7 @@ function Elapsed(): ComponentChildren {
   session.revision.value;
   const { view } = session;
   const isLive = view.startedAt !== null && view.summary === null;
-  const [now, setNow] = useState(0);
-  useEffect(() => {
-    if (!isLive) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [isLive]);
+  const now = useNow(isLive ? TICK_MS : undefined);
   const took = durationOf({
     ...view,
     updatedAt: isLive ? Math.max(now, view.updatedAt) : view.updatedAt,

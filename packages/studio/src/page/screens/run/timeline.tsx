@@ -1,7 +1,8 @@
 /** The tab "Timeline": every attempt of every node as a bar. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Gantt } from "../../parts/gantt.tsx";
+import { useNow } from "../../state/use-now.ts";
 import { MomentSlider } from "./moment-slider.tsx";
 import { useCalm, useRun } from "./run-context.ts";
 import { timelineRows } from "./timeline-rows.ts";
@@ -19,7 +20,7 @@ export function Timeline(): ComponentChildren {
   const { trace } = session;
   const isMany = trace.spans.size > MANY_SPANS;
   const isLive = at === undefined && view.summary === null && view.seq > 0;
-  const tick = useTick(isLive);
+  const tick = useNow(isLive ? TICK_MS : undefined);
   const now = isLive ? Math.max(view.updatedAt, tick) : view.updatedAt;
   const stamp = useCalm(`${revision} ${at ?? "now"} ${tick}`, isMany ? CALM_MS : 0);
   const { rows, time } = useMemo(() => {
@@ -50,15 +51,4 @@ export function Timeline(): ComponentChildren {
       )}
     </div>
   );
-}
-
-/** The time, once a second while `isOn`. */
-function useTick(isOn: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!isOn) return undefined;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [isOn]);
-  return now;
 }
