@@ -1,4 +1,5 @@
 /** Durations, money, numbers and times as the page writes them: one formatter each. */
+import type { FlowSchedule, Schedule } from "@millrace/contracts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -57,4 +58,16 @@ export function formatRelative(time: string | number, now: number = Date.now()):
   if (size < HOUR) return relative.format(Math.round(ms / MINUTE), "minute");
   if (size < DAY) return relative.format(Math.round(ms / HOUR), "hour");
   return relative.format(Math.round(ms / DAY), "day");
+}
+
+/** When a schedule fires, such as `0 7 * * 1-5, Europe/Berlin`. */
+export function formatSchedule({
+  cron,
+  everyMs,
+  at,
+  timezone = "UTC",
+}: Pick<Schedule | FlowSchedule, "cron" | "everyMs" | "at" | "timezone">): string {
+  if (cron !== undefined) return `${cron}, ${timezone}`;
+  if (everyMs !== undefined) return `every ${formatDuration(everyMs)}`;
+  return at === undefined ? "" : `once at ${formatTime(at)}`;
 }

@@ -3,7 +3,7 @@ import type { FlowGraph, FlowSchedule, JsonObject, ScheduleArgs } from "@millrac
 import type { ComponentChildren } from "preact";
 import { backend, invokeOnce } from "../../backend.ts";
 import type { FlowProject } from "../../editor/project.ts";
-import { formatDuration } from "../../parts/format.ts";
+import { formatSchedule } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { everyItem } from "../../state/every-item.ts";
@@ -146,7 +146,7 @@ function Schedules({
             <code>
               <VisibleText text={schedule.name} />
             </code>{" "}
-            {timesOf(schedule)}{" "}
+            {formatSchedule(schedule)}{" "}
             {active.value?.includes(schedule.name) ? (
               <span class="muted">active</span>
             ) : (
@@ -165,11 +165,6 @@ function Schedules({
       </ul>
     </>
   );
-}
-
-function timesOf({ cron, everyMs, at, timezone }: FlowSchedule): string {
-  const when = cron ?? (everyMs === undefined ? at : `every ${formatDuration(everyMs)}`) ?? "";
-  return timezone === undefined ? when : `${when} (${timezone})`;
 }
 
 function typeName(schema: JsonObject | undefined): string {

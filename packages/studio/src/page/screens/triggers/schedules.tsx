@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
+import { formatSchedule } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -14,7 +15,6 @@ import { notify } from "../../state/notifications.ts";
 import { useAction } from "../../state/use-action.ts";
 import { type ListState, useList } from "../../state/use-list.ts";
 import { NewSchedule } from "./new-schedule.tsx";
-import { timesOf } from "./times.ts";
 
 /** A schedule, or one that a flow proposes. */
 type Item = { readonly active: Schedule } | { readonly proposed: ProposedSchedule };
@@ -118,7 +118,7 @@ function ScheduleTable({
       ),
     },
     { title: "Name", cell: ({ name = "" }) => name },
-    { title: "Times", cell: (schedule) => timesOf(schedule) },
+    { title: "Times", cell: (schedule) => formatSchedule(schedule) },
     { title: "State", cell: ({ enabled }) => (enabled ? "active" : "paused") },
     { title: "Next", cell: ({ nextAt }) => <Time at={nextAt} /> },
     {
@@ -186,7 +186,7 @@ function ScheduleTable({
           onClose={() => setDeleted(undefined)}
         >
           <p>
-            {deleted.template} is no longer started at {timesOf(deleted)}. Its runs stay.
+            {deleted.template} is no longer started at {formatSchedule(deleted)}. Its runs stay.
           </p>
         </ConfirmDialog>
       )}
@@ -220,7 +220,7 @@ function Proposed({
       cell: ({ template }) => <a href={placeHref(["flows", template])}>{template}</a>,
     },
     { title: "Name", cell: ({ schedule }) => schedule.name },
-    { title: "Times", cell: ({ schedule }) => timesOf(schedule) },
+    { title: "Times", cell: ({ schedule }) => formatSchedule(schedule) },
     {
       title: "Actions",
       isUntitled: true,
