@@ -3,7 +3,7 @@ import type { HubProvides } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
-import { Problem } from "../../parts/problem.tsx";
+import { FormCard } from "../../parts/new-item.tsx";
 import { useAction } from "../../state/use-action.ts";
 
 const KINDS: readonly HubProvides[] = ["templates", "nodes", "models"];
@@ -41,13 +41,12 @@ export function AddHub({
       setTyped({ ...typed, [name]: event.currentTarget.value.trim() }),
   });
   return (
-    <form
-      aria-label="Add hub"
-      class="card form-card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void add.run();
-      }}
+    <FormCard
+      name="Add hub"
+      action="Add"
+      work={add}
+      isOff={provides.length === 0}
+      onCancel={onCancel}
     >
       <div class="fields">
         <label>
@@ -101,15 +100,6 @@ export function AddHub({
         The Ed25519 key of the hub, in base64. With it, an index that the hub did not sign is
         refused.
       </p>
-      {add.error !== undefined && <Problem error={add.error} />}
-      <div class="actions">
-        <button type="submit" class="primary" disabled={add.isBusy || provides.length === 0}>
-          Add
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </FormCard>
   );
 }

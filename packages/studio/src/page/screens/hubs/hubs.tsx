@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
+import { NewItem } from "../../parts/new-item.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
@@ -21,7 +22,6 @@ import { HubItems } from "./hub-items.tsx";
 /** The table of hubs, the form of a new one, and the items of the chosen one. */
 export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren {
   const chosen = query.get("hub");
-  const [isNew, setNew] = useState(false);
   const [removed, setRemoved] = useState<Hub>();
   const [syncs, setSyncs] = useState(0);
   const list = useList<Hub>({
@@ -93,27 +93,18 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
   return (
     <>
       <Heading title="Hubs" />
-      <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          aria-expanded={isNew}
-          disabled={why !== undefined}
-          title={why}
-          onClick={() => setNew(!isNew)}
-        >
-          Add hub
-        </button>
-      </div>
-      {isNew && (
-        <AddHub
-          onAdded={() => {
-            setNew(false);
-            list.reload();
-          }}
-          onCancel={() => setNew(false)}
-        />
-      )}
+      <NewItem
+        title="Add hub"
+        form={(close) => (
+          <AddHub
+            onAdded={() => {
+              close();
+              list.reload();
+            }}
+            onCancel={close}
+          />
+        )}
+      />
       {error !== undefined && <Problem error={error} />}
       <ListView
         list={list}

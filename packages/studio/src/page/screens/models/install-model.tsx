@@ -3,7 +3,7 @@ import type { ModelInstallArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
-import { Problem } from "../../parts/problem.tsx";
+import { FormCard } from "../../parts/new-item.tsx";
 import { useAction } from "../../state/use-action.ts";
 
 /** Asks for source, name and digest. */
@@ -35,13 +35,14 @@ export function InstallModel({
     onStarted();
   });
   return (
-    <form
-      aria-label="Install model"
-      class="card form-card"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <FormCard
+      name="Install model"
+      action="Install"
+      work={install}
+      onSubmit={() => {
         if (!isWrong) void install.run();
       }}
+      onCancel={onCancel}
     >
       <label>
         Source
@@ -90,16 +91,7 @@ export function InstallModel({
         />{" "}
         Install without a digest
       </label>
-      {install.error !== undefined && <Problem error={install.error} />}
-      <div class="actions">
-        <button type="submit" class="primary" disabled={install.isBusy}>
-          Install
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </FormCard>
   );
 }
 

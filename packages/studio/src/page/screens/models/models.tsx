@@ -1,11 +1,11 @@
 /** Models of the server's machine: what is there, what is being fetched, and the programs that run them. */
 import type { Job, ModelEngine } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
+import { NewItem } from "../../parts/new-item.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { isWired, refusal } from "../../state/meta.ts";
@@ -28,23 +28,23 @@ export function ModelsScreen(): ComponentChildren {
 
 function Managed(): ComponentChildren {
   const models = useModels();
-  const [isNew, setNew] = useState(false);
   const scan = useAction(() => invokeOnce("scan_models", {}));
   const why = refusal("admin");
   const error = models.error ?? scan.error;
   return (
     <>
-      <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          aria-expanded={isNew}
-          disabled={why !== undefined}
-          title={why}
-          onClick={() => setNew(!isNew)}
-        >
-          Install model
-        </button>
+      <NewItem
+        title="Install model"
+        form={(close) => (
+          <InstallModel
+            onStarted={() => {
+              close();
+              models.reload();
+            }}
+            onCancel={close}
+          />
+        )}
+      >
         <button
           type="button"
           disabled={scan.isBusy || why !== undefined}
@@ -53,16 +53,7 @@ function Managed(): ComponentChildren {
         >
           Scan folders
         </button>
-      </div>
-      {isNew && (
-        <InstallModel
-          onStarted={() => {
-            setNew(false);
-            models.reload();
-          }}
-          onCancel={() => setNew(false)}
-        />
-      )}
+      </NewItem>
       {error !== undefined && <Problem error={error} />}
       {models.jobs.map((job) => (
         <JobProgress key={job.id} job={job} onCancelled={models.reload} />

@@ -3,13 +3,14 @@ import type { FlowInput, Json, JsonObject } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
+import { FormCard } from "../../parts/new-item.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { checkInputs, findingsOf } from "../../parts/schema-form/check-form.ts";
 import { inputMember, startInputs } from "../../parts/schema-form/input-members.ts";
 import { MembersForm } from "../../parts/schema-form/schema-form.tsx";
 import { useAction } from "../../state/use-action.ts";
-import { useTemplates } from "../../state/use-templates.ts";
 import { useValue } from "../../state/use-value.ts";
+import { FlowSelect } from "./flow-select.tsx";
 import { knownZones, ownZone, timeInZone } from "./times.ts";
 
 /** Fire times that are shown. */
@@ -25,7 +26,6 @@ export function NewSchedule({
   readonly onCreated: () => void;
   readonly onCancel: () => void;
 }): ComponentChildren {
-  const templates = useTemplates();
   const [template, setTemplate] = useState("");
   const [cron, setCron] = useState("");
   const [timezone, setTimezone] = useState(ownZone);
@@ -42,32 +42,18 @@ export function NewSchedule({
   });
   const findings = isChecked ? [...wrong, ...findingsOf(create.error, "/inputs")] : [];
   return (
-    <form
-      aria-label="New schedule"
-      class="card form-card"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <FormCard
+      name="New schedule"
+      action="Create schedule"
+      work={create}
+      onSubmit={() => {
         setChecked(true);
         if (wrong.length === 0) void create.run();
       }}
+      onCancel={onCancel}
     >
-      {templates.error !== undefined && <Problem error={templates.error} />}
       <div class="fields">
-        <label>
-          Flow
-          <select
-            required
-            value={template}
-            onChange={(event) => setTemplate(event.currentTarget.value)}
-          >
-            <option value="">Choose a flow</option>
-            {templates.value?.map(({ slug }) => (
-              <option key={slug} value={slug}>
-                {slug}
-              </option>
-            ))}
-          </select>
-        </label>
+        <FlowSelect chosen={template} onChoose={setTemplate} />
         <label>
           Cron
           <input
@@ -107,16 +93,7 @@ export function NewSchedule({
       )}
       <h2>Next fire times</h2>
       <Preview {...preview} timezone={timezone} />
-      {create.error !== undefined && <Problem error={create.error} />}
-      <div class="actions">
-        <button type="submit" class="primary" disabled={create.isBusy}>
-          Create schedule
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </FormCard>
   );
 }
 

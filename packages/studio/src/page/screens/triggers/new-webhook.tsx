@@ -2,10 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
-import { Problem } from "../../parts/problem.tsx";
+import { FormCard } from "../../parts/new-item.tsx";
 import { useAction } from "../../state/use-action.ts";
-import { useTemplates } from "../../state/use-templates.ts";
 import { useValue } from "../../state/use-value.ts";
+import { FlowSelect } from "./flow-select.tsx";
 
 /** Asks for a flow and the input that gets the request. `onCreated` is told the token, which no other answer shows. */
 export function NewWebhook({
@@ -15,7 +15,6 @@ export function NewWebhook({
   readonly onCreated: (token: string) => void;
   readonly onCancel: () => void;
 }): ComponentChildren {
-  const templates = useTemplates();
   const [template, setTemplate] = useState("");
   const [chosen, setInput] = useState("");
   const { value: inputs = [] } = useValue(template, async () => {
@@ -30,34 +29,15 @@ export function NewWebhook({
     onCreated(token);
   });
   return (
-    <form
-      aria-label="New webhook"
-      class="card form-card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void create.run();
-      }}
-    >
-      {templates.error !== undefined && <Problem error={templates.error} />}
+    <FormCard name="New webhook" action="Create webhook" work={create} onCancel={onCancel}>
       <div class="fields">
-        <label>
-          Flow
-          <select
-            required
-            value={template}
-            onChange={(event) => {
-              setTemplate(event.currentTarget.value);
-              setInput("");
-            }}
-          >
-            <option value="">Choose a flow</option>
-            {templates.value?.map(({ slug }) => (
-              <option key={slug} value={slug}>
-                {slug}
-              </option>
-            ))}
-          </select>
-        </label>
+        <FlowSelect
+          chosen={template}
+          onChoose={(slug) => {
+            setTemplate(slug);
+            setInput("");
+          }}
+        />
         <label>
           Input
           <select required value={input} onChange={(event) => setInput(event.currentTarget.value)}>
@@ -74,15 +54,6 @@ export function NewWebhook({
         The input gets an object with the members method, query, headers and body. A flow that needs
         another input cannot be started by a webhook.
       </p>
-      {create.error !== undefined && <Problem error={create.error} />}
-      <div class="actions">
-        <button type="submit" class="primary" disabled={create.isBusy}>
-          Create webhook
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </form>
+    </FormCard>
   );
 }

@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { formatSchedule } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
+import { NewItem } from "../../parts/new-item.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
 import { placeHref } from "../../router.ts";
@@ -21,7 +22,6 @@ type Item = { readonly active: Schedule } | { readonly proposed: ProposedSchedul
 
 /** The table of schedules with what is done to them, the proposed ones, and the form of a new one. */
 export function Schedules(): ComponentChildren {
-  const [isNew, setNew] = useState(false);
   const all = useList<Item>({
     key: "",
     load: async (cursor) => {
@@ -38,30 +38,20 @@ export function Schedules(): ComponentChildren {
   });
   const active = all.items?.flatMap((item) => ("active" in item ? [item.active] : []));
   const proposed = all.items?.flatMap((item) => ("proposed" in item ? [item.proposed] : [])) ?? [];
-  const why = refusal("admin");
   return (
     <>
-      <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          aria-expanded={isNew}
-          disabled={why !== undefined}
-          title={why}
-          onClick={() => setNew(!isNew)}
-        >
-          New schedule
-        </button>
-      </div>
-      {isNew && (
-        <NewSchedule
-          onCreated={() => {
-            setNew(false);
-            all.reload();
-          }}
-          onCancel={() => setNew(false)}
-        />
-      )}
+      <NewItem
+        title="New schedule"
+        form={(close) => (
+          <NewSchedule
+            onCreated={() => {
+              close();
+              all.reload();
+            }}
+            onCancel={close}
+          />
+        )}
+      />
       <ListView
         list={{ ...all, items: active }}
         empty={

@@ -7,6 +7,7 @@ import { copyText } from "../../parts/clipboard.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
+import { NewItem } from "../../parts/new-item.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { placeHref } from "../../router.ts";
 import { meta, refusal } from "../../state/meta.ts";
@@ -16,7 +17,6 @@ import { NewWebhook } from "./new-webhook.tsx";
 
 /** The table of webhooks, and the form of a new one. */
 export function Webhooks(): ComponentChildren {
-  const [isNew, setNew] = useState(false);
   const [token, setToken] = useState<string>();
   const [deleted, setDeleted] = useState<Webhook>();
   const list = useList<Webhook>({
@@ -66,28 +66,19 @@ export function Webhooks(): ComponentChildren {
           option <code>webhooks</code>.
         </p>
       )}
-      <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          aria-expanded={isNew}
-          disabled={why !== undefined}
-          title={why}
-          onClick={() => setNew(!isNew)}
-        >
-          New webhook
-        </button>
-      </div>
-      {isNew && (
-        <NewWebhook
-          onCreated={(created) => {
-            setNew(false);
-            setToken(created);
-            list.reload();
-          }}
-          onCancel={() => setNew(false)}
-        />
-      )}
+      <NewItem
+        title="New webhook"
+        form={(close) => (
+          <NewWebhook
+            onCreated={(created) => {
+              close();
+              setToken(created);
+              list.reload();
+            }}
+            onCancel={close}
+          />
+        )}
+      />
       {token !== undefined && <Address token={token} onDone={() => setToken(undefined)} />}
       {remove.error !== undefined && <Problem error={remove.error} />}
       <ListView

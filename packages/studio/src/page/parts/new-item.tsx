@@ -1,0 +1,81 @@
+/** The way to add something to a list: a button, and the form that it opens. */
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { refusal } from "../state/meta.ts";
+import type { Action } from "../state/use-action.ts";
+import { Problem } from "./problem.tsx";
+
+/** The button, with the form below it while that is open. `form`: is given what closes it; `children`: other buttons in the row. */
+export function NewItem({
+  title,
+  form,
+  children,
+}: {
+  readonly title: string;
+  readonly form: (close: () => void) => ComponentChildren;
+  readonly children?: ComponentChildren;
+}): ComponentChildren {
+  const [isOpen, setOpen] = useState(false);
+  const why = refusal("admin");
+  return (
+    <>
+      <div class="actions">
+        <button
+          type="button"
+          class="primary"
+          aria-expanded={isOpen}
+          disabled={why !== undefined}
+          title={why}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {title}
+        </button>
+        {children}
+      </div>
+      {isOpen && form(() => setOpen(false))}
+    </>
+  );
+}
+
+/** A form on a screen. `work`: what its button does, unless `isOff`. */
+export function FormCard({
+  name,
+  action,
+  work,
+  isOff = false,
+  onSubmit = () => void work.run(),
+  onCancel,
+  children,
+}: {
+  readonly name: string;
+  /** Name of its button. */
+  readonly action: string;
+  readonly work: Action<[]>;
+  readonly isOff?: boolean;
+  /** In place of the work itself, where something is checked first. */
+  readonly onSubmit?: () => void;
+  readonly onCancel: () => void;
+  readonly children: ComponentChildren;
+}): ComponentChildren {
+  return (
+    <form
+      aria-label={name}
+      class="card form-card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {work.error !== undefined && <Problem error={work.error} />}
+      <div class="actions">
+        <button type="submit" class="primary" disabled={work.isBusy || isOff}>
+          {action}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

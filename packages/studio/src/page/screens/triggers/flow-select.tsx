@@ -1,0 +1,34 @@
+/** The choice of a stored flow. */
+import type { ComponentChildren } from "preact";
+import { backend } from "../../backend.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { everyItem } from "../../state/every-item.ts";
+import { useValue } from "../../state/use-value.ts";
+
+/** The field "Flow". `chosen`: a slug; "": none yet. */
+export function FlowSelect({
+  chosen,
+  onChoose,
+}: {
+  readonly chosen: string;
+  readonly onChoose: (slug: string) => void;
+}): ComponentChildren {
+  const flows = useValue("", () => everyItem((page) => backend.invoke("list_templates", page)));
+  const slugs = flows.value?.map(({ slug }) => slug).sort() ?? [];
+  return (
+    <>
+      <label>
+        Flow
+        <select required value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
+          <option value="">Choose a flow</option>
+          {slugs.map((slug) => (
+            <option key={slug} value={slug}>
+              {slug}
+            </option>
+          ))}
+        </select>
+      </label>
+      {flows.error !== undefined && <Problem error={flows.error} />}
+    </>
+  );
+}
