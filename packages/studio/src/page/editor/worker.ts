@@ -2,8 +2,6 @@
  * The one worker of the page, and questions to it. What is asked about a text is answered for that text, or refused once there is a
  * newer one.
  */
-import type { FlowGraph } from "@millrace/contracts";
-import type { Picture } from "@millrace/graph";
 import workerUrl from "../../worker/analysis.ts?worker&url";
 import type {
   FreeQuestions,
@@ -64,11 +62,6 @@ export function askFreely<Name extends keyof FreeQuestions>(
 /** Starts the worker with what reads texts, so that the first text does not wait for it. */
 export function prepareWorker(): void {
   void askFreely("readValue", "0").catch(() => undefined); // the first question tells why it does not start
-}
-
-/** The picture of a flow, laid out beside the page. */
-export function pictureOf(graph: FlowGraph): Promise<Picture> {
-  return askFreely("draw", graph);
 }
 
 /** Tells what is known outside of the text; answers from then on are by it. */
