@@ -2,11 +2,10 @@
  * The worker of the page: it reads texts and draws flows, so that typing and panning never wait for either.
  * @see protocol.ts
  */
-import { drawFlow, layoutDrawing } from "@millrace/graph";
 import type { FreeQuestions, FromWorker, ProjectData, ToWorker } from "./protocol.ts";
 import type { TextReader } from "./questions.ts";
 
-/** The part that reads texts comes with the first text: pages of runs only draw. */
+/** The part that reads texts is loaded while the first one is on its way. */
 let loading: Promise<typeof import("./questions.ts")> | undefined;
 let reader: TextReader | undefined;
 let newest: { readonly textId: number; readonly text: string } | undefined;
@@ -42,7 +41,7 @@ async function answer({
   args,
 }: Extract<ToWorker, { kind: "ask" }>): Promise<void> {
   try {
-    const found = textId === undefined ? await free(name, args) : await ofText(textId, name, args);
+    const found = textId === undefined ? await free(args) : await ofText(textId, name, args);
     send({ id, answer: found });
   } catch (error) {
     const isStale = textId !== undefined && textId !== newest?.textId;
@@ -51,11 +50,7 @@ async function answer({
   }
 }
 
-async function free(name: string, args: readonly unknown[]): Promise<unknown> {
-  if (name === "draw") {
-    const [graph] = args as Parameters<FreeQuestions["draw"]>;
-    return layoutDrawing(drawFlow(graph), graph.layout);
-  }
+async function free(args: readonly unknown[]): Promise<unknown> {
   const { readValue } = await loaded();
   return readValue(...(args as Parameters<FreeQuestions["readValue"]>));
 }

@@ -106,8 +106,6 @@ export interface TextQuestions {
 
 /** What may be asked without a text. */
 export interface FreeQuestions {
-  /** The picture of a flow. */
-  draw(graph: FlowGraph): Picture;
   /** The value that an expression means in a field, or in a policy of that name. */
   readValue(source: string, policy?: string): ReadValue;
 }
