@@ -1,5 +1,12 @@
 /** For each command a good call: what must be there before, and the arguments. A call may be made again with new ones. */
-import type { CommandName, ConnectStarted, JobRef, RunRef, Webhook } from "@millrace/contracts";
+import type {
+  CommandName,
+  ConnectStarted,
+  Job,
+  JobRef,
+  RunRef,
+  Webhook,
+} from "@millrace/contracts";
 import { consent } from "../connections/support.ts";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./flows.ts";
 
@@ -271,7 +278,12 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
   unload_model: async (world) => ({ modelId: await installed(world) }),
   scan_models: () => ({}),
   list_model_jobs: async (world) => {
-    await fetching(world);
+    const jobId = await fetching(world);
+    // The scan of another case may still go on, and would be gone from the second list.
+    for (let others = true; others; ) {
+      const jobs = await world.invoke<readonly Job[]>("list_model_jobs", { open: true });
+      others = jobs.some(({ id }) => id !== jobId);
+    }
     return { open: true };
   },
   get_model_job: async (world) => ({ jobId: await fetching(world) }),
