@@ -8,6 +8,7 @@ import { Reading } from "../../src/editor/reading.ts";
 import { catalog } from "../fixtures/catalog.ts";
 import { breakOne, slipOne, someItems } from "../laws/faults.ts";
 import { Random } from "../laws/random.ts";
+import { SEEDS } from "./seeds.ts";
 
 const FLOWS = new URL("../fixtures/flows/", import.meta.url);
 
@@ -65,7 +66,7 @@ function errorsIn(text: string): number {
 
 test("E6: a fix alone, and all of them, add no error", () => {
   const sound = someItems(9).map(({ item }) => item);
-  for (let seed = 0; seed < casesOf(10_000); seed += 1) {
+  for (let seed = 0; seed < SEEDS; seed += 1) {
     const r = new Random(seed);
     const broken = r.below(sound.length);
     const fault = r.pick([breakOne, slipOne]);
