@@ -99,13 +99,19 @@ async function growths(make: (count: number) => Calls): Promise<{ [name: string]
     return (costs[1] as number) / (costs[0] as number);
   };
   const found: { [name: string]: number } = {};
-  const whole = await factor(Object.values);
+  const whole = await least(() => factor(Object.values));
   if (whole <= MOST) return found;
   for (const name of Object.keys(make(1))) {
-    const growth = await factor((calls) => [calls[name] as () => unknown]);
+    const growth = await least(() => factor((calls) => [calls[name] as () => unknown]));
     if (growth > MOST) found[name] = growth;
   }
   return Object.keys(found).length === 0 ? { together: whole } : found;
+}
+
+/** What grows too fast is counted again and does so each time; counts of functions that were collected meanwhile are lost. */
+async function least(count: () => Promise<number>): Promise<number> {
+  const growth = await count();
+  return growth <= MOST ? growth : Math.min(growth, await count());
 }
 
 function callsOn(make: (count: number) => string, count: number): Calls {
