@@ -7,13 +7,14 @@ import { followAddress } from "./router.ts";
 import { answerSiblings } from "./session.ts";
 import { followConfirmations } from "./state/confirmations.ts";
 import { followFeed } from "./state/feed.ts";
+import { leave } from "./state/meta.ts";
 import { followTheme } from "./state/theme.ts";
 import { followVisibility } from "./state/visibility.ts";
 
 followTheme();
 followAddress();
 followVisibility();
-answerSiblings();
+answerSiblings(leave);
 followFeed();
 followConfirmations();
 render(<Frame />, document.getElementById("app") as HTMLElement);

@@ -1,6 +1,6 @@
 /**
  * The token of this tab. It is typed once and kept in `sessionStorage`, never in a cookie, an address or `localStorage`. A new tab asks
- * the others for it, so that a link opens there without signing in again.
+ * the others for it, so that a link opens there without signing in again; signing out ends all of them.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 
@@ -8,7 +8,9 @@ const KEY = "millrace.token";
 /** How long a new tab waits for the others, in milliseconds. */
 const SIBLINGS_MS = 300;
 
-type Message = { readonly kind: "ask" } | { readonly kind: "token"; readonly token: string };
+type Message =
+  | { readonly kind: "ask" | "sign-out" }
+  | { readonly kind: "token"; readonly token: string };
 
 const current = signal<string | undefined>(globalThis.sessionStorage?.getItem(KEY) ?? undefined);
 
@@ -27,16 +29,22 @@ export function forgetToken(): void {
   current.value = undefined;
 }
 
+/** Tells the other tabs to forget it, too: one of them would give it back to this tab. */
+export function endSiblings(): void {
+  channel?.postMessage({ kind: "sign-out" } satisfies Message);
+}
+
 const channel =
   globalThis.BroadcastChannel === undefined ? undefined : new BroadcastChannel("millrace.session");
 
-/** Answers other tabs of this origin. Called once. */
-export function answerSiblings(): void {
+/** Answers other tabs of this origin; `onSignOut`: one of them has signed out. Called once. */
+export function answerSiblings(onSignOut: () => void): void {
   channel?.addEventListener("message", ({ data }: MessageEvent<Message>) => {
     const known = current.peek();
     if (data.kind === "ask" && known !== undefined) {
       channel.postMessage({ kind: "token", token: known } satisfies Message);
     }
+    if (data.kind === "sign-out" && known !== undefined) onSignOut();
   });
 }
 

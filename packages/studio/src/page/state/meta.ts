@@ -2,7 +2,7 @@
 import type { Meta } from "@millrace/contracts";
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
 import { backend, backendWith, isUnauthorised } from "../backend.ts";
-import { askSiblings, forgetToken, keepToken, token } from "../session.ts";
+import { askSiblings, endSiblings, forgetToken, keepToken, token } from "../session.ts";
 
 /** What a caller may do; each role includes those before it. */
 export type Role = "read" | "run" | "admin";
@@ -49,8 +49,14 @@ export async function signIn(tried: string): Promise<boolean> {
   return true;
 }
 
-/** Forgets the token and what the server said. */
+/** Signs out, in every tab. */
 export function signOut(): void {
+  leave();
+  endSiblings();
+}
+
+/** Forgets the token and what the server said, in this tab. */
+export function leave(): void {
   forgetToken();
   current.value = undefined;
   isUnauthorised.value = true;
