@@ -39,7 +39,7 @@ describeWith("chromium")("approving", () => {
     const reason = question.getByRole("textbox", { name: "reason" });
     await reason.fill("no");
     await question.getByRole("button", { name: "Approve" }).click();
-    await expect.poll(() => reason.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => reason.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     await expectRunStatus(page, "paused");
     await reason.fill("because");
     await question.getByRole("button", { name: "Approve" }).click();

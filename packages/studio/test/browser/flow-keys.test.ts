@@ -101,9 +101,9 @@ describeWith("chromium")("the screen of a flow", () => {
     const border = page.getByRole("separator", { name: "Width of the canvas" });
     await border.focus();
     await page.keyboard.press("End");
-    expect(await border.getAttribute("aria-valuenow")).toBe("55");
+    await expect.poll(() => border.getAttribute("aria-valuenow"), { timeout: 10_000 }).toBe("55");
     await page.keyboard.press("ArrowLeft");
-    expect(await border.getAttribute("aria-valuenow")).toBe("53");
+    await expect.poll(() => border.getAttribute("aria-valuenow"), { timeout: 10_000 }).toBe("53");
     await page.getByRole("button", { name: "More" }).click();
     await expectAccessible(page);
     await page.getByRole("menuitemcheckbox", { name: "Show Inspector" }).click();
@@ -111,7 +111,7 @@ describeWith("chromium")("the screen of a flow", () => {
     expect(await inspector.isVisible()).toBe(false);
     await page.reload();
     await textbox(page).waitFor();
-    expect(await border.getAttribute("aria-valuenow")).toBe("53");
+    await expect.poll(() => border.getAttribute("aria-valuenow"), { timeout: 10_000 }).toBe("53");
     expect(await inspector.isVisible()).toBe(false);
   });
 });

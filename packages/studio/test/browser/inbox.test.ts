@@ -76,7 +76,7 @@ describeWith("chromium")("the inbox", () => {
     await reason.fill("no");
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("list", { name: "Wrong values" }).waitFor();
-    expect(await reason.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => reason.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     expect(await statusOf(server.client, runId)).toBe("requested");
     await expectAccessible(page);
     await reason.fill("because");

@@ -30,7 +30,7 @@ describeWith("chromium")("running a flow", () => {
     await dialog.getByRole("textbox", { name: "name" }).fill("Ada");
     await times.fill("1.5");
     await dialog.getByRole("button", { name: "Start run" }).click();
-    expect(await times.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => times.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     expect(started).toEqual([]);
     await times.fill("2");
     await dialog.getByRole("button", { name: "Start run" }).click();

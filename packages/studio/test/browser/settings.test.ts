@@ -25,7 +25,7 @@ describeWith("chromium")("settings", () => {
 
     await field.fill("many");
     await save.click();
-    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => field.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     const problem = page.getByRole("list", { name: "Wrong values" });
     await problem.getByText("must be integer, found string").waitFor();
     await problem.getByRole("link", { name: "run concurrency" }).click();
@@ -57,10 +57,10 @@ describeWith("chromium")("settings", () => {
     await field.fill(`{ "${"x".repeat(65)}": "m" }`);
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByRole("alert").getByText("does not fit").waitFor();
-    expect(await field.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => field.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     await page.getByRole("button", { name: "Discard changes" }).click();
     expect(await field.inputValue()).toBe("{}");
-    expect(await field.getAttribute("aria-invalid")).toBe(null);
+    await expect.poll(() => field.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe(null);
   });
 
   test("that were changed elsewhere meanwhile are not overwritten unasked", async () => {

@@ -49,7 +49,7 @@ describeWith("chromium")("the triggers", () => {
     const cron = form.getByLabel("Cron");
     await cron.fill("99 * * * *");
     await form.getByRole("alert").getByText("cron").first().waitFor();
-    expect(await cron.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => cron.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     await cron.fill("0 7 * * 1-5");
     const times = form.getByRole("list", { name: "Next fire times" }).getByRole("listitem");
     await times.nth(2).waitFor();

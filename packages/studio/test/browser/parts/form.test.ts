@@ -147,7 +147,7 @@ describeWith("chromium")("a form", () => {
       "count must be integer, found string",
     ]);
     const count = page.getByRole("textbox", { name: "count", exact: true });
-    expect(await count.getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => count.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
     const described = ((await count.getAttribute("aria-describedby")) ?? "").split(" ");
     const said = await page.evaluate(
       (ids) => ids.map((id) => document.getElementById(id)?.textContent),
