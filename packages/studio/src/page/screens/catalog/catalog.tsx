@@ -5,8 +5,9 @@ import { backend } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
-import { placeHref, type ScreenProps, setQuery } from "../../router.ts";
+import { placeHref, type ScreenProps } from "../../router.ts";
 import { useList } from "../../state/use-list.ts";
 import { EntryState } from "./entry-state.tsx";
 import "./catalog.css";
@@ -46,16 +47,7 @@ export function CatalogScreen({ place }: ScreenProps): ComponentChildren {
   return (
     <>
       <Heading title="Catalog" />
-      <search class="narrow">
-        <label>
-          Search
-          <input
-            type="search"
-            value={q}
-            onInput={(event) => setQuery({ q: event.currentTarget.value })}
-          />
-        </label>
-      </search>
+      <SearchField q={q} />
       <ListView
         list={list}
         empty={

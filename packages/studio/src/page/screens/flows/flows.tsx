@@ -7,9 +7,10 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
 import { Time } from "../../parts/time.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
-import { navigate, placeHref, type ScreenProps, setQuery } from "../../router.ts";
+import { navigate, placeHref, type ScreenProps } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-list.ts";
@@ -49,18 +50,7 @@ export function FlowsScreen({ place }: ScreenProps): ComponentChildren {
     <>
       <Heading title={isEmpty ? "No flows yet" : "Flows"} />
       <NewFlow />
-      {!isEmpty && (
-        <search class="narrow">
-          <label>
-            Search
-            <input
-              type="search"
-              value={q}
-              onInput={(event) => setQuery({ q: event.currentTarget.value })}
-            />
-          </label>
-        </search>
-      )}
+      {!isEmpty && <SearchField q={q} />}
       <ListView
         list={list}
         empty={
