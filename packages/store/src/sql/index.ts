@@ -1,0 +1,17 @@
+/** What a database needs to stand behind a store. */
+export type {
+  Condition,
+  Database,
+  Dialect,
+  Lines,
+  Op,
+  OpResult,
+  ReadOptions,
+  SqlReader,
+  SqlRow,
+  SqlValue,
+  SqlWriter,
+  Statement,
+  WriteOptions,
+} from "./port.ts";
+export { Refusal, refusal } from "./refusal.ts";
