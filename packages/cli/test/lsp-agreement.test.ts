@@ -103,9 +103,7 @@ test("diagnostics are those of `validate`, and formatting is that of `fmt`", asy
       code,
       line: range?.start.line ?? 1,
       column: range?.start.column ?? 1,
-      // How services are imported is advice to whoever uses the command line.
-      message:
-        hint === undefined || /^millrace services/.test(hint) ? message : `${message}; ${hint}`,
+      message: hint === undefined ? message : `${message}; ${hint}`,
     }));
     expect({ file, found }).toEqual({ file, found: expected });
   }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { ServiceDefinition } from "@millrace/contracts";
 import { reason, unusable } from "../errors.ts";
 import { readFound } from "../files.ts";
-import type { CliIo } from "../output/io.ts";
+import type { Surroundings } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "./files.ts";
 
@@ -40,7 +40,7 @@ export async function readDescriptors(folder: string): Promise<readonly Descript
  */
 export async function strayServices(
   options: ConfigOptions,
-  io: CliIo,
+  io: Surroundings,
 ): Promise<string | undefined> {
   if ((await projectFolder(options, io)) !== undefined) return undefined;
   for await (const at of foldersUpward(options.folder, io)) {

@@ -62,28 +62,14 @@ export async function loadFlow(
   const sources = config.sources ?? (await readSources(options, io));
   const services = await describedServices(sources);
   const extensions = await describedExtensions(sources, config.watch);
-  const catalog = await projectCatalog(sources, services, extensions);
+  const catalog = await projectCatalog(sources, services, extensions, io);
   let read = readFlow(name, bytes, catalog, io);
   // A flow that no folder has may be kept in the data folder, which is opened for it alone.
   if (read.diagnostics.some(({ code }) => code === "FLOW4010")) {
     const known = await withStoredFlows(catalog, dataFolder(home, io));
     read = readFlow(name, bytes, known, io);
   }
-  const flow = { ...read, sources, services, extensions };
-  if (!flow.diagnostics.some(isUnknownService)) return flow;
-  const { strayServices } = await import("../config/services.ts");
-  const hint =
-    (await strayServices(options, io)) ??
-    (services.length > 0 ? undefined : "millrace services import describes one");
-  const diagnostics = flow.diagnostics.map((each) =>
-    hint !== undefined && isUnknownService(each) ? { ...each, hint } : each,
-  );
-  return { ...flow, diagnostics };
-}
-
-/** Whether a connection names a service that is not described. */
-function isUnknownService({ code, pointer = "" }: Diagnostic): boolean {
-  return code === "FLOW3006" && /^\/connections\/\d+\/(?:service|slug|name)$/.test(pointer);
+  return { ...read, sources, services, extensions };
 }
 
 /** Parses and validates the bytes of a flow. */

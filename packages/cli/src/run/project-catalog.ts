@@ -9,8 +9,10 @@ import { pathToFileURL } from "node:url";
 import type { CatalogEntry, ServiceDefinition } from "@millrace/contracts";
 import { type CatalogFlow, type FlowCatalog, parseFlow } from "@millrace/dsl";
 import type { Project } from "@millrace/dsl/editor";
+import { strayServices } from "../config/services.ts";
 import { type ConfigSources, describedProviders } from "../config/sources.ts";
 import { readFound } from "../files.ts";
+import type { Surroundings } from "../output/io.ts";
 import { coreEntries } from "./core-catalog.ts";
 
 /**
@@ -21,11 +23,23 @@ export async function projectCatalog(
   sources: ConfigSources,
   services: readonly ServiceDefinition[],
   extensions: readonly CatalogEntry[],
+  io: Surroundings,
 ): Promise<Project> {
   return {
     ...(await catalogOf(services, extensions, describedProviders(sources))),
+    servicesHint: await servicesHint(sources, services, io),
     ...flowsIn([sources.options.folder, flowsFolder(sources)]),
   };
+}
+
+/** How the service that a connection names may get known. */
+async function servicesHint(
+  { options, project }: ConfigSources,
+  services: readonly ServiceDefinition[],
+  io: Surroundings,
+): Promise<string | undefined> {
+  const stray = project === undefined ? await strayServices(options, io) : undefined;
+  return stray ?? (services.length > 0 ? undefined : "millrace services import describes one");
 }
 
 /** The folder of a project's flows. */

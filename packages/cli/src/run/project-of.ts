@@ -69,8 +69,9 @@ export async function projectOf(address: string, io: Surroundings): Promise<Foun
   }
   const entries = extensions.flatMap((each) => each.entries);
   const catalog = await kept(
-    () => projectCatalog(sources, services, entries),
-    () => projectCatalog({ ...sources, user: undefined, project: undefined }, services, entries),
+    () => projectCatalog(sources, services, entries, io),
+    () =>
+      projectCatalog({ ...sources, user: undefined, project: undefined }, services, entries, io),
   );
   return { ...(await withStoredFlows(catalog, dataFolder(undefined, io))), problems };
 }

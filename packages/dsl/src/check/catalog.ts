@@ -21,6 +21,8 @@ export interface FlowCatalog {
   readonly timeZones?: Iterable<string>;
   /** Slugs of the services that are described; absent: what a connection names is not checked. */
   readonly services?: Iterable<string>;
+  /** What to do where a connection names none of `services`; default: what is near is suggested. */
+  readonly servicesHint?: string | undefined;
   /** Ids of the providers of models; absent: what an `ai` node names is not checked. */
   readonly providers?: Iterable<string>;
 }
@@ -69,6 +71,12 @@ export class KnownCatalog {
     const zones = this.#catalog.timeZones;
     if (zones !== undefined) this.#timeZones ??= new Set(textsOf(zones));
     return this.#timeZones;
+  }
+
+  /** What to do about a service that is not known. */
+  get servicesHint(): string | undefined {
+    const hint = this.#catalog.servicesHint;
+    return typeof hint === "string" ? hint : undefined;
   }
 
   /** Known services; undefined: connections are not checked. */

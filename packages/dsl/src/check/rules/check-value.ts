@@ -161,19 +161,21 @@ function pointerIn(root: unknown, keys: readonly string[]): string {
   return pointer;
 }
 
-/** FLOW3006 for a text that must be one of these names. */
+/** FLOW3006 for a text that must be one of these names. `hint`: instead of what is near. */
 export function checkListed(
   ctx: Validation,
   field: string,
   value: string,
   names: readonly string[],
   pointer: string,
+  hint?: string,
 ): void {
   if (names.includes(value)) return;
   const { parts, fix } = ctx.nearest(value, names, pointer, JSON.stringify);
   const list = listed(names, ", …") || "the known names (there are none)";
   ctx.report("FLOW3006", pointer, {
     parts: { field, list, value: `"${shown(value)}"`, ...parts },
+    hint,
     fix,
   });
 }

@@ -71,14 +71,14 @@ export const CONNECTION_KINDS: readonly string[] = [
 
 /** A connection is of a known kind and leads to a service that is described, where the catalog knows services. */
 function checkService(ctx: Validation, connection: unknown, pointer: string): void {
-  const { services } = ctx.catalog;
+  const { services, servicesHint } = ctx.catalog;
   if (services === undefined) return;
   const kind = own(connection, "auth");
   if (typeof kind === "string") checkListed(ctx, "kind", kind, CONNECTION_KINDS, `${pointer}/auth`);
   const field = ["service", "slug", "name"].find((key) => own(connection, key) !== undefined);
   const service = field === undefined ? undefined : own(connection, field);
   if (typeof service !== "string") return;
-  checkListed(ctx, "service", service, services, `${pointer}/${field}`);
+  checkListed(ctx, "service", service, services, `${pointer}/${field}`, servicesHint);
 }
 
 const CONNECTION = propertiesOf(BLOCKS.connection.attributes ?? []);
