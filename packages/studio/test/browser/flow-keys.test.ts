@@ -51,6 +51,7 @@ describeWith("chromium")("the screen of a flow", () => {
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     await keys.waitFor({ state: "detached" });
+    expect(await textbox(page).evaluate((text) => text.matches(":focus"))).toBe(true);
     await page.keyboard.type("# back in the text\n");
     await page.keyboard.press("F8"); // there is no problem to go to
     expect(await textOf(page)).toContain("# back in the text");

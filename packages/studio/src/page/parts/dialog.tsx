@@ -1,6 +1,6 @@
 /** A dialog over the page: named, closed by Escape, and the focus goes back to where it was. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import "./dialog.css";
 
 /** A dialog that is open while it is in the page. `onClose`: Escape, "Cancel", or a click beside it. */
@@ -16,10 +16,12 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const pressed = useRef<EventTarget | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = focused();
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
     return () => {
+      dialog?.close(); // nothing beside a modal dialog takes the focus while it is open
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
