@@ -128,7 +128,7 @@ export class Jobs {
       id,
       about,
       startedAt: this.#clock.now(),
-      progress: new Progress({ name: about.name, jobId: id }, sink, this.#clock.now),
+      progress: new Progress({ name: about.name, jobId: id }, sink, this.#clock),
       controller,
       signal: controller.signal,
       error: null,

@@ -1,10 +1,12 @@
 /**
  * Progress of a job as the channel tells it: `{stage, current, total, message}`, and which job it is.
- *   P1  The first and the last event of each stage are always sent; between them at most ten a second.
+ *   P1  The first and the last event of each stage are always sent; between them at most ten a second, and none is older than that:
+ *       work that stalls has told where it stands.
  *   P2  `current` never falls within a stage, except by `restart`, whose message ends with `: restarted`.
  *   P3  One terminal event, after which nothing is sent.
  */
 import type { EventSink } from "@millrace/contracts";
+import type { ModelClock } from "./settings.ts";
 
 const EVERY_MS = 100; // ten a second
 
@@ -27,15 +29,16 @@ export class Progress {
   #position: Position = { stage: "resolve", current: 0, total: 0 };
   readonly #about: ProgressSubject;
   readonly #sink: EventSink | null;
-  readonly #now: () => number;
+  readonly #clock: ModelClock;
   #sentAt = Number.NEGATIVE_INFINITY;
-  #unsent = false;
+  /** Cancels the timer that sends what is not sent yet. */
+  #unsent: (() => void) | null = null;
   #ended = false;
 
-  constructor(about: ProgressSubject, sink: EventSink | null, now: () => number) {
+  constructor(about: ProgressSubject, sink: EventSink | null, clock: ModelClock) {
     this.#about = about;
     this.#sink = sink;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   get position(): Position {
@@ -53,8 +56,9 @@ export class Progress {
     const current = total > 0 ? Math.min(to, total) : to; // a file may grow while it is read
     if (this.#ended || (current <= before && total === known)) return;
     this.#position = { ...this.#position, current: Math.max(current, before), total };
-    this.#unsent = true;
-    if (this.#now() - this.#sentAt >= EVERY_MS) this.#send();
+    const rest = this.#sentAt + EVERY_MS - this.#clock.now();
+    if (rest <= 0) this.#send();
+    else this.#unsent ??= this.#clock.setTimer(() => this.#send(), Math.min(rest, EVERY_MS));
   }
 
   /** Enters a stage, or goes on in it. */
@@ -76,14 +80,15 @@ export class Progress {
 
   #to(next: Position, text?: string): void {
     if (this.#ended) return;
-    if (this.#unsent) this.#send(); // the last one of the stage that ends
+    if (this.#unsent !== null) this.#send(); // the last one of the stage that ends
     this.#position = next;
     this.#send(text);
   }
 
   #send(text?: string): void {
-    this.#unsent = false;
-    this.#sentAt = this.#now();
+    this.#unsent?.();
+    this.#unsent = null;
+    this.#sentAt = this.#clock.now();
     const { name, jobId } = this.#about;
     const message = text === undefined ? name : `${name}: ${text}`;
     this.#sink?.emit("models:install_progress", { ...this.#position, message, jobId });

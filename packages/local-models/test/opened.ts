@@ -16,7 +16,7 @@ export type Sent = {
 
 export type Step = ChannelMap["models:install_progress"];
 
-/** Time that passes as soon as somebody waits for it. */
+/** Time that passes as soon as somebody waits a second of it or more; what is due sooner is never due. */
 export interface EagerClock extends ModelClock {
   /** What was waited for, in milliseconds. */
   readonly waits: number[];
@@ -29,6 +29,7 @@ export function eagerClock(): EagerClock {
     waits,
     now: () => now,
     setTimer(fn, ms) {
+      if (ms < 1_000) return () => undefined;
       waits.push(ms);
       now += ms;
       const due = setImmediate(fn);
