@@ -1,5 +1,5 @@
 /** The answers about the newest text. Loaded by the worker with the first text. */
-import type { FieldValue, FlowBody, FlowNode } from "@millrace/contracts";
+import type { FieldValue } from "@millrace/contracts";
 import { locate, parseFlow } from "@millrace/dsl";
 import {
   type Analyser,
@@ -12,6 +12,7 @@ import {
   type Project,
 } from "@millrace/dsl/editor";
 import { drawFlow, layoutDrawing } from "@millrace/graph";
+import { findNode } from "../page/state/flow-nodes.ts";
 import type {
   FlowProblem,
   NodeReading,
@@ -147,27 +148,6 @@ function otherTurns(): Promise<void> {
 
 function sendable({ documentation, ...rest }: Completion): SentCompletion {
   return documentation === undefined ? rest : { ...rest, documentation: documentation() };
-}
-
-interface Found {
-  readonly node: FlowNode;
-  readonly pointer: string;
-}
-
-/** The node of a path; ids may hold a `/` themselves. */
-function findNode(
-  { nodes }: Pick<FlowBody, "nodes">,
-  path: string,
-  pointer = "",
-): Found | undefined {
-  for (const [at, node] of nodes.entries()) {
-    const mine = `${pointer}/nodes/${at}`;
-    if (node.id === path) return { node, pointer: mine };
-    if (node.body === undefined || !path.startsWith(`${node.id}/`)) continue;
-    const found = findNode(node.body, path.slice(node.id.length + 1), `${mine}/body`);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function spanAt(

@@ -37,7 +37,10 @@ describeWith("chromium")("a comparison of runs", () => {
     await rowOf(page, "each[1]/twice").getByText("only in A").waitFor();
     await rowOf(page, "mail").getByText("only in A").waitFor();
     expect(await rowOf(page, "fixed").getByText("succeeded").count()).toBe(2);
-    await page.getByLabel("Inputs").getByText('"items"').first().waitFor();
+    const inputs = page.getByRole("region", { name: "Inputs" });
+    await inputs.getByRole("heading", { name: "items changed" }).waitFor();
+    await page.getByLabel("Input items").getByText("5", { exact: true }).waitFor();
+    await page.getByLabel("Output all").getByText("10").waitFor();
     await page.getByText("Same flow.").waitFor();
 
     await page.getByRole("button", { name: "Show each[0]/twice" }).click();
@@ -60,8 +63,12 @@ describeWith("chromium")("a comparison of runs", () => {
     await text.getByText("Good day, ").first().waitFor();
     await text.getByText("Hello, ").first().waitFor();
     await page.getByText("Same inputs.").waitFor();
+    await page.getByText("1 equal input").click();
+    const inputs = page.getByRole("region", { name: "Inputs" });
+    await inputs.getByRole("group", { name: "name" }).getByText('"world"').waitFor();
     await page.goto(`${server.url}/studio#/compare?a=${a}&b=${a}`);
     await page.getByText("Same flow.").waitFor();
+    await page.getByText("Same outputs.").waitFor();
     await page.getByText("0 of 1 differ").waitFor();
   });
 

@@ -1,4 +1,4 @@
-/** S16: repeating a run from one of its nodes on. */
+/** S16: repeating a run, from one of its nodes on or from its beginning. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
@@ -64,6 +64,18 @@ describeWith("chromium")("rerunning from a node", () => {
     await page.getByRole("region", { name: "Outputs" }).getByText("14").waitFor();
     await page.getByRole("link", { name: `Repeats ${runId}` }).click();
     await page.getByRole("region", { name: "Outputs" }).getByText("10").waitFor();
+
+    const inputs = page.getByRole("region", { name: "Inputs" });
+    await inputs.getByRole("group", { name: "factor" }).getByText("5").waitFor();
+    await page.getByRole("button", { name: "Run again" }).click();
+    const again = page.getByRole("dialog", { name: "Run again" });
+    await expect.poll(() => again.getByRole("textbox", { name: "factor" }).inputValue()).toBe("5");
+    await expectAccessible(page);
+    await again.getByRole("textbox", { name: "factor" }).fill("8");
+    await again.getByRole("button", { name: "Start run" }).click();
+    await page.getByRole("region", { name: "Outputs" }).getByText("16").waitFor();
+    await inputs.getByRole("group", { name: "factor" }).getByText("8").waitFor();
+    await nodeItem(page, "first, transform, succeeded").waitFor();
   });
 
   test("names the nodes that may do something again outside of the run", async () => {
@@ -93,5 +105,14 @@ describeWith("chromium")("rerunning from a node", () => {
     await page.getByRole("link", { name: `Repeats ${runId}` }).waitFor();
     await expectRunStatus(page, "succeeded");
     await page.getByRole("region", { name: "Outputs" }).getByText("16").waitFor();
+    const shown = page.getByRole("region", { name: "Inputs" }).getByRole("group", { name: "key" });
+    await shown.getByText("[redacted]").waitFor();
+
+    await page.getByRole("button", { name: "Run again" }).click();
+    const again = page.getByRole("dialog", { name: "Run again" });
+    await again.getByRole("textbox", { name: "key", exact: true }).fill("another-secret");
+    await again.getByRole("button", { name: "Start run" }).click();
+    await page.getByRole("region", { name: "Outputs" }).getByText("14").waitFor();
+    expect(await page.locator("body").innerHTML()).not.toContain("another-secret");
   });
 });

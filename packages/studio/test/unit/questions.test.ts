@@ -4,13 +4,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   cornerOf,
-  findNode,
   neighbour,
   problemCounts,
   readersOf,
   treeItems,
 } from "../../src/page/screens/flow/flow-view.ts";
 import { plainControl } from "../../src/page/screens/flow/value-field.tsx";
+import { findNode } from "../../src/page/state/flow-nodes.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
 import { readValue, TextReader } from "../../src/worker/questions.ts";
 

@@ -57,6 +57,30 @@ function focused(): Element | null {
   return found;
 }
 
+/** The buttons at the end of a dialog: the one that closes it, and after it what the dialog is for. */
+export function DialogActions({
+  close = "Cancel",
+  hasFocus = false,
+  onClose,
+  children,
+}: {
+  /** Name of the button that closes the dialog. */
+  readonly close?: string;
+  /** That button has the focus when the dialog opens. */
+  readonly hasFocus?: boolean;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
+}): ComponentChildren {
+  return (
+    <div class="dialog-actions">
+      <button type="button" autofocus={hasFocus} onClick={onClose}>
+        {close}
+      </button>
+      {children}
+    </div>
+  );
+}
+
 /** A dialog before an act that cannot be taken back: it says what will happen, and "Cancel" has the focus. */
 export function ConfirmDialog({
   title,
@@ -78,14 +102,11 @@ export function ConfirmDialog({
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      <div class="dialog-actions">
-        <button type="button" autofocus onClick={onClose}>
-          Cancel
-        </button>
+      <DialogActions hasFocus onClose={onClose}>
         <button type="button" class="danger" disabled={isBusy} onClick={onConfirm}>
           {action}
         </button>
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }

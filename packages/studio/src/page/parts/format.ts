@@ -29,6 +29,13 @@ export function formatNumber(value: number): string {
   return numbers.format(value);
 }
 
+const plural = new Intl.PluralRules("en");
+
+/** A count with its noun, such as `1 node`, `2 nodes`. `many`: the plural, where it is not the noun with an `s`. */
+export function formatCount(count: number, noun: string, many: string = `${noun}s`): string {
+  return `${formatNumber(count)} ${plural.select(count) === "one" ? noun : many}`;
+}
+
 /** A size, such as `2.4 GB`. */
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];

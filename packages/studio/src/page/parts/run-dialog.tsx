@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { keepInputs, keptInputs } from "../state/input-drafts.ts";
 import { refusal } from "../state/meta.ts";
 import { useAction } from "../state/use-action.ts";
-import { Dialog } from "./dialog.tsx";
+import { Dialog, DialogActions } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 import { checkInputs, type FormFinding, findingsOf } from "./schema-form/check-form.ts";
 import { inputMember, startInputs } from "./schema-form/input-members.ts";
@@ -76,10 +76,7 @@ export function RunDialog({
           }}
         />
         <Problem error={start.error} />
-        <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+        <DialogActions onClose={onClose}>
           <button
             type="submit"
             class="primary"
@@ -88,7 +85,7 @@ export function RunDialog({
           >
             Start run
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

@@ -1,6 +1,4 @@
 /** Two runs side by side: what they were given, what they executed, and what became of each node. */
-import type { Json, JsonObject } from "@millrace/contracts";
-import { canonicalJson } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { DiffView } from "../../editor/diff-view.tsx";
@@ -13,8 +11,10 @@ import { escapedText } from "../../parts/value-view/escapes.ts";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, type ScreenProps } from "../../router.ts";
 import { onFeed } from "../../state/feed.ts";
+import { hiddenInputs } from "../../state/hidden-inputs.ts";
+import { ComparedValues, type NamedValues } from "./compared-values.tsx";
 import { compareRuns } from "./comparison.ts";
-import { ComparisonTable, jsonText } from "./comparison-table.tsx";
+import { ComparisonTable } from "./comparison-table.tsx";
 import { readSides, type Side, type Sides } from "./read-runs.ts";
 import "../../parts/list-screen.css";
 import "./compare.css";
@@ -53,6 +53,7 @@ function Comparison({ a, b }: { readonly a: string; readonly b: string }): Compo
         <SideCard letter="A" side={sides.a} />
         <SideCard letter="B" side={sides.b} />
       </div>
+      <Outputs sides={sides} />
       <Inputs sides={sides} />
       <FlowText sides={sides} />
       <Nodes sides={sides} />
@@ -117,22 +118,40 @@ function SideCard({
 }
 
 function Inputs({ sides: { a, b } }: { readonly sides: Sides }): ComponentChildren {
-  const [before, after] = [inputsText(a), inputsText(b)];
   return (
-    <section>
+    <section aria-label="Inputs">
       <h2>Inputs</h2>
-      {before === after ? (
-        <p class="muted">Same inputs.</p>
+      <ComparedValues kind="input" a={inputsOf(a)} b={inputsOf(b)} />
+    </section>
+  );
+}
+
+function inputsOf({ run: { runId }, inputs }: Side): NamedValues {
+  return { runId, values: inputs.inputs, hidden: hiddenInputs(inputs) };
+}
+
+function Outputs({ sides: { a, b } }: { readonly sides: Sides }): ComponentChildren {
+  const running = [
+    ...(a.run.summary === null ? ["A"] : []),
+    ...(b.run.summary === null ? ["B"] : []),
+  ];
+  return (
+    <section aria-label="Outputs">
+      <h2>Outputs</h2>
+      {running.length > 0 ? (
+        <p class="muted">
+          {running.length === 2 ? "Both runs have" : `Run ${running[0]} has`} not ended: outputs are
+          compared at the end.
+        </p>
       ) : (
-        <DiffView name="Inputs" before={before} after={after} />
+        <ComparedValues kind="output" a={outputsOf(a)} b={outputsOf(b)} />
       )}
     </section>
   );
 }
 
-/** Inputs by name, so that another order is no difference. */
-function inputsText({ inputs: { inputs } }: Side): string {
-  return jsonText(JSON.parse(canonicalJson(inputs as JsonObject)) as Json);
+function outputsOf({ run: { runId, summary } }: Side): NamedValues {
+  return { runId, values: summary?.outputs ?? {}, refs: summary?.outputRefs };
 }
 
 function FlowText({ sides: { texts } }: { readonly sides: Sides }): ComponentChildren {

@@ -1,13 +1,12 @@
 /** The table of a comparison: a row for each node, and what differs in its output below it. */
-import type { Json } from "@millrace/contracts";
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { DiffView } from "../../editor/diff-view.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
-import { escapedText } from "../../parts/value-view/escapes.ts";
 import { useValue } from "../../state/use-value.ts";
+import { jsonText } from "./compared-values.tsx";
 import type { ComparisonRow } from "./comparison.ts";
 import { readOutcome } from "./read-runs.ts";
 import type { NodeFacts } from "./run-facts.ts";
@@ -174,9 +173,4 @@ function OutputDifference({
 async function textOf(runId: string, node: NodeFacts | undefined): Promise<string> {
   if (node?.output === undefined) return "";
   return jsonText(await readOutcome(runId, node.path));
-}
-
-/** A value as lines, so that two of them can be compared by line; what is not seen is escaped, as JSON allows. */
-export function jsonText(value: Json | undefined): string {
-  return value === undefined ? "" : escapedText(JSON.stringify(value, undefined, 2));
 }

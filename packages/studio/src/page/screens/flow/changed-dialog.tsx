@@ -1,7 +1,7 @@
 /** The dialog "Changed on the server": somebody saved the flow since this text began. */
 import type { ComponentChildren } from "preact";
 import { DiffView } from "../../editor/diff-view.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import type { Stored } from "../../state/flow-session.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -30,17 +30,14 @@ export function ChangedDialog({
         Nothing was saved yet. Below, your text is shown with what it would replace.
       </p>
       <DiffView name={`Your text against version ${version}`} before={dsl} after={mine} />
-      <div class="dialog-actions">
-        <button type="button" autofocus onClick={onClose}>
-          Cancel
-        </button>
+      <DialogActions hasFocus onClose={onClose}>
         <button type="button" onClick={onTakeTheirs}>
           Take theirs
         </button>
         <button type="button" disabled={keep.isBusy} onClick={() => void keep.run()}>
           Keep mine
         </button>
-      </div>
+      </DialogActions>
     </Dialog>
   );
 }

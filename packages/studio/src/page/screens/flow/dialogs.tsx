@@ -3,7 +3,7 @@ import type { CatalogEntry, FieldValue, FlowNode } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useAction } from "../../state/use-action.ts";
 
@@ -40,14 +40,11 @@ export function RenameDialog({
           />
         </label>
         <p class="muted">References and edges follow the name.</p>
-        <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" class="primary" disabled={rename.isBusy || name.trim() === id}>
             Rename
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );
@@ -126,14 +123,11 @@ export function AddNodeDialog({
             onInput={({ currentTarget: { value } }) => setName(value)}
           />
         </label>
-        <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" class="primary" disabled={add.isBusy || chosen === ""}>
             Add
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );
@@ -220,11 +214,7 @@ export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): 
           </div>
         ))}
       </dl>
-      <div class="dialog-actions">
-        <button type="button" autofocus onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <DialogActions close="Close" hasFocus onClose={onClose} />
     </Dialog>
   );
 }

@@ -1,8 +1,9 @@
 /** What the screen shows of a flow, made from what was read of its text. */
-import type { FlowBody, FlowGraph, FlowNode } from "@millrace/contracts";
+import type { FlowBody } from "@millrace/contracts";
 import type { Picture } from "@millrace/graph";
 import type { FlowProblem } from "../../../worker/protocol.ts";
 import type { TreeItem } from "../../parts/tree/node-tree.tsx";
+import type { PlacedNode } from "../../state/flow-nodes.ts";
 
 /** How many problems each node has, its body included. */
 export function problemCounts(problems: readonly FlowProblem[]): ReadonlyMap<string, number> {
@@ -35,42 +36,6 @@ export function treeItems(
       ...(body !== undefined && { children: () => treeItems(body, counts, path) }),
     };
   });
-}
-
-/** A node with the body that it is in. */
-export interface PlacedNode {
-  readonly node: FlowNode;
-  readonly around: FlowBody;
-  /** Path of the node whose body that is; undefined: the flow itself. */
-  readonly owner: string | undefined;
-}
-
-/** The node of a path; ids may hold a `/` themselves. */
-export function findNode(
-  around: FlowBody | FlowGraph,
-  path: string,
-  owner?: string,
-): PlacedNode | undefined {
-  for (const node of around.nodes) {
-    if (node.id === path) return { node, around, owner };
-    if (node.body === undefined || !path.startsWith(`${node.id}/`)) continue;
-    const inside = owner === undefined ? node.id : `${owner}/${node.id}`;
-    const found = findNode(node.body, path.slice(node.id.length + 1), inside);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Every node of a flow, those of bodies included, with its path. */
-export function* everyNode(
-  { nodes }: Pick<FlowBody, "nodes">,
-  owner = "",
-): Generator<{ readonly path: string; readonly node: FlowNode }> {
-  for (const node of nodes) {
-    const path = owner === "" ? node.id : `${owner}/${node.id}`;
-    yield { path, node };
-    if (node.body !== undefined) yield* everyNode(node.body, path);
-  }
 }
 
 /** Where an edge of a node leads, by the picture. */

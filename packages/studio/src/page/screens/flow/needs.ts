@@ -2,7 +2,7 @@
 import type { FieldValue, FlowGraph } from "@millrace/contracts";
 import type { FlowProject } from "../../editor/project.ts";
 import { placeHref } from "../../router.ts";
-import { everyNode } from "./flow-view.ts";
+import { everyNode } from "../../state/flow-nodes.ts";
 
 /** One thing that a flow needs. */
 export interface Need {

@@ -8,9 +8,10 @@ import type { FlowReading, NodeReading } from "../../../worker/protocol.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref } from "../../router.ts";
+import { findNode } from "../../state/flow-nodes.ts";
 import type { FlowSession } from "../../state/flow-session.ts";
 import { Edges } from "./edges.tsx";
-import { cornerOf, findNode } from "./flow-view.ts";
+import { cornerOf } from "./flow-view.ts";
 import { Position } from "./position.tsx";
 import { ValueField, type ValueFieldProps } from "./value-field.tsx";
 

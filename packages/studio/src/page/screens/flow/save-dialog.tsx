@@ -1,7 +1,7 @@
 /** The dialog "Save flow": where a flow is stored, and how it is found again. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import type { FlowDetails } from "../../state/flow-session.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -64,14 +64,11 @@ export function SaveDialog({
         {field("Description", "description")}
         {field("Tags", "tags")}
         <p class="muted">Tags are separated by commas.</p>
-        <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" class="primary" disabled={save.isBusy}>
             Save
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { DiffView } from "../../editor/diff-view.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -99,11 +99,7 @@ export function VersionsDialog({
           />
         </>
       )}
-      <div class="dialog-actions">
-        <button type="button" autofocus onClick={onClose}>
-          Close
-        </button>
-      </div>
+      <DialogActions close="Close" hasFocus onClose={onClose} />
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, hasCode, invokeOnce } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -141,14 +141,11 @@ function InstallFlow({
           Replace the flow of this slug by a new version
         </label>
         {install.error !== undefined && <Problem error={install.error} />}
-        <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
+        <DialogActions onClose={onClose}>
           <button type="submit" class="primary" disabled={install.isBusy}>
             Install
           </button>
-        </div>
+        </DialogActions>
       </form>
     </Dialog>
   );

@@ -4,9 +4,10 @@ import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
+import { findNode } from "../../state/flow-nodes.ts";
 import { useValue } from "../../state/use-value.ts";
 import { useRun } from "./run-context.ts";
-import { flowPathOf, nodeAt } from "./run-items.ts";
+import { flowPathOf } from "./run-items.ts";
 
 /** Lines of a text. */
 interface Lines {
@@ -22,7 +23,7 @@ export function DefinitionTab({ path }: { readonly path: string }): ComponentChi
   const template = session.run.value?.template ?? undefined;
   const key = `${session.runId} ${flowPath} ${graph !== undefined}`;
   const { value, error } = useValue(key, async () =>
-    graph === undefined || nodeAt(graph, flowPath) === undefined
+    graph === undefined || findNode(graph, flowPath) === undefined
       ? null
       : await readLines(graph, flowPath, template),
   );
@@ -60,7 +61,7 @@ async function readLines(
       ? printFlow(graph)
       : (await backend.invoke("get_template_version", template)).dsl;
   const { document, graph: read } = parseFlow(text);
-  const range = locate(document, pointerOf(read, flowPath) ?? "/");
+  const range = locate(document, findNode(read, flowPath)?.pointer ?? "/");
   if (range === undefined) return null;
   const first = range.start.line;
   return {
@@ -70,17 +71,4 @@ async function readLines(
       .slice(first - 1, range.end.line)
       .join("\n"),
   };
-}
-
-/** The JSON Pointer of a node: `/nodes/2/body/nodes/0`. */
-function pointerOf(graph: FlowGraph, flowPath: string): string | undefined {
-  let nodes: FlowGraph["nodes"] = graph.nodes;
-  const steps: string[] = [];
-  for (const id of flowPath.split("/")) {
-    const at = nodes.findIndex((node) => node.id === id);
-    if (at < 0) return undefined;
-    steps.push(`/nodes/${at}`);
-    nodes = nodes[at]?.body?.nodes ?? [];
-  }
-  return steps.join("/body");
 }

@@ -6,12 +6,13 @@ import { formatDuration } from "../../parts/format.ts";
 import { lazily } from "../../parts/lazily.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
 import { type Tab, Tabs } from "../../parts/tabs.tsx";
+import { findNode } from "../../state/flow-nodes.ts";
 import { refusal } from "../../state/meta.ts";
 import { CallsTab } from "./calls-tab.tsx";
 import { DefinitionTab } from "./definition-tab.tsx";
 import { AttemptsTab, InputTab, LogTab, type NodeTabProps, OutputTab } from "./node-tabs.tsx";
 import { useRun } from "./run-context.ts";
-import { flowPathOf, nodeAt, topOf } from "./run-items.ts";
+import { flowPathOf, topOf } from "./run-items.ts";
 import { useNodeEvents } from "./use-node-events.ts";
 
 const Rerun = lazily(async () => (await import("./rerun.tsx")).Rerun);
@@ -52,6 +53,7 @@ function NodeDetails({
 }): ComponentChildren {
   const { session, moment, attempt: chosen } = useRun();
   session.ofNode(path).value;
+  const graph = session.graph.value;
   const { view } = moment.shown.value;
   const live = view.nodes.get(path);
   const read = useNodeEvents(session, moment, path);
@@ -75,7 +77,9 @@ function NodeDetails({
         <RerunButton path={path} />
       </div>
       <p class="node-line">
-        <span class="muted">{live?.type ?? typeOf(path, session.graph.value)}</span>
+        <span class="muted">
+          {live?.type ?? (graph && findNode(graph, flowPathOf(path)))?.node.type}
+        </span>
         {live !== undefined && <StateWord state={live.state} />}
         {live !== undefined && (
           <span class="muted">
@@ -98,10 +102,6 @@ function firstTab(node: NodeView | undefined): string {
 function Duration({ node }: { readonly node: NodeView | undefined }): ComponentChildren {
   if (node?.durationMs === undefined) return null;
   return <span class="muted">{formatDuration(node.durationMs)}</span>;
-}
-
-function typeOf(path: string, graph: Parameters<typeof nodeAt>[0]): string {
-  return nodeAt(graph, flowPathOf(path))?.type ?? "";
 }
 
 function RerunButton({ path }: { readonly path: string }): ComponentChildren {

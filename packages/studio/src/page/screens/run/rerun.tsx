@@ -1,50 +1,52 @@
-/** The dialog that repeats a run from one of its nodes on. */
-import type { CatalogEntry, FlowGraph, FlowInput, FlowNode, Json } from "@millrace/contracts";
+/** The dialog that repeats a run: from one of its nodes on, or from its beginning. */
+import type { CatalogEntry, FlowGraph, FlowInput, Json } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { backend, invokeOnce } from "../../backend.ts";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { RunDialog } from "../../parts/run-dialog.tsx";
 import { navigate, placeHref } from "../../router.ts";
 import { everyItem } from "../../state/every-item.ts";
+import { everyNode } from "../../state/flow-nodes.ts";
+import { hiddenInputs } from "../../state/hidden-inputs.ts";
 import { useValue } from "../../state/use-value.ts";
 import { useRun } from "./run-context.ts";
 
-/** Asks for the inputs of the repetition; it begins with those of the run. `node`: a node of the flow itself. */
+/**
+ * Asks for the inputs of the repetition; it begins with those of the run. `node`: a node of the flow itself; undefined: every node runs
+ * again.
+ */
 export function Rerun({
   node,
   graph,
   onClose,
 }: {
-  readonly node: string;
+  readonly node?: string | undefined;
   readonly graph: FlowGraph;
   readonly onClose: () => void;
 }): ComponentChildren {
   const { runId } = useRun().session;
+  const from = node === undefined ? graph.nodes.map(({ id }) => id) : [node];
   const known = useValue(`${runId} ${node}`, async () => {
     const [given, again] = await Promise.all([
       backend.invoke("get_run_inputs", { runId }),
-      nodesAgain(graph, node),
+      nodesAgain(graph, from),
     ]);
     return { ...given, again };
   });
-  const title = `Rerun ${node}`;
+  const title = node === undefined ? "Run again" : `Rerun ${node}`;
   if (known.value === undefined) {
     return (
       <Dialog title={title} onClose={onClose}>
         <Problem error={known.error} />
         {known.error === undefined && <p class="muted">Loading…</p>}
-        <div class="dialog-actions">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
+        <DialogActions onClose={onClose} />
       </Dialog>
     );
   }
-  const { inputs, redacted, again } = known.value;
-  const hidden = new Set(redacted.map((pointer) => pointer.split("/")[1] ?? ""));
+  const { inputs, again } = known.value;
+  const hidden = hiddenInputs(known.value);
   const initial = without(inputs, hidden);
   return (
     <RunDialog
@@ -61,16 +63,20 @@ export function Rerun({
         }
         const started = await invokeOnce("retry_run", {
           runId,
-          from: [node],
+          from,
           ...(!keeps && { inputs: values }),
         });
         navigate(placeHref(["runs", started.runId]));
       }}
     >
-      <p>
-        Runs <code>{node}</code> again, with all that follows it. Results before it are taken over
-        as long as their inputs stay the same.
-      </p>
+      {node === undefined ? (
+        <p>Runs the same version of the flow again, from its beginning.</p>
+      ) : (
+        <p>
+          Runs <code>{node}</code> again, with all that follows it. Results before it are taken over
+          as long as their inputs stay the same.
+        </p>
+      )}
       {again.length > 0 && (
         <div class="problem">
           <p>These nodes change something outside of the run, and may do so again:</p>
@@ -116,23 +122,22 @@ interface NodeAgain {
   readonly effect: CatalogEntry["effect"];
 }
 
-/** The node and all that follows it, as far as they write or destroy something. */
-async function nodesAgain(graph: FlowGraph, from: string): Promise<readonly NodeAgain[]> {
+/** Nodes and all that follows them, as far as they write or destroy something. */
+async function nodesAgain(
+  graph: FlowGraph,
+  from: readonly string[],
+): Promise<readonly NodeAgain[]> {
   const { drawFlow } = await import("../../flow-picture.ts");
   const { edges } = drawFlow(graph);
-  const reached = new Set([from]);
+  const reached = new Set(from);
   for (const id of reached) {
     for (const edge of edges) if (edge.from === id) reached.add(edge.to);
   }
-  const nodes = graph.nodes.filter(({ id }) => reached.has(id)).flatMap(withBody);
   const entries = await everyItem((page) => backend.invoke("list_nodes", page));
   const effects = new Map(entries.map(({ type, effect }) => [type, effect]));
-  return nodes.flatMap(({ id, type }) => {
+  const again = everyNode({ nodes: graph.nodes.filter(({ id }) => reached.has(id)) });
+  return [...again].flatMap(({ node: { id, type } }) => {
     const effect = effects.get(type);
     return effect === "write" || effect === "destructive" ? [{ id, type, effect }] : [];
   });
-}
-
-function withBody(node: FlowNode): readonly FlowNode[] {
-  return [node, ...(node.body?.nodes ?? []).flatMap(withBody)];
 }

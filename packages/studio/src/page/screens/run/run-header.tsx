@@ -1,8 +1,10 @@
 /** The top of the screen of a run: what it is, how it stands, and what a person can do with it. */
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
+import { lazily } from "../../parts/lazily.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { symbolOf } from "../../parts/run-status.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -19,6 +21,8 @@ import { durationOf } from "./summary.tsx";
 const COUNTS_MS = 2_000;
 /** How often the time of a live run grows, in milliseconds. */
 const TICK_MS = 1_000;
+
+const Rerun = lazily(async () => (await import("./rerun.tsx")).Rerun);
 
 /** Heading, status, facts and the toolbar "Run". */
 export function RunHeader(): ComponentChildren {
@@ -101,6 +105,8 @@ function RunToolbar(): ComponentChildren {
   const retryOf = session.run.value?.retryOf ?? null;
   const isLive = summary === null && state !== "cancelling";
   const why = refusal("run");
+  const graph = session.graph.value;
+  const [isAgain, setAgain] = useState(false);
   const control = (
     title: string,
     command: "pause_run" | "resume_run" | "cancel_run",
@@ -122,9 +128,20 @@ function RunToolbar(): ComponentChildren {
         {isLive && state === "running" && control("Pause run", "pause_run")}
         {isLive && paused?.reason === "operator" && control("Resume run", "resume_run")}
         {isLive && control("Cancel run", "cancel_run", "danger")}
+        {summary !== null && graph !== undefined && graph.nodes.length > 0 && (
+          <button
+            type="button"
+            disabled={why !== undefined}
+            title={why}
+            onClick={() => setAgain(true)}
+          >
+            Run again
+          </button>
+        )}
         {retryOf !== null && <a href={placeHref(["runs", retryOf])}>Repeats {retryOf}</a>}
       </Toolbar>
       <Problem error={steer.error} />
+      {isAgain && graph !== undefined && <Rerun graph={graph} onClose={() => setAgain(false)} />}
     </>
   );
 }

@@ -166,14 +166,3 @@ export function runPathOf(view: RunView, flowPath: string): string {
   }
   return best ?? flowPath;
 }
-
-/** The node of a flow at a path in it; undefined: none, such as one of a flow inside of another. */
-export function nodeAt(graph: FlowGraph | undefined, flowPath: string): FlowNode | undefined {
-  let nodes: readonly FlowNode[] = graph?.nodes ?? [];
-  let found: FlowNode | undefined;
-  for (const id of flowPath.split("/")) {
-    found = nodes.find((node) => node.id === id);
-    nodes = found?.body?.nodes ?? [];
-  }
-  return found;
-}

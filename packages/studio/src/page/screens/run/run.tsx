@@ -14,9 +14,9 @@ import { FlowView } from "./flow-view.tsx";
 import { Inspector } from "./inspector.tsx";
 import { createMoment, type Moment } from "./moment.ts";
 import { RunNodes } from "./nodes.tsx";
-import { Outputs } from "./outputs.tsx";
 import { RunProvider, type RunScreenContext, useRun } from "./run-context.ts";
 import { RunHeader } from "./run-header.tsx";
+import { RunValues } from "./run-values.tsx";
 import { Summary } from "./summary.tsx";
 import "./run.css";
 
@@ -107,7 +107,7 @@ function Shown({
           <RunNodes />
           <div class="run-views">
             <Views tab={query.get("tab") ?? "flow"} />
-            <Outputs />
+            <RunValues />
           </div>
           <Inspector tab={nodeTab} onTab={setNodeTab} />
         </div>
