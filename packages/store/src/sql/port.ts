@@ -81,8 +81,11 @@ export interface Dialect {
    * nothing of leases, which are in `owner` and `lease_until`.
    */
   readonly isHeld: string;
-  /** Takes a number that is higher than every `epoch` in use; one row, its column `epoch`. */
-  readonly nextEpoch: string;
+  /**
+   * Expression of a number that is higher than every `epoch` in use; `before`, a statement without values, runs earlier in the same
+   * transaction.
+   */
+  readonly newEpoch: { readonly before?: string; readonly value: string };
   /**
    * Adds an entry to the feed, with the values `run` and `seq`. Positions that become visible are higher than all that were visible
    * before, or a reader would miss entries.
@@ -90,9 +93,16 @@ export interface Dialect {
   readonly addToFeed: string;
   /** The highest position that any entry of the feed ever had; one row, its column `pos`, 0 for none. */
   readonly lastOfFeed: string;
+  /** Expression of a member of the JSON object in a column: a string as it is, anything else as JSON text; NULL: there is none. */
+  member(column: string, name: string): string;
+  /** Expression of the JSON object in a column with a member set to the string that is bound at its one `?`. */
+  withMember(column: string, name: string): string;
 }
 
-/** An open database with the tables of a store. Tables and columns are those of `schema.ts`. */
+/**
+ * An open database with the tables of a store. Tables and columns are those of the newest version in `schema.ts`; where `holder` is not
+ * null, `run` has a column `holder TEXT` besides.
+ */
 export interface Database extends SqlReader, SqlWriter {
   /** `memory`: gone with the process; else it outlives it. Only `postgres` is shared by processes. */
   readonly kind: "memory" | "sqlite" | "postgres";
@@ -101,6 +111,8 @@ export interface Database extends SqlReader, SqlWriter {
   readonly epoch: number;
   /** Name of this opening in `run.holder`; null where one process has the database. */
   readonly holder: string | null;
+  /** Transactions are committed in the order of the calls of `write`. */
+  readonly isOrdered: boolean;
   /** The value of `meta` by which positions in lists are signed: 64 hex digits. */
   readonly cursorKey: string;
   /** 32 bytes, which private values are sealed with; null: they can be neither written nor read here. */
