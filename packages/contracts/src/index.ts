@@ -18,6 +18,16 @@ export {
 export type { CommandArgs, CommandName, CommandResult, ParsedArgs } from "./commands/registry.ts";
 export type { PageArgs } from "./commands/table.ts";
 export type { Diagnostic, Fix, Position, Range, Severity } from "./diagnostics.ts";
+export {
+  Again,
+  type Dispatcher,
+  DispatcherError,
+  type DispatcherErrorCode,
+  type Drive,
+  type DriveOptions,
+  type DriveResult,
+  type RingOptions,
+} from "./dispatch.ts";
 export { assertLog, checkLog } from "./events/check-log.ts";
 export type { CheckOptions, ImpliedEdge, Invariant, Violation } from "./events/check-state.ts";
 export { mergeDeltas } from "./events/deltas.ts";

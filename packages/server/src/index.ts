@@ -12,9 +12,11 @@ export type { Environment } from "./config/read-options.ts";
 export { Answer, wire } from "./dispatch/index.ts";
 export { ConfigError, type ConfigErrorCode, ProblemError, type ProblemOptions } from "./errors.ts";
 export {
+  createLocalDispatcher,
   createLocalExecutor,
   ExecutorError,
   type ExecutorErrorCode,
+  type LocalDispatcherOptions,
   type LocalExecutor,
   type LocalExecutorOptions,
 } from "./executor/index.ts";

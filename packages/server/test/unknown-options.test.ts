@@ -1,7 +1,12 @@
 /** A misspelt option is refused by each part that a server is made of, with the name that was meant. */
 import { createModelManager } from "@millrace/local-models";
 import { createAi, readAiSettings } from "@millrace/providers";
-import { createChannelHost, createLocalExecutor, createServer } from "@millrace/server";
+import {
+  createChannelHost,
+  createLocalDispatcher,
+  createLocalExecutor,
+  createServer,
+} from "@millrace/server";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
 
@@ -16,6 +21,12 @@ const cases: [name: string, call: () => unknown, unknown: string, meant: string]
     () => createLocalExecutor(any({ maxLiveRun: 1 })),
     "maxLiveRun",
     "maxLiveRuns",
+  ],
+  [
+    "createLocalDispatcher",
+    () => createLocalDispatcher(any({ maxDrive: 1 })),
+    "maxDrive",
+    "maxDrives",
   ],
   ["createChannelHost", () => createChannelHost(any({}), any({ rol: "read" })), "rol", "role"],
   ["createAi", () => createAi(settings, any({ credential: {} })), "credential", "credentials"],

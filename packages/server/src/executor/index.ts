@@ -1,5 +1,6 @@
 /** The executor of this process, and reading what it has stored. */
 export { ExecutorError, type ExecutorErrorCode } from "./errors.ts";
+export { createLocalDispatcher, type LocalDispatcherOptions } from "./local-dispatcher.ts";
 export {
   createLocalExecutor,
   type LocalExecutor,
