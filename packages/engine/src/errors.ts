@@ -3,7 +3,7 @@ import type { Diagnostic } from "@millrace/contracts";
 
 const MARK = Symbol.for("@millrace/engine.error.EngineError");
 
-/** Why a call could not be served. `journal_failed` and `lease_lost` come from `Run.result` alone, `flow_invalid` from `runFlow`. */
+/** Why a call could not be served. `journal_failed`, `lease_lost` and `run_left` come from `Run.result` alone, `flow_invalid` from `runFlow`. */
 export type EngineErrorCode =
   | "input_invalid"
   | "flow_invalid"
@@ -14,6 +14,7 @@ export type EngineErrorCode =
   | "registry_duplicate"
   | "registry_invalid"
   | "engine_closed"
+  | "run_left"
   | "journal_failed"
   | "lease_lost";
 

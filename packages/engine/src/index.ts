@@ -25,6 +25,7 @@ export type {
   ConfirmHandler,
   ConfirmReply,
   EngineOptions,
+  LeaveOptions,
   OpenConfirmation,
   RunCancelOptions,
   RunOptions,

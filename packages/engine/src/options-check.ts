@@ -22,7 +22,13 @@ import {
   RECORD,
   TEXT,
 } from "./option-rules.ts";
-import type { CloseOptions, EngineOptions, RunCancelOptions, RunOptions } from "./options.ts";
+import type {
+  CloseOptions,
+  EngineOptions,
+  LeaveOptions,
+  RunCancelOptions,
+  RunOptions,
+} from "./options.ts";
 import type { BatchOptions } from "./run/event-log.ts";
 import { Setting } from "./shared.ts";
 
@@ -118,6 +124,8 @@ const CANCEL = optionsOf<RunCancelOptions>({
 
 const CLOSE = optionsOf<CloseOptions>({ graceMs: MILLISECONDS, leave: FLAG });
 
+const LEAVE = optionsOf<LeaveOptions>({ graceMs: MILLISECONDS });
+
 const BATCHES = optionsOf<BatchOptions>({
   after: must((value) => typeof value === "number", "a number, the `seq` of an event"),
   kinds: must(
@@ -146,6 +154,11 @@ export function checkRunOptions(options: RunOptions): void {
 /** Options of `Engine.close`. */
 export function checkCloseOptions(options: CloseOptions): void {
   checkOptions(options, CLOSE);
+}
+
+/** Options of `Run.leave`. */
+export function checkLeaveOptions(options: LeaveOptions): void {
+  checkOptions(options, LEAVE);
 }
 
 /** Options of `Run.batches`. */

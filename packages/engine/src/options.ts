@@ -170,6 +170,12 @@ export interface RunCancelOptions {
   readonly graceMs?: number;
 }
 
+/** How a run is left. */
+export interface LeaveOptions {
+  /** How long steps whose repetition may do harm have to end, in milliseconds; default 0. Others are stopped at once. */
+  readonly graceMs?: number | undefined;
+}
+
 /** How an engine ends. */
 export interface CloseOptions {
   /** How long bodies may take to settle; default the limit `graceMs`. */

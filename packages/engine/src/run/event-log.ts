@@ -266,7 +266,7 @@ const utf8 = new TextDecoder();
 
 /**
  * Batches of events; `for await` ends after `summary`. Where none will come it throws what `Run.result` rejects with: `EngineError`
- * `journal_failed`, `lease_lost`, `run_exists`, or `engine_closed` after `close({ leave: true })`. `seq` is that of the last event handed over. A reader that is
+ * `journal_failed`, `lease_lost`, `run_exists`, `run_left`, or `engine_closed` after `close({ leave: true })`. `seq` is that of the last event handed over. A reader that is
  * later than the window reads on from the journal; without one it gets a `snapshot` in place of what it has missed.
  */
 export interface EventCursor extends AsyncIterable<readonly ExecutionEvent[]> {

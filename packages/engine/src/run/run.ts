@@ -1,8 +1,15 @@
 /** A run as its caller holds it. */
 import type { ExecutionEvent, RunState, Snapshot, Summary } from "@millrace/contracts";
-import type { Answer, ConfirmReply, OpenConfirmation, RunCancelOptions } from "../options.ts";
-import { checkBatchOptions, checkCancelOptions } from "../options-check.ts";
-import { cancelRun } from "./end-run.ts";
+import { EngineError } from "../errors.ts";
+import type {
+  Answer,
+  ConfirmReply,
+  LeaveOptions,
+  OpenConfirmation,
+  RunCancelOptions,
+} from "../options.ts";
+import { checkBatchOptions, checkCancelOptions, checkLeaveOptions } from "../options-check.ts";
+import { cancelRun, leaveRun } from "./end-run.ts";
 import { type BatchOptions, Cursor, type EventCursor } from "./event-log.ts";
 import { pauseRun, resumeRun } from "./pause.ts";
 import { answerConfirmation } from "./people.ts";
@@ -11,13 +18,13 @@ import type { RunCore } from "./state.ts";
 /** One execution of a plan. */
 export interface Run {
   readonly id: string;
-  /** `lost`: its journal takes nothing any more; `left`: the engine was closed with `leave`. Both can be taken up by `resume`. */
+  /** `lost`: its journal takes nothing any more; `left`: it was left by `leave` here or of the engine's `close`. Both can be taken up by `resume`. */
   readonly state: RunState | "lost" | "left";
   /** What the run is paused for; null: it is not. */
   readonly paused: "confirmation" | "operator" | null;
   /** `seq` of the last event that readers may have. */
   readonly seq: number;
-  /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`, `engine_closed`. */
+  /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`, `run_left`, `engine_closed`. */
   readonly result: Promise<Summary>;
   /** A new reader of the log, one event at a time: `for await (const event of run)`. It ends after `summary`, and throws like `batches`. */
   [Symbol.asyncIterator](): AsyncGenerator<ExecutionEvent, void>;
@@ -28,6 +35,11 @@ export interface Run {
    * `input_invalid` for an option that is not what it must be.
    */
   cancel(options?: RunCancelOptions): boolean;
+  /**
+   * Stops the run where it is, as if the process were gone, and gives its lease back: whoever has the journal may take it up. Its
+   * `result` rejects with `run_left`. Does nothing when it has ended.
+   */
+  leave(options?: LeaveOptions): Promise<void>;
   /** Nothing starts until `resume`; what runs goes on. False when it is paused or stops already. */
   pause(): boolean;
   resume(): boolean;
@@ -82,6 +94,13 @@ export class RunHandle implements Run {
     return cancelRun(this.#run, options);
   }
 
+  async leave(options: LeaveOptions = {}): Promise<void> {
+    checkLeaveOptions(options);
+    if (this.#run.state === "over") return;
+    const error = new EngineError("run_left", `the run ${this.id} was left to other processes`);
+    await leaveRun(this.#run, error, options.graceMs);
+  }
+
   pause(): boolean {
     return pauseRun(this.#run);
   }
@@ -106,9 +125,11 @@ export class RunHandle implements Run {
   }
 }
 
+const LEFT: ReadonlySet<string> = new Set(["engine_closed", "run_left"]);
+
 function stateOf(run: RunCore): Run["state"] {
   const { lost } = run.log;
-  if (lost !== null) return lost.code === "engine_closed" ? "left" : "lost";
+  if (lost !== null) return LEFT.has(lost.code) ? "left" : "lost";
   if (run.summary !== null) {
     const { status } = run.summary;
     return status === "invalid" ? "failed" : status;

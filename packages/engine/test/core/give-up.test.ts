@@ -103,6 +103,28 @@ describe("a run that is left", () => {
     expect(checkLog(log, { graph: graphOf(WAITS) })).toEqual([]);
   });
 
+  test("may be left alone, while the others of its engine go on; the engine that left it may take it up again", async () => {
+    const clock = createSimClock();
+    const journal = createMemoryJournal({ now: clock.now });
+    const { run, engine, plan } = await start(WAITS, { engine: { host: clock, journal } });
+    const other = engine.run(plan);
+    await clock.settle();
+    const reading = run.batches()[Symbol.asyncIterator]();
+    await reading.next();
+    await run.leave();
+    await run.leave(); // once more changes nothing
+    expect(run.state).toBe("left");
+    await expect(run.result).rejects.toMatchObject({ code: "run_left" });
+    await expect(reading.next()).rejects.toMatchObject({ code: "run_left" });
+    const resumed = await engine.resume(run.id, { plan });
+    await clock.run();
+    expect(await other.result).toMatchObject({ status: "succeeded" });
+    await other.leave(); // it has ended, and stays so
+    expect(other.state).toBe("succeeded");
+    expect(await resumed.result).toMatchObject({ status: "succeeded" });
+    expect(checkLog(await logOf(journal, run.id), { graph: graphOf(WAITS) })).toEqual([]);
+  });
+
   test("keeps its open questions, and the pause for them", async () => {
     const clock = createSimClock();
     const journal = createMemoryJournal({ now: clock.now });

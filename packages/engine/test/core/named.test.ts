@@ -24,6 +24,7 @@ const ENGINE_CODES: { readonly [C in EngineErrorCode]: true } = {
   registry_duplicate: true,
   registry_invalid: true,
   engine_closed: true,
+  run_left: true,
   journal_failed: true,
   lease_lost: true,
 };
