@@ -77,6 +77,10 @@ export const metaSchema = z.strictObject({
     credentialStore: z.string().nullable().describe("The one in use; null: none."),
     executor: z.enum(["memory", "sqlite", "restate"]),
   }),
+  draining: z
+    .boolean()
+    .describe("Whether the server is shutting down: it starts nothing new.")
+    .exactOptional(),
   caller: z
     .strictObject({
       tokenId: z.string().nullable().describe("Null: no token is needed."),

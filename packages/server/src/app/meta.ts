@@ -58,6 +58,7 @@ export const metaHandlers: HandlerList = [
         credentialStore: host.services.storeName,
         executor: host.executor.kind,
       },
+      draining: app.draining(),
       caller: { tokenId: caller.tokenId, role: caller.role },
       commands: {
         wired: names.filter((name) => app.isWired(name)),

@@ -2,7 +2,8 @@
  * The server behind the page: the typed client, with the token of the tab and the state of the connection. Screens see nothing else.
  */
 import { type Client, ClientError, createClient } from "@millrace/client";
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { isObject } from "@millrace/contracts/kit";
+import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { token } from "./session.ts";
 
 /** What screens ask of a server. */
@@ -17,10 +18,17 @@ const UNREACHABLE_MS = 10_000;
 export type ConnectionState = "Connected" | "Reconnecting…" | "Server unreachable";
 
 const state = signal<ConnectionState>("Connected");
-let lostAt: number | undefined;
+const lostAt = signal<number | undefined>(undefined);
+let giveUp: ReturnType<typeof setTimeout> | undefined;
 
 /** The state of the connection, as the page shows it. */
 export const connection: ReadonlySignal<ConnectionState> = state;
+
+/** Since when the server has not answered; undefined: it does. What is shown is as old as that. */
+export const staleSince: ReadonlySignal<number | undefined> = lostAt;
+
+/** Whether the server has said that it is shutting down; what it says next of itself replaces that. */
+export const isDraining = signal(false);
 
 /** Raised by every answer 401: the token is missing, wrong or revoked. */
 export const isUnauthorised = signal(false);
@@ -73,15 +81,34 @@ async function send(
     if (!init?.signal?.aborted) markLost();
     throw error;
   }
-  lostAt = undefined;
-  state.value = "Connected";
+  markFound();
   if (response.status === 401) isUnauthorised.value = true;
+  if (response.status === 503) void noteDraining(response.clone());
   return response;
 }
 
 function markLost(): void {
-  lostAt ??= Date.now();
-  state.value = Date.now() - lostAt < UNREACHABLE_MS ? "Reconnecting…" : "Server unreachable";
+  if (lostAt.peek() !== undefined) return;
+  batch(() => {
+    lostAt.value = Date.now();
+    state.value = "Reconnecting…";
+  });
+  giveUp = setTimeout(() => {
+    state.value = "Server unreachable";
+  }, UNREACHABLE_MS);
+}
+
+function markFound(): void {
+  clearTimeout(giveUp);
+  batch(() => {
+    lostAt.value = undefined;
+    state.value = "Connected";
+  });
+}
+
+async function noteDraining(refused: Response): Promise<void> {
+  const problem: unknown = await refused.json().catch(() => undefined);
+  if (isObject(problem) && problem["code"] === "draining") isDraining.value = true;
 }
 
 /** Whether the server, or the way to it, failed with one of these codes. */

@@ -1,7 +1,8 @@
 /** The frame around every screen: banner, navigation, the screen of the place, and what is said to a person. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { connection, isUnauthorised } from "./backend.ts";
+import { connection, isDraining, isUnauthorised, staleSince } from "./backend.ts";
+import { Age } from "./parts/age.tsx";
 import { Heading } from "./parts/heading.tsx";
 import { messageOf, Problem } from "./parts/problem.tsx";
 import { place, placeHref } from "./router.ts";
@@ -14,6 +15,7 @@ import { loadMeta, meta, mismatch, signOut } from "./state/meta.ts";
 import { notification } from "./state/notifications.ts";
 import { nextTheme, theme } from "./state/theme.ts";
 import { useAction } from "./state/use-action.ts";
+import { useWhenBack } from "./state/use-when-back.ts";
 import "./frame.css";
 
 const LINKS = [
@@ -93,12 +95,20 @@ function Banner(): ComponentChildren {
           Sign out
         </button>
       )}
-      {isOpen && (
-        <p class="warning">
-          This server needs no token: whoever reaches it may do everything. Set MILLRACE_TOKEN.
-        </p>
-      )}
-      {mismatch.value !== undefined && <p class="warning">{mismatch.value}</p>}
+      <div role="status" aria-label="Server" class="warnings">
+        {isOpen && (
+          <p class="warning">
+            This server needs no token: whoever reaches it may do everything. Set MILLRACE_TOKEN.
+          </p>
+        )}
+        {isDraining.value && (
+          <p class="warning">
+            The server is shutting down: nothing new is started, and the page goes on when it is
+            back.
+          </p>
+        )}
+        {mismatch.value !== undefined && <p class="warning">{mismatch.value}</p>}
+      </div>
     </header>
   );
 }
@@ -131,6 +141,7 @@ function CurrentScreen(): ComponentChildren {
   const at = place.value;
   const route = routeOf(at);
   const [loaded, setLoaded] = useState<Loaded>();
+  const [tries, setTries] = useState(0);
   useEffect(() => {
     if (route === undefined) return undefined;
     let isWanted = true;
@@ -142,9 +153,11 @@ function CurrentScreen(): ComponentChildren {
     return () => {
       isWanted = false;
     };
-  }, [route?.key]);
+  }, [route?.key, tries]);
   const Current = loaded?.screen;
   const isNow = loaded?.key === route?.key;
+  const isLost = isNow && loaded?.error !== undefined;
+  useWhenBack(isLost, () => setTries((count) => count + 1));
   return (
     <main class="content">
       {route === undefined ? (
@@ -154,18 +167,35 @@ function CurrentScreen(): ComponentChildren {
             There is no screen at this address. <a href={placeHref(["flows"])}>Go to Flows</a>
           </p>
         </>
-      ) : isNow && loaded?.error !== undefined ? (
+      ) : isLost ? (
         <>
           <Heading title="Not loaded" />
           <p role="alert">
-            A part of the page could not be loaded ({messageOf(loaded.error)}). Reload the page.
+            A part of the page could not be loaded ({messageOf(loaded?.error)}). Reload the page.
           </p>
         </>
       ) : isNow && Current !== undefined ? (
-        <Current key={loaded?.key} place={at} />
+        route.hasAge ? (
+          <Current key={loaded?.key} place={at} />
+        ) : (
+          <Aged key={loaded?.key}>
+            <Current place={at} />
+          </Aged>
+        )
       ) : (
         <p class="muted">Loading…</p>
       )}
     </main>
+  );
+}
+
+/** A screen, grey and with its age while the server does not answer. */
+function Aged({ children }: { readonly children: ComponentChildren }): ComponentChildren {
+  const isStale = staleSince.value !== undefined;
+  return (
+    <>
+      {isStale && <Age />}
+      <div class={isStale ? "stale" : undefined}>{children}</div>
+    </>
   );
 }

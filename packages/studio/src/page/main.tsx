@@ -7,7 +7,7 @@ import { followAddress } from "./router.ts";
 import { answerSiblings } from "./session.ts";
 import { followConfirmations } from "./state/confirmations.ts";
 import { followFeed } from "./state/feed.ts";
-import { leave } from "./state/meta.ts";
+import { followMeta, leave } from "./state/meta.ts";
 import { followTheme } from "./state/theme.ts";
 import { followVisibility } from "./state/visibility.ts";
 
@@ -15,6 +15,7 @@ followTheme();
 followAddress();
 followVisibility();
 answerSiblings(leave);
+followMeta();
 followFeed();
 followConfirmations();
 render(<Frame />, document.getElementById("app") as HTMLElement);

@@ -9,6 +9,8 @@ export type Screen = ComponentType<ScreenProps>;
 export interface Route {
   readonly key: string;
   readonly load: () => Promise<Screen>;
+  /** The screen says itself how old it is: a run that has ended does not age, nor does the text that a person writes. */
+  readonly hasAge?: boolean;
 }
 
 const flows = async (): Promise<Screen> => (await import("./screens/flows/flows.tsx")).FlowsScreen;
@@ -39,13 +41,15 @@ export function routeOf({ path }: Place): Route | undefined {
   const [first = "", second] = path;
   switch (first) {
     case "flows":
-      return second === undefined ? { key: "flows", load: flows } : { key: "flow", load: flow };
+      return second === undefined
+        ? { key: "flows", load: flows }
+        : { key: "flow", load: flow, hasAge: true };
     case "new":
-      return { key: "flow", load: flow }; // saved for the first time it stays the same screen
+      return { key: "flow", load: flow, hasAge: true }; // saved for the first time it stays the same screen
     case "runs":
       return second === undefined
         ? { key: "runs", load: runs }
-        : { key: `runs/${second}`, load: run };
+        : { key: `runs/${second}`, load: run, hasAge: true };
     case "inbox":
       return second === undefined ? { key: "inbox", load: inbox } : undefined;
     case "catalog":

@@ -23,6 +23,8 @@ export interface TestServer extends AsyncDisposable {
   readonly client: Client;
   /** Ends the process at once, as a crash does. */
   kill(): Promise<void>;
+  /** Tells the process to shut down, which it does when its live runs have ended. */
+  drain(): void;
   /** Starts it again at the same address with the same data; options that are given replace those of before. */
   restart(changed?: TestServerOptions): Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     url,
     client: createClient({ url, ...(token !== undefined && { token }) }),
     kill,
+    drain: () => void child.kill("SIGTERM"),
     async restart(changed) {
       await kill();
       ({ child, url } = await launch({ ...given, ...changed, port: Number(new URL(url).port) }));

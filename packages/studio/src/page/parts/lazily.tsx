@@ -1,6 +1,7 @@
-/** Parts of a screen that are loaded when they are first shown. */
+/** Parts of a screen that are loaded when they are first shown; what a lost server did not send is asked for again when it is back. */
 import type { ComponentChildren, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useWhenBack } from "../state/use-when-back.ts";
 import { messageOf } from "./problem.tsx";
 
 /** A component that stands for one that `load` brings. */
@@ -13,6 +14,7 @@ export function lazily<P extends object>(
       readonly part?: ComponentType<P>;
       readonly error?: unknown;
     }>(known === undefined ? NOTHING : { part: known });
+    const [tries, setTries] = useState(0);
     useEffect(() => {
       if (known !== undefined) return undefined;
       let isWanted = true;
@@ -26,8 +28,10 @@ export function lazily<P extends object>(
       return () => {
         isWanted = false;
       };
-    }, []);
+    }, [tries]);
     const { part: Part, error } = loaded;
+    const isLost = error !== undefined;
+    useWhenBack(isLost, () => setTries((count) => count + 1));
     if (Part !== undefined) return <Part {...props} />;
     return error === undefined ? (
       <p class="muted">Loading…</p>

@@ -1,5 +1,6 @@
 /** What every screen of a list has: its state while it is read, when it is empty, and "Load more". */
 import type { ComponentChildren } from "preact";
+import { isUnreachable } from "../backend.ts";
 import type { ListState } from "../state/use-list.ts";
 import { Problem } from "./problem.tsx";
 import "./list-screen.css";
@@ -15,10 +16,14 @@ export function ListView<T>({
   readonly children: (items: readonly T[]) => ComponentChildren;
 }): ComponentChildren {
   const { items, hasMore, isLoading, error, loadMore } = list;
+  // The frame says that the server does not answer, and the list is read when it does.
+  const isLost = isUnreachable(error);
   return (
     <>
-      <Problem error={error} />
-      {items === undefined && error === undefined && <p class="muted">Loading…</p>}
+      <Problem error={isLost ? undefined : error} />
+      {items === undefined && (error === undefined || isLost) && (
+        <p class="muted">{isLost ? "The server cannot be reached. Trying again…" : "Loading…"}</p>
+      )}
       {items?.length === 0 && empty}
       {items !== undefined && items.length > 0 && children(items)}
       {hasMore && (

@@ -1,7 +1,8 @@
 /**
  * The one stream of starts, pauses, confirmations and ends of all runs. Lists are refreshed by it and never polled.
  *   F1  While the page is hidden, or nobody is signed in, no stream is open; shown again it goes on from its position.
- *   F2  What was missed is told as a gap: then everything that was read is read again.
+ *   F2  What was missed is told as a gap: then everything that was read is read again. A server that was lost and is back is a gap:
+ *       it may be another one, and not all that it holds is told in events.
  */
 import type { ExecutionEvent } from "@millrace/contracts";
 import { effect } from "@preact/signals";
@@ -29,8 +30,7 @@ export function followFeed(): void {
     if (connection.value !== "Connected") wasCut = true;
     else if (wasCut) {
       wasCut = false;
-      // A page that has heard of no event yet goes on from now, and nobody tells what it missed.
-      if (position === undefined) tell(undefined);
+      tell(undefined);
     }
   });
   effect(() => {

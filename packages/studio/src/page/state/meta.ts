@@ -1,7 +1,7 @@
 /** What the server says of itself and of the caller, and what the page may do with it. */
 import type { Meta } from "@millrace/contracts";
-import { batch, computed, type ReadonlySignal, signal } from "@preact/signals";
-import { backend, backendWith, isUnauthorised } from "../backend.ts";
+import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
+import { backend, backendWith, connection, isDraining, isUnauthorised } from "../backend.ts";
 import { askSiblings, endSiblings, forgetToken, keepToken, token } from "../session.ts";
 
 /** What a caller may do; each role includes those before it. */
@@ -23,7 +23,7 @@ export const mismatch: ReadonlySignal<string | undefined> = computed(() => {
 /** Reads `get_meta`. Where a token is needed and none is known, other tabs are asked; `isUnauthorised` then says that none had one. */
 export async function loadMeta(): Promise<void> {
   try {
-    current.value = await backend.invoke("get_meta", {});
+    take(await backend.invoke("get_meta", {}));
     return;
   } catch (error) {
     if (!isUnauthorised.peek()) throw error;
@@ -44,9 +44,28 @@ export async function signIn(tried: string): Promise<boolean> {
   batch(() => {
     keepToken(tried);
     isUnauthorised.value = false;
-    current.value = answered;
+    take(answered);
   });
   return true;
+}
+
+function take(answered: Meta): void {
+  batch(() => {
+    current.value = answered;
+    isDraining.value = answered.draining ?? false;
+  });
+}
+
+/** Reads `get_meta` again when a server that was lost is back: it may be another one. Called once. */
+export function followMeta(): void {
+  let wasCut = false;
+  effect(() => {
+    const isCut = connection.value !== "Connected";
+    const isBack = wasCut && !isCut;
+    wasCut = isCut;
+    // What is known of the server stays where this fails; the state of the connection tells why.
+    if (isBack && current.peek() !== undefined) void loadMeta().catch(() => {});
+  });
 }
 
 /** Signs out, in every tab. */
@@ -72,9 +91,9 @@ export function refusal(role: Role): string | undefined {
   return ROLES.indexOf(has) < ROLES.indexOf(role) ? `needs the role ${role}` : undefined;
 }
 
-/** Whether the server has a handler for a command; without one a part of it is not installed. */
+/** Whether the server has a handler for a command; without one a part of it is not installed, or the server is older than the command. */
 export function isWired(command: string): boolean {
-  return !(current.value?.commands.unwired.includes(command) ?? false);
+  return current.value?.commands.wired.includes(command) ?? true;
 }
 
 /** What is wrong with a server of this version; undefined: nothing. */

@@ -73,7 +73,7 @@ export function useList<T>({ load, key, changedBy }: ListOptions<T>): ListState<
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = onFeed((event) => {
       const { changedBy: isChange } = latest.current;
-      if (isChange === undefined || (event !== undefined && !isChange(event))) return;
+      if (event !== undefined && isChange?.(event) !== true) return;
       clearTimeout(timer);
       timer = setTimeout(() => void read("reload"), GATHER_MS);
     });

@@ -1,11 +1,12 @@
 /** The session of the flow at a place. A flow that is saved for the first time keeps its session, with its Undo. */
 import type { TemplateVersion } from "@millrace/contracts";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { backend } from "../../backend.ts";
+import { backend, isUnreachable } from "../../backend.ts";
 import { prepareEditor } from "../../editor/flow-editor.tsx";
 import { askAbout, prepareWorker } from "../../editor/worker.ts";
 import { type Drafts, draftsIn } from "../../state/drafts.ts";
 import { FlowSession, type Stored } from "../../state/flow-session.ts";
+import { useWhenBack } from "../../state/use-when-back.ts";
 
 /** A flow that is open. `old`: a version that is only read. */
 export interface OpenFlow {
@@ -33,7 +34,10 @@ export function useFlowSession({ slug, version }: FlowPlace): {
   readonly error: unknown;
 } {
   const [state, setState] = useState<{ readonly flow?: OpenFlow; readonly error?: unknown }>({});
+  const [tries, setTries] = useState(0);
   const current = useRef<OpenFlow | undefined>(undefined);
+  const isLost = isUnreachable(state.error);
+  useWhenBack(isLost, () => setTries((count) => count + 1));
   useEffect(() => {
     const known = current.current;
     const isSame =
@@ -59,7 +63,7 @@ export function useFlowSession({ slug, version }: FlowPlace): {
     return () => {
       isWanted = false;
     };
-  }, [slug, version]);
+  }, [slug, version, tries]);
   useEffect(() => () => current.current?.session.close(), []);
   return { flow: state.flow, error: state.error };
 }

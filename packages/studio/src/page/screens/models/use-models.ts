@@ -9,6 +9,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { backend, connection, isUnreachable } from "../../backend.ts";
 import { onFeed } from "../../state/feed.ts";
 import { followStream } from "../../state/follow-stream.ts";
+import { isWired } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
 import { isActive } from "../../state/visibility.ts";
 
@@ -47,7 +48,7 @@ export function useModels(): Models {
       const [{ items: models }, engines, jobs] = await Promise.all([
         backend.invoke("list_models", { limit: PAGE }),
         backend.invoke("list_engines", {}),
-        backend.invoke("list_model_jobs", { open: true }),
+        isWired("list_model_jobs") ? backend.invoke("list_model_jobs", { open: true }) : [],
       ]);
       if (mine !== turn.current) return;
       setState(({ failed }) => ({ models, engines, jobs, failed }));

@@ -1,8 +1,8 @@
 /** The screen of a run: its nodes, its picture and timeline, its events, and all that is known of the chosen node. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { backend, connection, hasCode, isUnreachable } from "../../backend.ts";
-import { formatTime } from "../../parts/format.ts";
+import { backend, hasCode, isUnreachable, staleSince } from "../../backend.ts";
+import { Age } from "../../parts/age.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { lazily } from "../../parts/lazily.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -80,6 +80,8 @@ function Shown({
   const moment = useMoment(session, numberOf(query.get("at")));
   const [nodeTab, setNodeTab] = useState<string>();
   session.revision.value;
+  // A run that has ended does not change: it is as good as new.
+  const isStale = staleSince.value !== undefined && session.view.summary === null;
   const failed = failureOf(session.view)?.node;
   const node = query.get("node") ?? failed;
   const attempt = numberOf(query.get("attempt"));
@@ -95,15 +97,15 @@ function Shown({
   );
   return (
     <RunProvider value={context}>
-      <div class="run-screen" data-stale={connection.value !== "Connected"}>
+      <div class="run-screen">
         <RunHeader />
-        <Age />
+        {isStale && <Age />}
         {session.error.value !== undefined && !isUnreachable(session.error.value) && (
           <Problem error={session.error.value} />
         )}
         <Failure onDefinition={() => setNodeTab("definition")} />
         <OpenQuestions />
-        <div class="run-panes">
+        <div class={isStale ? "run-panes stale" : "run-panes"}>
           <RunNodes />
           <div class="run-views">
             <Views tab={query.get("tab") ?? "flow"} />
@@ -177,14 +179,4 @@ function OpenQuestions(): ComponentChildren {
       {asks.length > 0 && <Questions ids={asks.map(({ id }) => id).join(" ")} />}
     </>
   );
-}
-
-/** While the server cannot be reached: as of when the run is shown. */
-function Age(): ComponentChildren {
-  const { session } = useRun();
-  const isCut = connection.value !== "Connected";
-  const [since, setSince] = useState<number>();
-  useEffect(() => setSince(isCut ? Date.now() : undefined), [isCut]);
-  if (since === undefined || session.view.summary !== null) return null;
-  return <p class="age">Shown as of {formatTime(since)}: the server does not answer.</p>;
 }
