@@ -70,6 +70,23 @@ test("a rerun takes over what had succeeded and runs the rest", async () => {
   expect(cached.sort()).toEqual(["a", "b", "c", "e"]);
 });
 
+test("a rerun that one process created and another begins is the same", async () => {
+  const journal = createMemoryJournal();
+  const plan = await planOf(FLOW, { types });
+  const engine = createEngine({ journal });
+  await engine.run(plan, {}, { runId: "first" }).result;
+  ran.length = 0;
+  const header = engine.header(plan, {}, { runId: "second" });
+  const { epoch } = await journal.create({ ...header, retryOf: "first", options: { from: ["d"] } });
+  await journal.release("second", epoch);
+  const run = await createEngine({ journal }).resume("second", { plan });
+  const events: ExecutionEvent[] = [];
+  for await (const event of run) events.push(event);
+  assertLog(events);
+  expect(ran).toEqual(["d"]);
+  expect(events[0]).toMatchObject({ kind: "run.started", resumedFrom: { runId: "first" } });
+});
+
 test("after one node was edited exactly it and what follows it run again", async () => {
   const bench = await first(FLOW);
   const edited = await planOf(FLOW.replace('value = "c"', 'value = "new"'), { types });

@@ -65,13 +65,15 @@ export async function resumeRunById(
   try {
     const gone = await readValues(journal, runId, recovered, state);
     const run = coreOf(scheduler, plan, state, options);
-    run.reused = await reusedAgain(core, plan, state);
+    const earlier = await earlierOf(core, state);
+    run.reused = earlier?.reused(plan, state.inputs as JsonObject, state.options?.from) ?? null;
+    if (recovered.view.seq === 0) run.resumedFrom = earlier?.resumedFrom ?? null;
     if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
     run.journal = new JournalWriter(journal, run, { owner, epoch, stored: recovered.view.seq });
     runs.set(runId, run);
     listen(run);
     learnSecrets(run);
-    for (const secret of secretsOf(state)) run.learn(secret);
+    for (const secret of [...secretsOf(state), ...(earlier?.secrets ?? [])]) run.learn(secret);
     queueMicrotask(() =>
       recovered.view.seq === 0 ? startFresh(run) : takeUp(run, recovered, gone),
     );
@@ -128,16 +130,11 @@ export async function readEarlier(core: EngineCore, runId: string): Promise<Reru
   };
 }
 
-/** What a run that repeats another one takes over of it still; null: nothing, or the other one is gone. */
-async function reusedAgain(
-  core: EngineCore,
-  plan: Plan,
-  state: ResumeState,
-): Promise<Reused | null> {
-  if (state.retryOf === undefined) return null;
+/** The run that this one repeats; null: none, or it is gone. */
+async function earlierOf(core: EngineCore, { retryOf }: ResumeState): Promise<RerunFrom | null> {
+  if (retryOf === undefined) return null;
   try {
-    const earlier = await readEarlier(core, state.retryOf);
-    return earlier.reused(plan, state.inputs as JsonObject, state.options?.from);
+    return await readEarlier(core, retryOf);
   } catch (error) {
     if (EngineError.isInstance(error) && error.code === "run_not_found") return null;
     throw error;
