@@ -10,6 +10,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -31,6 +32,7 @@ export const OUTSIDE = {
   grep: ["grep"],
   mount: ["mount"],
   nvim: ["nvim"],
+  postgres: ["postgres"],
   tmux: ["tmux"],
   workerd: ["workerd"],
   zsh: ["zsh"],
@@ -66,7 +68,17 @@ export function findProgram(names, path) {
  * @param {Program} program
  */
 export function fileOf(program) {
-  return findProgram(OUTSIDE[program], machinePath());
+  const path = [machinePath(), ...(program === "postgres" ? postgresFolders() : [])];
+  return findProgram(OUTSIDE[program], path.join(delimiter));
+}
+
+/** Where Debian has the programs of PostgreSQL, which are on no PATH; the newest version first. */
+function postgresFolders() {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root) : [];
+  return versions
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(root, version, "bin"));
 }
 
 /** The PATH of the machine, which `process.env.PATH` is no more after `useBarePath`. */
