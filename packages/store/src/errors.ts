@@ -4,15 +4,16 @@ const MARK = Symbol.for("@millrace/store.error.StoreError");
 
 /**
  * `store_locked`: another process writes here. `store_too_new`: a newer version wrote the file. `store_corrupt`: it is not a
- * store, or it is damaged. `store_read_only`, `store_full`: nothing can be written, `store_full` until there is room again.
- * `store_unavailable`: no driver, no such folder, or the writer is gone. `lease_lost`: the run has another owner. `not_found`,
- * `run_exists`: of runs and rows. `key_used`, `already_fired`, `signature_used`: of the rows that were to be written with a
+ * store, or it is damaged. `store_wrong_key`: its private values are sealed with another key. `store_read_only`, `store_full`:
+ * nothing can be written, `store_full` until there is room again. `store_unavailable`: no driver, no such folder, the writer is gone,
+ * or a database that cannot be reached now. `lease_lost`: the run has another owner. `not_found`, `run_exists`: of runs and rows. `key_used`, `already_fired`, `signature_used`: of the rows that were to be written with a
  * run. `bad_cursor`: of another list, or made up. `path_exists`: a backup never overwrites.
  */
 export type StoreErrorCode =
   | "store_locked"
   | "store_too_new"
   | "store_corrupt"
+  | "store_wrong_key"
   | "store_read_only"
   | "store_full"
   | "store_unavailable"
