@@ -35,6 +35,7 @@ export const layers = {
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
   store: { needs: ["contracts"], foreign: ["libsql"] },
+  "store-postgres": { needs: ["contracts", "store"], foreign: ["pg"] }, // installed by who wants several servers
   "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
   server: {
     needs: [...spine, ...packs, "client", "desktop", "oauth", "store", "providers", "local-models"],

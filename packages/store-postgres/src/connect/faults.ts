@@ -1,0 +1,71 @@
+/** Errors of the driver and of the server, by what follows from them. Their texts may hold values of rows and are not handed on. */
+import { StoreError } from "@millrace/store";
+import { Refusal } from "@millrace/store/sql";
+
+/**
+ * `cut`: the connection is gone, or this server is not one to write to. `again`: the transaction lost against another one, and the
+ * same may succeed. `full`: the disk is full. `broken`: a constraint refuses a row. `wrong`: anything else.
+ */
+export type Fault = "cut" | "again" | "full" | "broken" | "wrong";
+
+/** Code that the function `need` of the schema raises; its message is the code of the refusal. */
+export const REFUSED = "MR001";
+const UNIQUE = "23505";
+
+/** SQLSTATE → fault, the longest prefix first. @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const FAULTS: readonly (readonly [prefix: string, fault: Fault])[] = [
+  ["08", "cut"], // connection exceptions
+  ["57P", "cut"], // shutdown, crash, starting, idle session
+  ["25P03", "cut"], // idle in a transaction
+  ["25006", "cut"], // read only: a primary that has become a standby
+  ["53300", "cut"], // too many connections
+  ["3D000", "cut"], // no such database
+  ["28", "cut"], // who we are is refused
+  ["26000", "cut"], // a prepared statement that is gone
+  ["0A000", "cut"], // a cached plan of tables that were changed: only a new connection forgets it
+  ["40", "again"], // serialisation, deadlock
+  ["55P03", "again"], // lock not available in time
+  ["23503", "again"], // a row that another transaction deletes, or refers to, at this moment
+  ["53100", "full"],
+  ["23", "broken"],
+];
+
+/** The SQLSTATE of an error of the server, or the code of a failed socket. */
+export function codeOf(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+/** What an error means. One without an SQLSTATE comes from the socket or from a connection that has ended. */
+export function faultOf(error: unknown): Fault {
+  if (error instanceof RangeError) return "wrong"; // ours
+  const code = codeOf(error);
+  if (!/^[0-9A-Z]{5}$/.test(code) || /^E[A-Z]{4}$/.test(code)) return "cut"; // such as EPIPE
+  return FAULTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? "wrong";
+}
+
+/** Whether the store itself says no. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Refusal || StoreError.isInstance(error);
+}
+
+/** Whether the row is there already. */
+export const isTaken = (error: unknown): boolean => codeOf(error) === UNIQUE;
+
+/** Names an error without values of rows, which may be secret. */
+export function nameOf(error: unknown): string {
+  const { code, table, column, constraint, routine } = error as {
+    readonly [part: string]: unknown;
+  };
+  const parts = [code, table, column, constraint, routine].filter(
+    (part) => typeof part === "string" && part !== "",
+  );
+  return parts.length > 0 ? parts.join(" ") : "the connection has ended";
+}
+
+/** The error for callers of the store. */
+export function toStoreError(error: unknown, what: string): StoreError {
+  if (StoreError.isInstance(error)) return error;
+  const code = faultOf(error) === "full" ? "store_full" : "store_unavailable";
+  return new StoreError(code, `${what}: ${nameOf(error)}`);
+}

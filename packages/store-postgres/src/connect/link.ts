@@ -1,0 +1,153 @@
+/**
+ * One connection. Calls are sent at once, without waiting for the answers of earlier ones; the server works through them in order.
+ *   L1  A transaction is alone on its link from its first statement to its COMMIT: `exclusively` is a queue.
+ *   L2  A link that was cut is never used again, and all its calls reject.
+ */
+
+import type { SqlRow, SqlValue } from "@millrace/store/sql";
+import pg, { type ClientConfig, type QueryResult } from "pg";
+import type { Prepared } from "../sql/statements.ts";
+
+/** Rows and the number of changed ones. */
+export interface Answer {
+  readonly rows: readonly SqlRow[];
+  readonly count: number;
+  readonly command: string;
+}
+
+const BOOL = 16;
+const BYTEA = 17;
+const INTEGERS: ReadonlySet<number> = new Set([20, 21, 23, 26]);
+const FLOATS: ReadonlySet<number> = new Set([700, 701, 1700]);
+
+const asText = (value: string): string => value;
+const asBytes = (value: string): Uint8Array => Buffer.from(value.slice(2), "hex"); // \x0a0b
+const asBit = (value: string): number => (value === "t" ? 1 : 0);
+
+/** Integers of SQL that JavaScript cannot hold are errors, not other numbers. */
+function asInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError("an integer of the store is too large");
+  return value;
+}
+
+const TYPES: NonNullable<ClientConfig["types"]> = {
+  getTypeParser: ((oid: number) => {
+    if (INTEGERS.has(oid)) return asInteger;
+    if (oid === BYTEA) return asBytes;
+    if (FLOATS.has(oid)) return Number;
+    return oid === BOOL ? asBit : asText;
+  }) as pg.CustomTypesConfig["getTypeParser"],
+};
+
+export class Link {
+  readonly #client: pg.Client;
+  readonly #gone: Promise<void>;
+  #isOpen = false;
+  #load = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(config: ClientConfig) {
+    this.#client = new pg.Client({ ...config, types: TYPES, pipeline: true } as ClientConfig);
+    this.#gone = new Promise((done) => {
+      const end = (): void => {
+        this.#isOpen = false;
+        done();
+      };
+      this.#client.on("error", end);
+      this.#client.on("end", end);
+    });
+  }
+
+  /** Connects. Rejects with the error of the driver. */
+  async open(): Promise<this> {
+    await this.#client.connect();
+    this.#isOpen = true;
+    return this;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** How many callers wait for it. */
+  get load(): number {
+    return this.#load;
+  }
+
+  /** Resolves when the connection is gone, whoever has ended it. */
+  get gone(): Promise<void> {
+    return this.#gone;
+  }
+
+  /** Sends a statement. Its rejection may be handled later. */
+  send({ text, name }: Prepared, values: readonly SqlValue[] = []): Promise<Answer> {
+    const query = { text, values: values.map(storable), ...(name !== undefined && { name }) };
+    const answer = this.#client.query(query).then(answerOf);
+    answer.catch(() => {});
+    return answer;
+  }
+
+  /** Sends several statements without values, such as those of a migration. */
+  run(text: string): Promise<Answer> {
+    return this.send({ text, name: undefined });
+  }
+
+  /** Calls `told` with what other sessions say. */
+  onNotice(told: (channel: string, payload: string) => void): void {
+    this.#client.on("notification", ({ channel, payload = "" }) => told(channel, payload));
+  }
+
+  /** Counts as load until `work` has ended. */
+  async use<T>(work: (link: this) => Promise<T>): Promise<T> {
+    this.#load += 1;
+    try {
+      return await work(this);
+    } finally {
+      this.#load -= 1;
+    }
+  }
+
+  /** Waits until no transaction is open here, and holds the link until `work` calls `leave` or ends. */
+  async exclusively<T>(work: (leave: () => void) => Promise<T>): Promise<T> {
+    const before = this.#last;
+    let leave: () => void = () => {};
+    this.#last = new Promise<void>((done) => {
+      leave = done;
+    });
+    try {
+      return await this.use(async () => {
+        await before;
+        return await work(leave);
+      });
+    } finally {
+      leave();
+    }
+  }
+
+  /** Drops the connection at once. */
+  cut(): void {
+    this.#isOpen = false;
+    const { connection } = this.#client as unknown as {
+      readonly connection: { readonly stream: { destroy(): void } };
+    };
+    connection.stream.destroy();
+  }
+
+  /** Ends after the calls that were sent. */
+  async close(): Promise<void> {
+    const wasOpen = this.#isOpen;
+    this.#isOpen = false;
+    if (wasOpen) await this.#client.end().catch(() => {});
+  }
+}
+
+/** Text of PostgreSQL has no NUL: its picture stands in its place, in what is stored and in what is looked for. */
+function storable(value: SqlValue): SqlValue {
+  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "␀") : value;
+}
+
+function answerOf(result: QueryResult | readonly QueryResult[]): Answer {
+  const last = (Array.isArray(result) ? result.at(-1) : result) as QueryResult;
+  return { rows: last.rows as SqlRow[], count: last.rowCount ?? 0, command: last.command };
+}

@@ -1,0 +1,64 @@
+/** The connections of one kind of work, made when they are needed. */
+import type { Link } from "./link.ts";
+
+export class Links {
+  readonly #connect: () => Promise<Link>;
+  readonly #max: number;
+  readonly #failed: () => void;
+  readonly #open = new Set<Link>();
+  readonly #opening = new Set<Promise<Link>>();
+  #isClosed = false;
+
+  /** `failed` is told that no connection could be made while there was none. */
+  constructor(options: {
+    readonly connect: () => Promise<Link>;
+    readonly max: number;
+    readonly failed: () => void;
+  }) {
+    this.#connect = options.connect;
+    this.#max = options.max;
+    this.#failed = options.failed;
+  }
+
+  /** The link with the least to do. Rejects with the error of the driver when there is none and none can be made. */
+  async pick(): Promise<Link> {
+    if (this.#isClosed) throw new Error("closed");
+    let best: Link | undefined;
+    for (const link of this.#open) {
+      if (!link.isOpen) this.#open.delete(link);
+      else if (best === undefined || link.load < best.load) best = link;
+    }
+    if (best !== undefined && best.load === 0) return best;
+    if (this.#open.size + this.#opening.size < this.#max) this.#add();
+    return best ?? (await Promise.race(this.#opening));
+  }
+
+  /** Ends all after what was sent on them. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#opening);
+    await Promise.all([...this.#open].map((link) => link.close()));
+    this.#open.clear();
+  }
+
+  #add(): void {
+    const opening = this.#connect().then(
+      (link) => {
+        this.#opening.delete(opening);
+        if (this.#isClosed) void link.close();
+        else {
+          this.#open.add(link);
+          void link.gone.then(() => this.#open.delete(link));
+        }
+        return link;
+      },
+      (error) => {
+        this.#opening.delete(opening);
+        if (this.#open.size === 0) this.#failed();
+        throw error;
+      },
+    );
+    opening.catch(() => {});
+    this.#opening.add(opening);
+  }
+}

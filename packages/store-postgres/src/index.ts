@@ -1,0 +1,2 @@
+export { openPostgresDatabase, type PostgresDatabaseOptions } from "./open-database.ts";
+export { parseStoreKey, storeKeyId } from "./schema/store-key.ts";

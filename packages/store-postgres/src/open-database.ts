@@ -1,0 +1,139 @@
+/** Opens the database under a store: tables, key, session, connections. */
+import { randomUUID } from "node:crypto";
+import { StoreError } from "@millrace/store";
+import type { Condition, Database } from "@millrace/store/sql";
+import { addressOf } from "./connect/address.ts";
+import { toStoreError } from "./connect/faults.ts";
+import { Link } from "./connect/link.ts";
+import { Links } from "./connect/links.ts";
+import { Presence } from "./connect/presence.ts";
+import { DIALECT } from "./dialect.ts";
+import { RunNumbers } from "./run-numbers.ts";
+import { migrate } from "./schema/migrate.ts";
+import { channelOf, STALE_MS } from "./schema/names.ts";
+import { checkKey } from "./schema/store-key.ts";
+import { Session } from "./session.ts";
+import { bytesInUse } from "./size.ts";
+import { createReader } from "./sql/reader.ts";
+import { composed } from "./sql/statements.ts";
+import { createWriter } from "./sql/writer.ts";
+
+/** What `openPostgresDatabase` takes. */
+export interface PostgresDatabaseOptions {
+  /**
+   * `postgres://user:password@host:port/database`, with `sslmode` `disable`, `require`, `verify-ca` or `verify-full`, `sslrootcert`,
+   * and `search_path` for the schema. It is never shown.
+   */
+  readonly url: string;
+  /** 32 bytes, the same for all servers of the store: see `parseStoreKey`. */
+  readonly key: Uint8Array;
+  /** The schema of the tables, made when there is none: small letters, digits, underscores. Default: of the URL, else "millrace". */
+  readonly schema?: string;
+  /** Connections at most, besides the one that lasts; at least 2. Default 10. */
+  readonly connections?: number;
+  /** How long a write that was begun waits for a database that is away, in milliseconds. Default 30 000. */
+  readonly patienceMs?: number;
+}
+
+const CONNECTIONS = 10;
+const PATIENCE_MS = 30_000;
+
+/** A database that is away comes back. */
+const NEVER: Promise<Condition> = new Promise(() => {});
+
+/**
+ * Opens the database. Throws `StoreError`: `store_too_new`, `store_corrupt` (the schema is that of another program), `store_wrong_key`,
+ * `store_unavailable`; `TypeError` for an address or a key that is none.
+ */
+export async function openPostgresDatabase({
+  url,
+  key,
+  schema: wanted,
+  connections = CONNECTIONS,
+  patienceMs = PATIENCE_MS,
+}: PostgresDatabaseOptions): Promise<Database> {
+  const { config, schema, place } = addressOf(url, wanted);
+  const connect = (): Promise<Link> => new Link(config).open();
+  const { epoch, cursorKey } = await prepare();
+  const holder = randomUUID();
+  const session = new Session({
+    id: holder,
+    channel: channelOf(schema),
+    connect: () => new Link({ ...config, query_timeout: STALE_MS - 1_000 }).open(),
+  });
+  try {
+    await session.open();
+  } catch (error) {
+    throw toStoreError(error, `${place} cannot be reached`);
+  }
+  const presence = new Presence(connect);
+  const writers = Math.max(1, Math.ceil(connections / 2));
+  const failed = (): void => presence.leave();
+  const writing = new Links({ connect, max: writers, failed });
+  const reading = new Links({ connect, max: Math.max(1, connections - writers), failed });
+  const reader = createReader(reading, presence);
+  const writer = createWriter({
+    links: writing,
+    presence,
+    patienceMs,
+    told: (topics) => session.tell(topics),
+  });
+  const numbers = new RunNumbers(reader);
+  let closed: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await Promise.all([writing.close(), reading.close(), presence.close()]);
+    await session.close();
+  };
+  return {
+    kind: "postgres",
+    dialect: DIALECT,
+    epoch,
+    holder,
+    isOrdered: false,
+    cursorKey,
+    key,
+    ...reader,
+    ...writer,
+    nextRun: () => numbers.next(),
+    now: () => session.now(),
+    watch: (told) => session.watch(told),
+    alone: (name, work) => session.alone(name, work),
+    get condition() {
+      return presence.condition;
+    },
+    lost: NEVER,
+    watchRoom: (told) => presence.watch(told),
+    bytesInUse: () => bytesInUse(reader),
+    giveBack: async () => {}, // PostgreSQL cleans up by itself
+    async backup() {
+      const text = "a store in PostgreSQL is copied by pg_dump, or by what copies the whole server";
+      throw new StoreError("store_unavailable", text);
+    },
+    announce: (address) => session.announce(address),
+    close() {
+      closed ??= end();
+      return closed;
+    },
+  };
+
+  /** Tables and key, and the number of this opening. */
+  async function prepare(): Promise<{ epoch: number; cursorKey: string }> {
+    let link: Link | undefined;
+    try {
+      link = await new Link({ ...config, query_timeout: 0 }).open(); // a migration takes its time
+      await migrate(link, { schema, place });
+      await checkKey(link, key);
+      const { rows } = await link.send(
+        composed(
+          "SELECT nextval('epoch') AS epoch, (SELECT value FROM meta WHERE key = 'cursorKey') AS key",
+        ),
+      );
+      return { epoch: Number(rows[0]?.["epoch"]), cursorKey: String(rows[0]?.["key"]) };
+    } catch (error) {
+      if (error instanceof TypeError) throw error;
+      throw toStoreError(error, `${place} cannot be reached`);
+    } finally {
+      await link?.close();
+    }
+  }
+}
