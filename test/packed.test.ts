@@ -5,9 +5,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, extname, join } from "node:path";
+import { testUnless } from "@millrace/test-support";
+import { inLoneNetwork, noLoneNetwork } from "@millrace/test-support/network";
 import { fencesOf, readPage } from "@millrace/test-support/pages";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Packed, PUBLISHED, packAll, ROOT } from "./support/packed.ts";
 
 /** A limit for what hangs: packing, installing and compiling are seconds of processor time, ten times that on a busy machine. */
@@ -38,6 +40,34 @@ const READMES = PUBLISHED.map((name) => `packages/${name}/README.md`);
 const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
 const programs: readonly Program[] = [...READMES, ...GUIDE, "README.md"].flatMap(programsOf);
 const project = mkdtempSync(join(tmpdir(), "millrace-packed-"));
+const READ_PAGE = join(ROOT, "test/support/read-page.mjs");
+
+/** One file of the page, as a server sent it. */
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Media types of the files of the page by the end of their names; the document has none. */
+const TYPES: Readonly<Record<string, string>> = {
+  "": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Headers of every file of the page. */
+const PROTECTION: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types millrace-worker",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  vary: "Accept-Encoding",
+};
+
 let packed: Packed;
 let complaints = "";
 
@@ -124,32 +154,69 @@ test.each(programs.filter(({ isRun }) => isRun))(
   TIMEOUT_MS,
 );
 
-test(
-  "the command works where it alone is installed",
-  () => {
-    const alone = mkdtempSync(join(tmpdir(), "millrace-alone-")); // below no folder that has the rest
-    onTestFinished(() => rmSync(alone, { recursive: true, force: true }));
+describe("the command where it alone is installed", () => {
+  const alone = mkdtempSync(join(tmpdir(), "millrace-alone-")); // below no folder that has the rest
+  const millrace = join(alone, "node_modules/@millrace/cli/bin/millrace.js");
+  const env = { PATH: process.env["PATH"], MILLRACE_HOME: join(alone, "home") };
+  beforeAll(() => {
     const manifest = { private: true, dependencies: { "@millrace/cli": "*" } };
     writeFileSync(join(alone, "package.json"), JSON.stringify(manifest));
     packed.install(alone);
-    expect(readdirSync(join(alone, "node_modules/@millrace"))).toEqual(["cli"]);
-    const millrace = (...args: string[]) =>
-      spawnSync(
-        process.execPath,
-        [join(alone, "node_modules/@millrace/cli/bin/millrace.js"), ...args],
-        {
+  }, TIMEOUT_MS);
+  afterAll(() => rmSync(alone, { recursive: true, force: true }));
+
+  test(
+    "works",
+    () => {
+      expect(readdirSync(join(alone, "node_modules/@millrace"))).toEqual(["cli"]);
+      const run = (...args: string[]) =>
+        spawnSync(process.execPath, [millrace, ...args], {
           cwd: join(ROOT, "examples/01-hello"),
           encoding: "utf8",
-          env: { PATH: process.env["PATH"], MILLRACE_HOME: join(alone, "home") },
+          env,
           timeout: TIMEOUT_MS,
-        },
+        });
+      const lines = ["run hello.flow --save", "runs list", "connections list", "schedule list"];
+      for (const line of lines) {
+        const { status, stderr } = run(...line.split(" "));
+        expect(status, `${line}: ${stderr}`).toBe(0);
+      }
+      expect(run("runs", "list").stdout).toContain("hello");
+    },
+    TIMEOUT_MS,
+  );
+
+  testUnless(noLoneNetwork())(
+    "serves the whole page where there is no network, each file with what protects it",
+    () => {
+      const [command = "", ...args] = inLoneNetwork([process.execPath, READ_PAGE, millrace]);
+      const { stdout, stderr } = spawnSync(command, args, {
+        cwd: alone,
+        encoding: "utf8",
+        env,
+        timeout: TIMEOUT_MS,
+      });
+      expect(stdout, stderr).not.toBe("");
+      const { answers, outside } = JSON.parse(stdout) as {
+        readonly answers: Readonly<Record<string, Answer>>;
+        readonly outside: string;
+      };
+      expect(outside).toBe("ENETUNREACH");
+      const built = readdirSync(join(ROOT, "packages/studio/dist/page/studio/assets"));
+      const assets = built.filter((name) => !/\.(?:br|gz)$/.test(name));
+      expect(Object.keys(answers).sort()).toEqual(
+        ["/studio", ...assets.map((name) => `/studio/assets/${name}`)].sort(),
       );
-    const lines = ["run hello.flow --save", "runs list", "connections list", "schedule list"];
-    for (const line of lines) {
-      const { status, stderr } = millrace(...line.split(" "));
-      expect(status, `${line}: ${stderr}`).toBe(0);
-    }
-    expect(millrace("runs", "list").stdout).toContain("hello");
-  },
-  TIMEOUT_MS,
-);
+      for (const [path, { status, headers }] of Object.entries(answers)) {
+        expect(status, path).toBe(200);
+        expect(headers, path).toMatchObject(PROTECTION);
+        expect(headers["content-type"], path).toBe(TYPES[extname(path)]);
+        expect(headers["cache-control"], path).toBe(
+          path === "/studio" ? "no-cache" : "public, max-age=31536000, immutable",
+        );
+        expect(headers["etag"], path).toMatch(/^"[\w-]+"$/);
+      }
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -30,10 +30,12 @@ export const OUTSIDE = {
   git: ["git"],
   "gnome-keyring-daemon": ["gnome-keyring-daemon"],
   grep: ["grep"],
+  ip: ["ip"],
   mount: ["mount"],
   nvim: ["nvim"],
   postgres: ["postgres"],
   tmux: ["tmux"],
+  unshare: ["unshare"],
   workerd: ["workerd"],
   zsh: ["zsh"],
 };
