@@ -11,6 +11,7 @@ import { completionsAt } from "./completion/completions.ts";
 import { fixAll, fixesAt } from "./fixes.ts";
 import { formatEdits } from "./format.ts";
 import { hoverAt } from "./hover.ts";
+import { interfaceTypes } from "./interface-types.ts";
 import { linksOf } from "./links.ts";
 import { NameIndex, nameSpan, type Place } from "./names.ts";
 import { foldsOf, selectionsAt, symbolsOf } from "./outline.ts";
@@ -24,6 +25,7 @@ import type {
   Completion,
   Fold,
   Hover,
+  InterfaceTypes,
   Link,
   Occurrence,
   Project,
@@ -174,6 +176,10 @@ class FlowAnalysis implements Analysis {
 
   fixAll(): readonly TextEdit[] {
     return fixAll(this.diagnostics());
+  }
+
+  interfaceTypes(): InterfaceTypes {
+    return interfaceTypes(this.reading);
   }
 
   nodeAt(offset: number): string | undefined {

@@ -13,6 +13,7 @@ export {
   type ConnectionInfo,
   type Fold,
   type Hover,
+  type InterfaceTypes,
   type Link,
   type Occurrence,
   type Project,

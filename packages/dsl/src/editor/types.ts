@@ -70,10 +70,18 @@ export interface Analysis {
   fixesAt(from: number, to: number): readonly QuickFix[];
   /** The first fix of every finding of families 1 to 3, as far as they do not overlap. */
   fixAll(): readonly TextEdit[];
+  /** The types of what the flow takes and gives, in the words of the language, such as `list of string`. */
+  interfaceTypes(): InterfaceTypes;
   /** Path of the innermost node at an offset, `outer/inner`. */
   nodeAt(offset: number): string | undefined;
   /** The stretch of a node by its path. */
   placeOf(path: string): Span | undefined;
+}
+
+/** Types by the names of inputs and outputs; one that is neither declared nor inferred has no entry. */
+export interface InterfaceTypes {
+  readonly inputs: ReadonlyMap<string, string>;
+  readonly outputs: ReadonlyMap<string, string>;
 }
 
 /** A change of the text. In a list they are sorted and do not overlap; all offsets are those of the text before. */

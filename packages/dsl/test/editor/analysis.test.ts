@@ -77,6 +77,42 @@ describe("a hover", () => {
   });
 });
 
+test("what a flow takes and gives has the types that are declared or can be inferred", () => {
+  const { inputs, outputs } = analyser
+    .analyse(`flow 1 x
+
+input urls: string[]
+
+input whatever
+
+node fetch: http.request {
+  url = inputs.urls[0]
+}
+
+node made: transform {
+  value = 1
+}
+
+output count = size(inputs.urls)
+
+output status = fetch.status
+
+output text = "got \${fetch.status}"
+
+output list: number[] = made.value
+
+output made = made.value
+`)
+    .interfaceTypes();
+  expect([...inputs]).toEqual([["urls", "list of string"]]);
+  expect([...outputs]).toEqual([
+    ["count", "int"],
+    ["status", "int"],
+    ["text", "string"],
+    ["list", "list of number"],
+  ]);
+});
+
 test("a signature has the parameter that the cursor is in", () => {
   const text = 'flow 1 x\n\noutput a = substring("abc", 1, ';
   const signature = analyser.analyse(text).signature(text.length);

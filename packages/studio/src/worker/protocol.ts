@@ -8,6 +8,7 @@ import type {
   ConnectionInfo,
   FlowChange,
   Hover,
+  InterfaceTypes,
   QuickFix,
   RenameResult,
   Signature,
@@ -34,6 +35,8 @@ export interface FlowReading {
   readonly picture: Picture;
   /** False: the text has errors of syntax, so that it cannot be changed but by typing. */
   readonly isWhole: boolean;
+  /** The types of inputs and outputs, as far as they are known. */
+  readonly types: InterfaceTypes;
 }
 
 /** A finding, and the node that it is in. */
@@ -73,6 +76,23 @@ export interface ValuePlace {
   readonly isPolicy: boolean;
 }
 
+/** A node that a person adds. */
+export interface NewNode {
+  readonly id: string;
+  readonly type: string;
+  readonly fields: readonly NewField[];
+  /** The node holds a body. */
+  readonly hasBody: boolean;
+}
+
+/** A field of a new node: as an example has it where that fits the flow, else with a placeholder. */
+export interface NewField {
+  readonly name: string;
+  readonly example?: FieldValue;
+  /** Absent: the field can be left out. */
+  readonly placeholder?: FieldValue;
+}
+
 /** A completion as it is sent: functions cannot be. */
 export interface SentCompletion extends Omit<Completion, "documentation"> {
   readonly documentation?: string;
@@ -97,6 +117,8 @@ export interface TextQuestions {
   problems(): readonly FlowProblem[];
   /** The edits of a change; refused with a message where it does not fit the flow. */
   edit(change: FlowChange): readonly TextEdit[];
+  /** The edits that add a node; refused with a message where it does not fit the flow. */
+  addNode(node: NewNode): readonly TextEdit[];
   node(path: string): NodeReading | undefined;
   nodeAt(offset: number): string | undefined;
   placeOf(path: string): { readonly start: number; readonly end: number } | undefined;

@@ -13,6 +13,7 @@ import {
 } from "@millrace/dsl/editor";
 import { drawFlow, layoutDrawing } from "@millrace/graph";
 import { findNode } from "../page/state/flow-nodes.ts";
+import { newNodeEdits } from "./new-node.ts";
 import type {
   FlowProblem,
   NodeReading,
@@ -71,7 +72,8 @@ export class TextReader {
       const isWhole = !diagnostics.some(
         ({ code, severity }) => severity === "error" && /^FLOW[01]/.test(code),
       );
-      return { graph, picture: layoutDrawing(drawFlow(graph), graph.layout), isWhole };
+      const picture = layoutDrawing(drawFlow(graph), graph.layout);
+      return { graph, picture, isWhole, types: this.#analysis.interfaceTypes() };
     },
     problems: async () => {
       const analysis = this.#analysis;
@@ -81,6 +83,7 @@ export class TextReader {
       });
     },
     edit: (change) => editFlow(this.#analysis, change),
+    addNode: (node) => newNodeEdits(this.#analyser, this.#analysis, node),
     node: (path) => nodeReading(this.#analysis, path),
     nodeAt: (offset) => this.#analysis.nodeAt(offset),
     placeOf: (path) => this.#analysis.placeOf(path),

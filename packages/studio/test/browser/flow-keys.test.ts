@@ -93,6 +93,14 @@ describeWith("chromium")("the screen of a flow", () => {
     await inspector.getByRole("button", { name: "Remove the edge out to say" }).waitFor();
     expect(await textOf(page)).toMatch(/node delay: delay \{[\s\S]*delay -> say/);
     await page.getByText("No problems.").waitFor();
+
+    // The example of this type reads what this flow does not have.
+    await add.click();
+    await dialog.getByLabel("Search").fill("transform");
+    await page.keyboard.press("Enter");
+    await treeitem(page, "transform, transform").waitFor();
+    await page.getByText("No problems.").waitFor();
+    expect(await textOf(page)).toContain('node transform: transform {\n  value = ""\n}');
   });
 
   test("has panes that are sized by keys and can be hidden, also after a reload", async () => {

@@ -1,17 +1,24 @@
 /** S3: a new flow from text. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { fillText, GREETING, treeitem } from "./flow-page.ts";
+import { fillText, GREETING, textbox, treeitem } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 describeWith("chromium")("a new flow", () => {
   const studio = useStudio();
 
-  test("is typed, seen in the tree, saved under a slug and found in the list", async () => {
+  test("begins with an example or is typed, seen in the tree, saved under a slug and found in the list", async () => {
     await using server = await startServer();
     const page = await studio.open(server.url);
     await page.getByRole("button", { name: "New flow" }).click();
+    await page.getByRole("button", { name: "Use this example" }).focus();
+    await page.keyboard.press("Enter");
+    await treeitem(page, "say, log").waitFor();
+    await expect.poll(() => textbox(page).evaluate((each) => each.matches(":focus"))).toBe(true);
+    await page.keyboard.press("Control+z");
+    await page.getByRole("button", { name: "Use this example" }).waitFor();
+    await treeitem(page, "say, log").waitFor({ state: "detached" });
     await fillText(page, GREETING);
     await treeitem(page, "words, transform").waitFor();
     await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).click();
@@ -28,7 +35,6 @@ describeWith("chromium")("a new flow", () => {
       "demo",
       "words",
     ]);
-    await page.screenshot({ path: "/tmp/flow-s3.png" });
     await page
       .getByRole("navigation", { name: "Main" })
       .getByRole("link", { name: "Flows" })

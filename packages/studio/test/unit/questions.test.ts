@@ -1,5 +1,6 @@
 /** What the worker answers about a text. */
 import type { CatalogEntry } from "@millrace/contracts";
+import { applyEdits } from "@millrace/dsl/editor";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -9,6 +10,7 @@ import {
   readersOf,
   treeItems,
 } from "../../src/page/screens/flow/flow-view.ts";
+import { newFields } from "../../src/page/screens/flow/new-fields.ts";
 import { plainControl } from "../../src/page/screens/flow/value-field.tsx";
 import { findNode } from "../../src/page/state/flow-nodes.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
@@ -122,6 +124,56 @@ describe("a text that was read", () => {
     const { graph, isWhole } = await readerOf(FLOW.replace("items = [1, 2]", "items = [1,")).read();
     expect(isWhole).toBe(false);
     expect(graph.nodes.map(({ id }) => id)).toContain("last");
+  });
+});
+
+describe("a node that is added", () => {
+  const PRICED = FLOW.replace("flow 1 demo\n", "flow 1 demo\n\ninput price: int = 1\n");
+  const added = async (text: string): Promise<string> => {
+    const edits = await readerOf(text).addNode({
+      id: "more",
+      type: "transform",
+      hasBody: false,
+      fields: [{ name: "value", example: { $: "inputs.price" }, placeholder: 0 }],
+    });
+    return applyEdits(text, edits);
+  };
+
+  test("has the fields of its example where the flow has what they name", async () => {
+    expect(await added(PRICED)).toContain("node more: transform {\n  value = inputs.price\n}");
+  });
+
+  test("has placeholders where the example would bring an error into the flow", async () => {
+    expect(await added(FLOW)).toContain("node more: transform {\n  value = 0\n}");
+  });
+
+  test("has a placeholder of the right type for each field that it needs", () => {
+    const fields = newFields(
+      entry("x", {
+        fields: {
+          type: "object",
+          required: ["url", "count", "on", "list", "way", "either"],
+          properties: {
+            url: { type: "string", format: "uri" },
+            count: { type: ["integer", "null"], minimum: 1 },
+            on: { type: "boolean" },
+            list: { type: "array" },
+            way: { enum: ["up", "down"] },
+            either: { anyOf: [{ type: "object" }, { type: "string" }] },
+            other: { type: "string" },
+          },
+        },
+        examples: [{ id: "a", type: "x", fields: { other: "o", count: 3 } }],
+      }),
+    );
+    expect(fields).toEqual([
+      { name: "url", placeholder: "https://example.com" },
+      { name: "count", example: 3, placeholder: 1 },
+      { name: "on", placeholder: false },
+      { name: "list", placeholder: [] },
+      { name: "way", placeholder: "up" },
+      { name: "either", placeholder: {} },
+    ]);
   });
 });
 

@@ -8,6 +8,16 @@ import type { FlowSession } from "../state/flow-session.ts";
 import { notify } from "../state/notifications.ts";
 import type { MountedEditor } from "./mount.ts";
 
+/** A flow to begin with. */
+const EXAMPLE = `flow 1 my-flow
+
+input name: string = "world"
+
+node say: log {
+  message = "Hello, \${inputs.name}!"
+}
+`;
+
 /** Begins to load the editor, so that it is there when the text is. */
 export function prepareEditor(): void {
   import("./mount.ts").catch(() => undefined); // the editor itself tells why it does not come
@@ -34,6 +44,8 @@ export function FlowEditor({
 }: FlowEditorProps): ComponentChildren {
   const host = useRef<HTMLDivElement>(null);
   const [state, setState] = useState<"loading" | "ready" | { readonly error: unknown }>("loading");
+  const [isEmpty, setEmpty] = useState(session.text === "");
+  const mounted = useRef<MountedEditor | undefined>(undefined);
   const latest = useRef({ onMount, onCursor });
   latest.current = { onMount, onCursor };
   useEffect(() => {
@@ -44,9 +56,13 @@ export function FlowEditor({
       if (!isWanted || host.current === null) return;
       editor = mountEditor(host.current, {
         text: session.text,
+        example: EXAMPLE,
         isReadOnly,
         maxLength,
-        onChange: () => session.textChanged(),
+        onChange: () => {
+          session.textChanged();
+          setEmpty(session.text === "");
+        },
         onCursor: (offset) => latest.current.onCursor(offset),
         onTooLong: (length) =>
           notify(
@@ -55,6 +71,7 @@ export function FlowEditor({
         onOpenFlow: (slug) => navigate(placeHref(["flows", slug])),
       });
       session.attach(editor);
+      mounted.current = editor;
       setState("ready");
       latest.current.onMount(editor);
     };
@@ -71,6 +88,20 @@ export function FlowEditor({
     <>
       {state === "loading" && <p class="muted">Loading the editor…</p>}
       {typeof state === "object" && <Problem error={state.error} />}
+      {state === "ready" && isEmpty && !isReadOnly && (
+        <p class="example">
+          <span class="muted">Write the flow here. The grey text is an example.</span>{" "}
+          <button
+            type="button"
+            onClick={() => {
+              session.replace(EXAMPLE);
+              mounted.current?.show(EXAMPLE.length, { focus: true });
+            }}
+          >
+            Use this example
+          </button>
+        </p>
+      )}
       <div ref={host} class="editor" />
     </>
   );

@@ -34,6 +34,8 @@ import { editorTheme } from "./theme.ts";
 /** What an editor tells, and how it is. */
 export interface EditorOptions {
   readonly text: string;
+  /** Is shown in grey while there is no text. */
+  readonly example: string;
   readonly isReadOnly: boolean;
   /** Longest text, in UTF-16 units; a change beyond it is not made. */
   readonly maxLength: number;
@@ -61,12 +63,6 @@ export interface MountedEditor extends TextHolder {
 const BY_PAGE = "select.page";
 /** A selection of the page stands a little below the upper border. */
 const SHOW_MARGIN = 48;
-
-const EXAMPLE = `flow 1 my-flow
-
-node say: log {
-  message = "Hello"
-}`;
 
 /** Opens an editor in an element. */
 export function mountEditor(host: HTMLElement, options: EditorOptions): MountedEditor {
@@ -103,6 +99,7 @@ export function mountEditor(host: HTMLElement, options: EditorOptions): MountedE
 }
 
 function extensionsOf({
+  example,
   isReadOnly,
   maxLength,
   onChange,
@@ -130,7 +127,7 @@ function extensionsOf({
       tabindex: "0",
       ...(isReadOnly && { "aria-readonly": "true" }),
     }),
-    placeholder(EXAMPLE),
+    placeholder(example),
     keymap.of([
       ...closeBracketsKeymap,
       ...completionKeymap,

@@ -8,7 +8,7 @@
 import type { Template } from "@millrace/contracts";
 import type { FlowChange, TextEdit } from "@millrace/dsl/editor";
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
-import type { FlowProblem, FlowReading, TextQuestions } from "../../worker/protocol.ts";
+import type { FlowProblem, FlowReading, NewNode, TextQuestions } from "../../worker/protocol.ts";
 import { type Backend, hasCode } from "../backend.ts";
 import type { Drafts, Kept } from "./drafts.ts";
 
@@ -184,6 +184,11 @@ export class FlowSession {
   /** Makes a change of the flow. Rejects with the reason where it does not fit. */
   change(change: FlowChange): Promise<void> {
     return this.#edit("canvas", (text) => this.#ports.ask(text, "edit", change));
+  }
+
+  /** Adds a node, with fields that fit the flow. Rejects with the reason where it does not fit. */
+  addNode(node: NewNode): Promise<void> {
+    return this.#edit("canvas", (text) => this.#ports.ask(text, "addNode", node));
   }
 
   /** Brings the text into canonical form; false: it is, or has errors of syntax. */

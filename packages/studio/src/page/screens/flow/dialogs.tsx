@@ -1,11 +1,12 @@
 /** Small dialogs of a flow: another name for a node, and what keys do. */
-import type { CatalogEntry, FieldValue, FlowNode } from "@millrace/contracts";
-import { isObject } from "@millrace/contracts/kit";
+import type { CatalogEntry } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { NewNode } from "../../../worker/protocol.ts";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useAction } from "../../state/use-action.ts";
+import { newFields } from "./new-fields.ts";
 
 /** Asks for another name of a node; everything that names it follows. */
 export function RenameDialog({
@@ -59,7 +60,7 @@ export function AddNodeDialog({
 }: {
   readonly entries: readonly CatalogEntry[];
   readonly taken: readonly string[];
-  readonly onAdd: (node: FlowNode) => Promise<void>;
+  readonly onAdd: (node: NewNode) => Promise<void>;
   readonly onClose: () => void;
 }): ComponentChildren {
   const [filter, setFilter] = useState("");
@@ -70,7 +71,11 @@ export function AddNodeDialog({
   const chosen = found.some((each) => each.type === type) ? type : bestOf(found, filter);
   const entry = found.find((each) => each.type === chosen);
   const id = name.trim() === "" ? freeName(chosen, taken) : name.trim();
-  const add = useAction(() => onAdd({ id, type: chosen, fields: exampleFields(entry) }));
+  const add = useAction(async () => {
+    if (entry === undefined) return;
+    const { type: chosenType, body = false } = entry;
+    await onAdd({ id, type: chosenType, fields: newFields(entry), hasBody: body });
+  });
   return (
     <Dialog title="Add node" onClose={onClose}>
       <form
@@ -164,20 +169,6 @@ function freeName(type: string, taken: readonly string[]): string {
   let name = base;
   for (let count = 2; taken.includes(name); count += 1) name = `${base}${count}`;
   return name;
-}
-
-/** Fields as the first example of the type has them, so that the text says what belongs there; of required fields these alone. */
-function exampleFields(entry: CatalogEntry | undefined): FlowNode["fields"] {
-  const listed = entry?.fields["required"];
-  const required: readonly unknown[] = Array.isArray(listed) ? listed : [];
-  const example = entry?.examples[0]?.["fields"];
-  if (!isObject(example)) return {};
-  return Object.fromEntries(
-    Object.entries(example).flatMap(([name, value]): [string, FieldValue][] => {
-      const isShown = required.length === 0 || required.includes(name);
-      return isShown && value !== undefined ? [[name, value]] : [];
-    }),
-  );
 }
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [

@@ -71,7 +71,7 @@ export function FlowDialogs({
           entries={[...(project?.types.values() ?? [])]}
           taken={graph?.nodes.map(({ id }) => id) ?? []}
           onAdd={async (node) => {
-            await change({ kind: "addNode", node });
+            await flow.session.addNode(node);
             onSelect(node.id);
           }}
           onClose={close}

@@ -1,6 +1,7 @@
 /** The inspector while no node is selected: what the flow takes and gives, what starts it, and what it needs. */
-import type { FlowGraph, FlowSchedule, JsonObject, ScheduleArgs } from "@millrace/contracts";
+import type { FlowSchedule, ScheduleArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
+import type { FlowReading } from "../../../worker/protocol.ts";
 import { backend, invokeOnce } from "../../backend.ts";
 import type { FlowProject } from "../../editor/project.ts";
 import { formatSchedule } from "../../parts/format.ts";
@@ -15,14 +16,15 @@ import { type Need, needsOf } from "./needs.ts";
 
 /** The overview of a flow. `slug`: where it is stored; undefined: nowhere, so that nothing starts it. */
 export function Overview({
-  graph,
+  reading,
   project,
   slug,
 }: {
-  readonly graph: FlowGraph;
+  readonly reading: FlowReading;
   readonly project: FlowProject | undefined;
   readonly slug: string | undefined;
 }): ComponentChildren {
+  const { graph, types } = reading;
   const { title, inputs, outputs, schedules } = graph;
   return (
     <>
@@ -31,46 +33,24 @@ export function Overview({
       </h2>
       <h3>Inputs</h3>
       {inputs.length === 0 && <p class="muted">None: the flow starts at once.</p>}
-      <dl class="members">
-        {inputs.map(({ name, schema, description, ...rest }) => (
-          <div key={name}>
-            <dt>
-              <code>
-                <VisibleText text={name} />
-              </code>{" "}
-              <span class="muted">{typeName(schema)}</span>
-            </dt>
-            <dd>
-              <VisibleText text={description ?? ""} />
-              {"default" in rest ? (
-                <span class="muted">
-                  {" "}
-                  Default: <VisibleText text={JSON.stringify(rest.default)} />
-                </span>
-              ) : (
-                <span class="muted"> Required.</span>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Members
+        members={inputs.map(({ name, description, ...rest }) => ({
+          name,
+          description,
+          type: types.inputs.get(name),
+          note:
+            "default" in rest ? `Default: ${JSON.stringify(rest.default)}` : "A value is required.",
+        }))}
+      />
       <h3>Outputs</h3>
       {outputs.length === 0 && <p class="muted">None.</p>}
-      <dl class="members">
-        {outputs.map(({ name, schema, description }) => (
-          <div key={name}>
-            <dt>
-              <code>
-                <VisibleText text={name} />
-              </code>{" "}
-              <span class="muted">{typeName(schema)}</span>
-            </dt>
-            <dd>
-              <VisibleText text={description ?? ""} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Members
+        members={outputs.map(({ name, description }) => ({
+          name,
+          description,
+          type: types.outputs.get(name),
+        }))}
+      />
       {schedules.length > 0 && <Schedules schedules={schedules} slug={slug} />}
       <h3>Needs</h3>
       {project === undefined ? (
@@ -79,6 +59,41 @@ export function Overview({
         <Needs needs={needsOf(graph, project)} />
       )}
     </>
+  );
+}
+
+interface Member {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** Undefined: nothing is known of its type. */
+  readonly type: string | undefined;
+  readonly note?: string | undefined;
+}
+
+/** Inputs or outputs with their types. */
+function Members({ members }: { readonly members: readonly Member[] }): ComponentChildren {
+  return (
+    <dl class="members">
+      {members.map(({ name, description, type, note }) => (
+        <div key={name}>
+          <dt>
+            <code>
+              <VisibleText text={name} />
+            </code>{" "}
+            <span class="muted">{type ?? "any value"}</span>
+          </dt>
+          <dd>
+            <VisibleText text={description ?? ""} />
+            {note !== undefined && (
+              <span class="muted">
+                {" "}
+                <VisibleText text={note} />
+              </span>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -165,9 +180,4 @@ function Schedules({
       </ul>
     </>
   );
-}
-
-function typeName(schema: JsonObject | undefined): string {
-  const type = schema?.["type"];
-  return typeof type === "string" ? type : Array.isArray(type) ? type.join(" or ") : "any";
 }

@@ -216,7 +216,7 @@ export function Workbench({
           {reading === undefined ? (
             <p class="muted">The text is being read…</p>
           ) : selected === undefined || node === undefined ? (
-            <Overview graph={reading.graph} project={project} slug={stored?.slug} />
+            <Overview reading={reading} project={project} slug={stored?.slug} />
           ) : (
             <NodePanel
               key={selected}
