@@ -1,6 +1,11 @@
 /** What may stand at the cursor. */
 
-import type { Completion, CompletionResult, CompletionSource } from "@codemirror/autocomplete";
+import {
+  type Completion,
+  type CompletionResult,
+  type CompletionSource,
+  snippet as snippetOf,
+} from "@codemirror/autocomplete";
 import type { CompletionKind, Completion as Offered } from "@millrace/dsl/editor";
 import { analysisOf } from "./current.ts";
 
@@ -43,10 +48,11 @@ export const completionSource: CompletionSource = async ({ state, pos, explicit,
 };
 
 function toOption(offered: Offered): Completion {
-  const { label, kind, insert, detail, documentation, deprecated, rank } = offered;
+  const { label, kind, insert, snippet, detail, documentation, deprecated, rank } = offered;
   return {
     label,
-    apply: insert,
+    // Where the cursor ends is a place without a text.
+    apply: snippet === undefined ? insert : snippetOf(snippet.replace("$0", "${}")),
     type: deprecated ? `${ICONS[kind]} deprecated` : ICONS[kind],
     boost: -rank,
     ...(detail !== undefined && { detail }),

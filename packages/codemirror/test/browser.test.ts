@@ -102,6 +102,17 @@ describeWith("chromium")("an editor of flows", () => {
     await page.getByRole("option", { name: "body" }).waitFor();
   });
 
+  test("writes a block with places that Tab goes through", async () => {
+    await fill(`${FLOW}\n¦`);
+    await page.keyboard.type("inp");
+    await page.getByRole("option", { name: "input" }).click();
+    await untilText(`${FLOW}\ninput name: string`);
+    await page.keyboard.type("limit");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("int");
+    await untilText(`${FLOW}\ninput limit: int`);
+  });
+
   test("shows what the catalog says of an offer as it stands", async () => {
     await fill(FLOW.replace("http.request", "¦"));
     await page.keyboard.type("lo");

@@ -21,6 +21,7 @@ import {
   type DocumentSymbol,
   type FoldingRange,
   FoldingRangeKind,
+  InsertTextFormat,
   type Range,
   type SelectionRange,
   type SemanticTokensLegend,
@@ -104,17 +105,20 @@ const COMPLETION_KINDS: { readonly [kind in CompletionKind]: CompletionItemKind 
 
 /** A completion; `index`: its place in the list, which keeps the order. Its documentation is asked for later. */
 export function toCompletion(
-  { label, kind, from, to, insert, detail, deprecated }: Completion,
+  { label, kind, from, to, insert, snippet, detail, deprecated }: Completion,
   index: number,
   text: TextDocument,
+  takesSnippets: boolean,
 ): CompletionItem {
+  const isSnippet = takesSnippets && snippet !== undefined;
   return {
     label,
     kind: COMPLETION_KINDS[kind],
     ...(detail !== undefined && { detail }),
     ...(deprecated && { tags: [CompletionItemTag.Deprecated] }),
     sortText: String(index).padStart(5, "0"),
-    textEdit: { range: toRange(text, from, to), newText: insert },
+    textEdit: { range: toRange(text, from, to), newText: isSnippet ? snippet : insert },
+    ...(isSnippet && { insertTextFormat: InsertTextFormat.Snippet }),
     data: { uri: text.uri, index },
   };
 }

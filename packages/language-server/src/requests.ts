@@ -45,8 +45,12 @@ interface AtPosition extends OfDocument {
   readonly position: Position;
 }
 
-/** Registers an answer for every request that the server offers. */
-export function answerRequests(connection: Connection, documents: Documents): void {
+/** Registers an answer for every request that the server offers. `takesSnippets`: the client can fill in the places of a snippet. */
+export function answerRequests(
+  connection: Connection,
+  documents: Documents,
+  takesSnippets: () => boolean,
+): void {
   /** The list that was offered last, for its documentation. */
   let offered: { readonly uri: string; readonly list: readonly Completion[] } | undefined;
 
@@ -77,7 +81,7 @@ export function answerRequests(connection: Connection, documents: Documents): vo
           return [];
         const list = analysis.completions(offset);
         offered = { uri: text.uri, list };
-        return list.map((completion, index) => toCompletion(completion, index, text));
+        return list.map((each, index) => toCompletion(each, index, text, takesSnippets()));
       },
     ),
   );

@@ -163,10 +163,12 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
     report,
   );
   let watchesFiles = false;
+  let takesSnippets = false;
 
   connection.onInitialize(({ capabilities }) => {
     isTalking = true;
     watchesFiles = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    takesSnippets = capabilities.textDocument?.completion?.completionItem?.snippetSupport === true;
     return {
       capabilities: CAPABILITIES,
       serverInfo: { name: "millrace", ...(version !== undefined && { version }) },
@@ -191,7 +193,7 @@ export function createLanguageServer(options: LanguageServerOptions): LanguageSe
     documents.close(uri);
     return connection.sendDiagnostics({ uri, diagnostics: [] });
   });
-  answerRequests(connection, documents);
+  answerRequests(connection, documents, () => takesSnippets);
   connection.listen();
   return { ended };
 }

@@ -69,10 +69,13 @@ export function serve(projectFor: ProjectFor = () => catalog): Served {
 }
 
 /** A client of the protocol's own library, initialized. */
-export async function connect(served: Served): Promise<ProtocolConnection> {
+export async function connect(
+  served: Served,
+  capabilities: object = {},
+): Promise<ProtocolConnection> {
   const connection = createProtocolConnection(served.output, served.input);
   connection.listen();
-  await connection.sendRequest("initialize", { processId: null, rootUri: null, capabilities: {} });
+  await connection.sendRequest("initialize", { processId: null, rootUri: null, capabilities });
   await connection.sendNotification("initialized", {});
   return connection;
 }

@@ -176,6 +176,31 @@ describe("requests", () => {
     expect(resolved).toMatchObject({ label: items[0]?.label });
   });
 
+  test("a block is a snippet for a client that takes snippets, else its word", async () => {
+    const other = serve();
+    const takesSnippets = {
+      textDocument: { completion: { completionItem: { snippetSupport: true } } },
+    };
+    const editor = await connect(other, takesSnippets);
+    for (const [each, expected] of [
+      [client, { textEdit: { newText: "input" } }],
+      [editor, { textEdit: { newText: "input ${1:name}: ${2:string}" }, insertTextFormat: 2 }],
+    ] as const) {
+      await each.sendNotification("textDocument/didOpen", {
+        textDocument: { uri: URI, languageId: "millrace-flow", version: 1, text: "flow 1 a\n\nin" },
+      });
+      const items = await each.sendRequest<{ label: string }[]>("textDocument/completion", {
+        textDocument: { uri: URI },
+        position: { line: 2, character: 2 },
+      });
+      const input = items.find(({ label }) => label === "input");
+      expect(input).toMatchObject(expected);
+    }
+    await editor.sendRequest("shutdown");
+    await editor.sendNotification("exit");
+    expect(await other.ended).toBe(0);
+  });
+
   test("a typed blank asks for completions behind `->` and `:` only", async () => {
     const text =
       "flow 1 a\n\nnode b: log\nnode d: log\n\nb -> \n\nnode e: log {\n  message = \n}\n\nnode c: ";

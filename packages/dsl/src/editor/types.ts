@@ -115,6 +115,11 @@ export interface Completion {
   readonly from: number;
   readonly to: number;
   readonly insert: string;
+  /**
+   * More than `insert`, for editors that can fill in places: a snippet in the syntax of the Language Server Protocol, such as
+   * `input ${1:name}: ${2:string}`. Lines after the first are indented as in a file; an editor adds the indentation of the line.
+   */
+  readonly snippet?: string;
   /** One line: a type or a signature. */
   readonly detail?: string;
   /** Plain text. */

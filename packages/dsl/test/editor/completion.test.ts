@@ -271,6 +271,13 @@ test("in a string it replaces all of its text, and closes it", () => {
   expect(made(box, "box 7")).toBe(box.replace("¦", ""));
 });
 
+test("a block is a snippet where nothing stands behind it", () => {
+  const node = at(`${HEAD}no¦`).find(({ label }) => label === "node");
+  expect(node).toMatchObject({ insert: "node", snippet: "node ${1:name}: ${2:type} {\n  $0\n}" });
+  const before = at(`${HEAD}no¦ a: log`).find(({ label }) => label === "node");
+  expect(before?.snippet).toBeUndefined();
+});
+
 test("the header comes first in a file without one", () => {
   expect(at("¦")[0]?.label).toBe("flow");
 });
@@ -290,6 +297,11 @@ function slips(text: string): number {
   return parseFlow(text).diagnostics.filter(({ code }) => /^FLOW[01]/.test(code)).length;
 }
 
+/** A snippet whose places keep their texts. */
+function filled(snippet: string): string {
+  return snippet.replaceAll(/\$\{\d+:([^}]*)\}|\$0/g, (_, shown: string = "") => shown);
+}
+
 /**
  * Applies a completion of each place; what is written in the place of something, or into a value, adds no slip when the item had
  * none.
@@ -301,12 +313,17 @@ function check(text: string, offsets: Iterable<number>, r: Random): number {
   for (const offset of offsets) {
     const found = completionsAt(reading, offset);
     if (found.length === 0) continue;
-    const { from, to, insert, label, kind } = r.pick(found);
+    const { from, to, insert, snippet, label, kind } = r.pick(found);
     expect(from).toBeLessThanOrEqual(offset);
     expect(to).toBeGreaterThanOrEqual(offset);
     // The first word of a new item or member is not all of it.
     const [line = ""] = text.slice(text.lastIndexOf("\n", from - 1) + 1).split("\n");
     const isAlone = line.trim() === text.slice(from, to);
+    if (snippet !== undefined) {
+      const made = applyEdits(text, [{ from, to, text: filled(snippet) }]);
+      expect(slips(made), `${snippet} at ${offset} of ${text}`).toBeLessThanOrEqual(before);
+      applied += 1;
+    }
     const isBegun = from < to ? !isAlone : isInValue(reading.items, offset) && kind !== "property";
     const item = reading.items.find(({ start, end }) => start <= offset && offset <= end);
     if (!isBegun || item === undefined || isSlipped(text, item)) continue;

@@ -25,6 +25,7 @@ export interface Offer {
   readonly rank: number;
   /** Default: the label. */
   readonly insert?: string | undefined;
+  readonly snippet?: string | undefined;
   readonly detail?: string | undefined;
   readonly documentation?: (() => string | undefined) | undefined;
   readonly deprecated?: boolean | undefined;
@@ -34,10 +35,11 @@ export interface Offer {
 
 /** The completion of an offer at the identifier around the cursor. */
 export function completion(context: CursorContext, offer: Offer): Completion {
-  const { label, kind, rank, insert = label, detail, documentation, deprecated } = offer;
+  const { label, kind, rank, insert = label, snippet, detail, documentation, deprecated } = offer;
   const { start: from, end: to } = offer.replaces ?? { start: context.from, end: context.to };
   return {
     ...{ label, kind, from, to, insert, rank },
+    ...(snippet !== undefined && { snippet }),
     ...(detail !== undefined && detail !== "" && { detail }),
     ...(documentation && { documentation: () => documentation() ?? "" }),
     ...(deprecated && { deprecated }),

@@ -19,6 +19,7 @@ import { describeType } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { type CursorContext, labelText } from "./context.ts";
 import { descriptionOf, type Offer, RANK } from "./offer.ts";
+import { blockSnippet } from "./snippets.ts";
 
 /**
  * At the start of an item: words of blocks, fields or attributes not yet set, nodes that an edge may leave. Where the item goes on
@@ -35,7 +36,8 @@ export function* itemOffers(context: CursorContext): Generator<Offer> {
     if (BLOCKS[keyword].in.includes(kind) && isOffered && isFree(keyword, context)) {
       // The header is offered as long as there is none.
       const rank = keyword === "flow" ? RANK.needed : RANK.plain;
-      yield { label: keyword, kind: "keyword", rank };
+      const snippet = rest === "" ? blockSnippet(keyword) : undefined;
+      yield { label: keyword, kind: "keyword", rank, snippet };
     }
   }
   const isEdge = takes(/^(?:->|\.)/);

@@ -179,6 +179,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl+/", "Show these keys"],
   ["Ctrl+Z, Ctrl+Y", "Undo and redo in the text; changes made in the picture, too"],
   ["Ctrl+Space", "Offer what may stand at the cursor"],
+  ["Tab, Escape", "In a block that was completed: go to its next place, or stop that"],
   ["F2", "Rename what the cursor is on, or the chosen node of the tree"],
   ["F12", "Go to the definition"],
   ["Alt+F1", "Say what the thing at the cursor is"],
