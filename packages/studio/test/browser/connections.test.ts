@@ -4,7 +4,8 @@ import { OAuth2Server } from "oauth2-mock-server";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
-import { startServer, type TestServerOptions } from "./server.ts";
+import { startServer } from "./server.ts";
+import { servicesAt } from "./services.ts";
 import { useStudio } from "./studio.ts";
 
 const SECRET = "the-secret-of-the-client";
@@ -26,35 +27,6 @@ async function startProvider() {
     },
   };
 }
-
-type Services = NonNullable<TestServerOptions["services"]>;
-
-const servicesAt = (origin: string): TestServerOptions => {
-  const service = (slug: string, title: string, auth: object) => ({
-    slug,
-    title,
-    summary: `What ${title} does.`,
-    serviceIntegration: {
-      baseUrl: "https://api.example",
-      auth,
-      operations: [{ id: "list", method: "GET", path: "/list" }],
-    },
-  });
-  return {
-    egress: { allow: [{ cidr: "127.0.0.0/8" }] },
-    services: [
-      service("tracker", "Tracker", {
-        scheme: "oauth2",
-        authorizeUrl: `${origin}/authorize`,
-        tokenUrl: `${origin}/token`,
-        revocationUrl: `${origin}/revoke`,
-        scopes: ["issues:read"],
-      }),
-      service("mailer", "Mailer", { scheme: "apiKey", in: "header", name: "X-Key" }),
-      service("clock", "Clock", { scheme: "none" }),
-    ] as unknown as Services,
-  };
-};
 
 const rowOf = (page: Page, title: string) =>
   page.getByRole("table", { name: "Services" }).getByRole("row").filter({ hasText: title });
