@@ -2,6 +2,7 @@
 import type { ExecutionEvent, Kind } from "@millrace/contracts";
 import { useEffect, useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
+import { NodeLog } from "../../state/node-log.ts";
 import type { RunSession } from "../../state/run-session.ts";
 import type { Moment } from "./moment.ts";
 
@@ -38,42 +39,57 @@ export interface NodeEvents {
   readonly error: unknown;
 }
 
-/** Follows a node. */
+/** Follows a node; another one is another component. What streams is added to what is known, and the log is read for what is missing. */
 export function useNodeEvents(session: RunSession, moment: Moment, path: string): NodeEvents {
   const { log, runId } = session;
   session.ofNode(path).value;
-  const { since } = log;
   const { at } = moment.shown.value;
-  const [read, setRead] = useState<NodeEvents>(NOTHING);
+  const [known] = useState(() => new NodeLog(path));
+  const [error, setError] = useState<unknown>(undefined);
+  const [, redraw] = useState(0);
+  known.follow(log);
+  const { end } = known;
+  const isBehind = end < log.since;
   useEffect(() => {
-    setRead(NOTHING);
-    if (since === 0) return undefined;
+    if (!isBehind) return undefined;
     const stop = new AbortController();
-    readAll(runId, path, since, stop.signal).then(
-      (events) => setRead({ events, error: undefined }),
-      (error: unknown) => {
-        if (!stop.signal.aborted) setRead({ events: [], error });
+    const until = log.since;
+    readAll({ runId, node: path, after: end, until, signal: stop.signal }).then(
+      (events) => {
+        if (stop.signal.aborted) return;
+        known.add(events, until);
+        setError(undefined);
+        redraw((turn) => turn + 1);
+      },
+      (failure: unknown) => {
+        if (!stop.signal.aborted) setError(failure);
       },
     );
     return () => stop.abort();
-  }, [runId, path, since]);
-  const streamed = log.ofNode(path);
-  const all = read.events.length === 0 ? streamed : [...read.events, ...streamed];
+  }, [runId, path, isBehind, end]);
+  const all = isBehind ? [...known.events, ...log.ofNode(path)] : known.events;
   const events = at === undefined ? all : all.filter(({ seq }) => seq <= at);
-  return { events, error: read.error };
+  return { events, error };
 }
 
-const NOTHING: NodeEvents = { events: [], error: undefined };
+/** A part of the log of a run that is read for one node: what comes after `after`, up to `until`. */
+interface Missing {
+  readonly runId: string;
+  readonly node: string;
+  readonly after: number;
+  readonly until: number;
+  readonly signal: AbortSignal;
+}
 
-/** Events of a node up to `until`. */
-async function readAll(
-  runId: string,
-  node: string,
-  until: number,
-  signal: AbortSignal,
-): Promise<readonly ExecutionEvent[]> {
+async function readAll({
+  runId,
+  node,
+  after: start,
+  until,
+  signal,
+}: Missing): Promise<readonly ExecutionEvent[]> {
   const events: ExecutionEvent[] = [];
-  let after = 0;
+  let after = start;
   for (let pages = 0; pages < MAX_PAGES; pages += 1) {
     const { items, nextCursor } = await backend.invoke(
       "get_run_events",
