@@ -41,7 +41,7 @@ async function answer({
   args,
 }: Extract<ToWorker, { kind: "ask" }>): Promise<void> {
   try {
-    const found = textId === undefined ? await free(args) : await ofText(textId, name, args);
+    const found = textId === undefined ? await free(name, args) : await ofText(textId, name, args);
     send({ id, answer: found });
   } catch (error) {
     const isStale = textId !== undefined && textId !== newest?.textId;
@@ -50,7 +50,11 @@ async function answer({
   }
 }
 
-async function free(args: readonly unknown[]): Promise<unknown> {
+async function free(name: string, args: readonly unknown[]): Promise<unknown> {
+  if (name === "picture") {
+    const { pictureOf } = await import("./pictures.ts"); // not the reading of texts, which a run does without
+    return pictureOf(...(args as Parameters<FreeQuestions["picture"]>));
+  }
   const { readValue } = await loaded();
   return readValue(...(args as Parameters<FreeQuestions["readValue"]>));
 }

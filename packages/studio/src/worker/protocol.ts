@@ -130,6 +130,8 @@ export interface TextQuestions {
 export interface FreeQuestions {
   /** The value that an expression means in a field, or in a policy of that name. */
   readValue(source: string, policy?: string): ReadValue;
+  /** The picture of a flow. */
+  picture(graph: FlowGraph): Picture;
 }
 
 /** A message to the worker. */

@@ -11,9 +11,9 @@ import {
   NODE_POLICY_NAMES,
   type Project,
 } from "@millrace/dsl/editor";
-import { drawFlow, layoutDrawing } from "@millrace/graph";
 import { findNode } from "../page/state/flow-nodes.ts";
 import { newNodeEdits } from "./new-node.ts";
+import { pictureOf } from "./pictures.ts";
 import type {
   FlowProblem,
   NodeReading,
@@ -72,8 +72,12 @@ export class TextReader {
       const isWhole = !diagnostics.some(
         ({ code, severity }) => severity === "error" && /^FLOW[01]/.test(code),
       );
-      const picture = layoutDrawing(drawFlow(graph), graph.layout);
-      return { graph, picture, isWhole, types: this.#analysis.interfaceTypes() };
+      return {
+        graph,
+        picture: pictureOf(graph),
+        isWhole,
+        types: this.#analysis.interfaceTypes(),
+      };
     },
     problems: async () => {
       const analysis = this.#analysis;

@@ -1,7 +1,8 @@
 /** The tree of a run: its nodes with their states, and the way along the edges between them. */
-import type { Drawing, DrawnEdge } from "@millrace/graph";
+import type { Picture } from "@millrace/graph";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { pictureOf } from "../../editor/picture.ts";
 import { NodeTree } from "../../parts/tree/node-tree.tsx";
 import { useValue } from "../../state/use-value.ts";
 import { useRun } from "./run-context.ts";
@@ -13,10 +14,10 @@ export function RunNodes(): ComponentChildren {
   const { view, revision, at } = moment.shown.value;
   const graph = session.graph.value;
   const isRepeat = session.run.value?.retryOf != null;
-  const edges = useValue(`${session.runId} ${graph !== undefined}`, async () => {
-    const { drawFlow } = await import("../../flow-picture.ts");
-    return graph === undefined ? [] : edgesOf(drawFlow(graph));
-  });
+  const { value: picture } = useValue(
+    `${session.runId} ${graph !== undefined}`,
+    async () => graph && pictureOf(graph),
+  );
   const items = useMemo(
     () => runItems({ graph, view, isRepeat }),
     [graph, view, revision, at, isRepeat],
@@ -27,7 +28,7 @@ export function RunNodes(): ComponentChildren {
         items={items}
         selected={node}
         onSelect={(path) => select(path)}
-        neighbours={(path, direction) => neighbourOf(edges.value ?? [], path, direction)}
+        neighbours={(path, direction) => picture && neighbourOf(picture, path, direction)}
         onOpen={() =>
           document.querySelector<HTMLElement>('.inspector [role="tab"][tabindex="0"]')?.focus()
         }
@@ -41,20 +42,15 @@ export function RunNodes(): ComponentChildren {
   );
 }
 
-/** All edges, also those of bodies. */
-function edgesOf({ nodes, edges }: Drawing): readonly DrawnEdge[] {
-  return [...edges, ...nodes.flatMap(({ body }) => (body === undefined ? [] : edgesOf(body)))];
-}
-
 /** Where an edge leads from a node, in the same item of its body. */
 function neighbourOf(
-  edges: readonly DrawnEdge[],
+  { lines }: Picture,
   path: string,
   direction: "next" | "previous",
 ): string | undefined {
   const here = flowPathOf(path);
-  const edge = edges.find(({ from, to }) => (direction === "next" ? from : to) === here);
-  if (edge === undefined) return undefined;
-  const target = direction === "next" ? edge.to : edge.from;
+  const [own, other] = direction === "next" ? (["from", "to"] as const) : (["to", "from"] as const);
+  const target = lines.find(({ edge }) => edge[own] === here)?.edge[other];
+  if (target === undefined) return undefined;
   return path.slice(0, path.length - idOf(path).length) + idOf(target);
 }

@@ -3,6 +3,7 @@ import type { CatalogEntry, FlowGraph, FlowInput, Json } from "@millrace/contrac
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { backend, invokeOnce } from "../../backend.ts";
+import { pictureOf } from "../../editor/picture.ts";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { RunDialog } from "../../parts/run-dialog.tsx";
@@ -127,11 +128,10 @@ async function nodesAgain(
   graph: FlowGraph,
   from: readonly string[],
 ): Promise<readonly NodeAgain[]> {
-  const { drawFlow } = await import("../../flow-picture.ts");
-  const { edges } = drawFlow(graph);
+  const { lines } = await pictureOf(graph);
   const reached = new Set(from);
   for (const id of reached) {
-    for (const edge of edges) if (edge.from === id) reached.add(edge.to);
+    for (const { edge } of lines) if (edge.from === id) reached.add(edge.to);
   }
   const entries = await everyItem((page) => backend.invoke("list_nodes", page));
   const effects = new Map(entries.map(({ type, effect }) => [type, effect]));
