@@ -1,7 +1,7 @@
 // Measures cases, each against a baseline of the same round: a round is a process of its own, a ratio the median over the rounds.
 // A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline; `goals`, the
 // most that it should be, which fail nothing; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
-// perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`) and `close`. `warmMs`: how long it runs before it
+// perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`, or with none) and `close`. `warmMs`: how long it runs before it
 // is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -13,14 +13,18 @@ const CELL = fileURLToPath(new URL("cell.js", import.meta.url));
 const CELL_MS = 300_000; // the slowest takes minutes on a busy machine
 
 /**
- * Runs the `cases` of `cases.js` in the folder `base`, all or those of `--workload <case>`; exits 1 when ours is past a bar, or a case
+ * Runs the `cases` of `cases.js` in the folder `base`, all or those of `--workload <case>`, also written `--only`; exits 1 when ours is past a bar, or a case
  * fails. `roundsOf`: rounds of a case, by default five, three with `--quick`.
  */
 export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5) }) {
   const { values } = parseArgs({
-    options: { quick: { type: "boolean" }, workload: { type: "string", multiple: true } },
+    options: {
+      quick: { type: "boolean" },
+      workload: { type: "string", multiple: true },
+      only: { type: "string", multiple: true },
+    },
   });
-  const { quick = false, workload } = values;
+  const { quick = false, only, workload = only } = values;
   const names = workload ?? Object.keys(cases).filter((name) => !(quick && cases[name].isLong));
   const unknown = names.find((name) => !Object.hasOwn(cases, name));
   if (unknown !== undefined) {
@@ -113,11 +117,10 @@ function cellsOf(row) {
   const { name, baseline, baselineValue, ours, isBytes, ratios, noise, facts, missing } = row;
   if (missing !== undefined) return [name, "–", "–", missing, "–", "–", "–"];
   const shown = (value) => (isBytes ? `${(value / 1e6).toFixed(1)} MB` : time(value));
-  const counted = facts.map(({ fact, value, bar, least, goal }) =>
-    bar === undefined
-      ? `${fact}: ${value}, at least ${least}`
-      : `${fact}: ${value}, bar ${bar}${goalOf(goal)}`,
-  );
+  const counted = facts.map(({ fact, value, bar, least, goal }) => {
+    if (bar !== undefined) return `${fact}: ${value}, bar ${bar}${goalOf(goal)}`;
+    return least === undefined ? `${fact}: ${value}` : `${fact}: ${value}, at least ${least}`;
+  });
   return [
     name,
     `${baseline} ${shown(baselineValue)}`,

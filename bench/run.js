@@ -1,5 +1,5 @@
 // Runs the cases of one bench and writes its results/latest.{json,md}.
-// Usage: node run.js <bench> [--quick] [--workload <case>]…   Exits 1 when ours is past a bar, or a case fails.
+// Usage: node run.js <bench> [--quick] [--workload | --only <case>]…   Exits 1 when ours is past a bar, or a case fails.
 import { runCases } from "./rounds.js";
 
 const [name] = process.argv.splice(2, 1);

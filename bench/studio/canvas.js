@@ -1,9 +1,9 @@
 // The canvas of the page alone, in Chromium: the test page of the studio, built as the page is.
 import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
-import { fileOf } from "@millrace/test-support/programs";
-import { chromium } from "playwright-core";
 import { build, defaultClientConditions } from "vite";
+import { addProbe } from "./probe.js";
+import { launchBrowser } from "./studio.js";
 
 const ROOT = fileURLToPath(new URL("../../packages/studio/test/browser/canvas/", import.meta.url));
 const TYPES = { html: "text/html", js: "text/javascript", css: "text/css" };
@@ -28,11 +28,9 @@ export async function openCanvas(count) {
     response.end(body);
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  const browser = await chromium.launch({
-    executablePath: fileOf("chromium"),
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-  });
+  const browser = await launchBrowser();
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.addInitScript(addProbe);
   await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
   await page.evaluate((nodes) => globalThis.guest.show(nodes), count);
   await page.waitForTimeout(1_000);
