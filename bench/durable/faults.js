@@ -223,7 +223,7 @@ async function keptOf(seed, env) {
   if (!existsSync(join(env.MILLRACE_HOME, "millrace.db"))) return undefined;
   const store = await openStore({ dir: env.MILLRACE_HOME, readonly: true });
   try {
-    const { items } = store.runs.list({ tags: { case: String(seed) }, limit: 2 });
+    const { items } = await store.runs.list({ tags: { case: String(seed) }, limit: 2 });
     if (items.length === 0) return undefined;
     const [{ runId }] = items;
     const lines = [];

@@ -51,7 +51,7 @@ function openCase(count, barMs) {
         let store;
         const ms = await timed(async () => {
           store = await openStore({ dir });
-          store.runs.live();
+          await store.runs.live();
         });
         await store.close();
         return ms;

@@ -170,7 +170,7 @@ export const runCases = {
             const ms = await timed(async () => {
               opened = await openStore({ dir });
               const executor = over(opened);
-              const after = opened.runs.summary("half").lastSeq;
+              const after = (await opened.runs.summary("half")).lastSeq;
               await executor.recover();
               for await (const page of executor.attach("half", { after })) {
                 if (page.some(({ kind }) => kind === "node.started")) break;

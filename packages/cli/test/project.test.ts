@@ -101,7 +101,7 @@ test.each([
 test("a backup is one file with everything that the store keeps, and never replaces one", async () => {
   const home = scratch();
   const store = await openStore({ dir: home });
-  store.templates.list();
+  await store.templates.list();
   await store.close();
   const cwd = scratch();
   const env = { MILLRACE_HOME: home };
@@ -118,7 +118,7 @@ test("a backup is one file with everything that the store keeps, and never repla
   const restored = scratch();
   writeFileSync(join(restored, "millrace.db"), readFileSync(join(cwd, "copy.db")));
   const opened = await openStore({ dir: restored, readonly: true });
-  expect(opened.templates.list()).toEqual([]);
+  expect(await opened.templates.list()).toEqual([]);
   await opened.close();
 });
 

@@ -243,7 +243,7 @@ export interface RecoveryReport {
 
 /** Runs flows and keeps them: what server and command line see of engine and journal. */
 export interface Executor {
-  readonly kind: "memory" | "sqlite" | "restate";
+  readonly kind: "memory" | "sqlite" | "postgres" | "restate";
   /** Whether `recover` is under way; absent: no. */
   readonly recovering?: boolean;
   /**

@@ -108,7 +108,7 @@ export interface ServiceConnections {
 /** A folder whose files are templates. Its methods are called in the turn of the templates. */
 export interface FlowFiles {
   /** Whether a template of this name has a file in the folder, or would get one. */
-  keeps(slug: string): boolean;
+  keeps(slug: string): Promise<boolean>;
   /** The template of the flow `name.flow`. */
   slugOf(name: string): string | undefined;
   /** Where a template of this folder comes from. */

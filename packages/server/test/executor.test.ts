@@ -84,7 +84,9 @@ describe.each([
     } as const;
     for (const runId of ["live", "queued"]) {
       await executor.start({ ...spec, runId });
-      const { planDigest, flowHash, graph, ...header } = store.runs.header(runId) as RunHeader;
+      const { planDigest, flowHash, graph, ...header } = (await store.runs.header(
+        runId,
+      )) as RunHeader;
       expect(graph).toEqual(sleep.graph);
       expect(header).toEqual({
         runId,
@@ -105,7 +107,7 @@ describe.each([
     const { executor, store } = await build();
     const request = { scope: "s", key: "k", fingerprint: Buffer.from("f") };
     const { runId } = await executor.start(hello, { request });
-    expect(store.idempotency.find(request)).toEqual({
+    expect(await store.idempotency.find(request)).toEqual({
       state: "done",
       answer: { runId, status: "pending" },
     });
@@ -406,7 +408,7 @@ describe("a store that outlives its process", () => {
     const { executor, store } = over(await openStore({ dir: temporaryFolder() }));
     const { runId } = await executor.start(hello);
     await executor.close({ graceMs: 60_000 });
-    expect(store.runs.get(runId)).toMatchObject({ status: "succeeded" });
+    expect(await store.runs.get(runId)).toMatchObject({ status: "succeeded" });
   });
 
   test("finishes a cancel that was under way", async () => {
@@ -418,7 +420,7 @@ describe("a store that outlives its process", () => {
     await first.executor.close({ graceMs: 0 });
     // As a process leaves it that dies between the two events.
     const lease = await journal.lease(runId, "dying", 1);
-    const seq = first.store.runs.summary(runId)?.lastSeq ?? 0;
+    const seq = (await first.store.runs.summary(runId))?.lastSeq ?? 0;
     const event = {
       v: 1,
       kind: "run.cancelling",

@@ -405,7 +405,7 @@ test("a reader of few kinds leaves room for others while it passes over many eve
   );
   await run.text();
   const runId = run.headers.get("millrace-run-id") ?? "";
-  const pages = Math.floor((host.store.runs.summary(runId)?.lastSeq ?? 0) / 512);
+  const pages = Math.floor(((await host.store.runs.summary(runId))?.lastSeq ?? 0) / 512);
   expect(pages).toBeGreaterThan(4);
   let turns = 0;
   let isReading = true;

@@ -33,7 +33,7 @@ function runsInMemory() {
         }
       },
     },
-    summary(runId) {
+    async summary(runId) {
       const run = runs.get(runId);
       return run === undefined ? null : { ...run, lastSeq: run.log.length };
     },

@@ -52,8 +52,8 @@ test("of every schedule under every clock", { timeout: RUNS * 20_000 }, async ()
       }
       await clock.asleep();
       const { store } = server.host;
-      const fires = store.schedules.fires(id, 10_000);
-      const runs = store.runs.list({ trigger: "schedule", limit: 200 }).items;
+      const fires = await store.schedules.fires(id, 10_000);
+      const runs = (await store.runs.list({ trigger: "schedule", limit: 200 })).items;
       await server.close({ graceMs: 0 });
 
       const fireTimes = runs.map(({ source }) =>

@@ -302,12 +302,14 @@ describe("a fire time", () => {
     // No command deletes a template that is in use; another process may.
     await host.store.templates.delete("hello", 1);
     await clock.pass(MINUTE);
-    expect(host.store.schedules.fires(id, 9)).toMatchObject([{ outcome: "error", runId: null }]);
+    expect(await host.store.schedules.fires(id, 9)).toMatchObject([
+      { outcome: "error", runId: null },
+    ]);
     const lastError = expect.stringContaining("no template hello");
     expect(await call("get_schedule", { scheduleId: id })).toMatchObject({ lastError });
     await call("save_template", { slug: "hello", dsl: HELLO });
     await clock.pass(MINUTE);
-    expect(host.store.schedules.fires(id, 9)).toMatchObject([
+    expect(await host.store.schedules.fires(id, 9)).toMatchObject([
       { outcome: "started" },
       { outcome: "error" },
     ]);

@@ -5,8 +5,6 @@ export {
   type OpenStoreOptions,
   openMemoryStore,
   openStore,
-  type Store,
-  type Tables,
 } from "./open-store.ts";
 export type { RetentionLimits, RetentionReport } from "./retention/retention.ts";
 export { type RetentionOptions, startRetention } from "./retention/start-retention.ts";
@@ -14,6 +12,7 @@ export type { ConfirmationQuery, Confirmations } from "./runs/confirmations.ts";
 export type { Cursors } from "./runs/cursor.ts";
 export type { Feed } from "./runs/feed.ts";
 export type { Runs } from "./runs/runs.ts";
+export type { Condition } from "./sql/port.ts";
 export type { DriverName } from "./sqlite/driver.ts";
 export type {
   Fault,
@@ -23,6 +22,7 @@ export type {
   SqlValue,
   Stmt,
 } from "./sqlite/sqlite-port.ts";
+export type { Store, Tables } from "./store.ts";
 export type { ConnectionRow, Connections } from "./tables/connections.ts";
 export type { Hubs } from "./tables/hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";
@@ -30,4 +30,3 @@ export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./t
 export type { SettingsTable } from "./tables/settings.ts";
 export type { NewTemplate, Templates } from "./tables/templates.ts";
 export type { WebhookRow, Webhooks } from "./tables/webhooks.ts";
-export type { Condition } from "./writer/writer.ts";

@@ -77,16 +77,16 @@ describe.each([
   test("confirmations are listed by run and request, in pages of any size, and found one by one", async () => {
     const { confirmations, journal, runs } = await open();
     for (const seed of SEEDS) await appendAll(journal, logOf(seed));
-    const all = [...SEEDS]
-      .reverse()
-      .flatMap((seed) => runs.get(`r${seed}`)?.confirmations ?? [])
+    const found = await Promise.all([...SEEDS].reverse().map((seed) => runs.get(`r${seed}`)));
+    const all = found
+      .flatMap((run) => run?.confirmations ?? [])
       .filter(({ status }) => status === "approved");
     expect(all.length).toBeGreaterThan(2);
     for (const limit of [1, 2, 200]) {
       const listed = [];
       let cursor: string | undefined;
       do {
-        const page = confirmations.list({
+        const page = await confirmations.list({
           status: "approved",
           limit,
           ...(cursor === undefined ? {} : { cursor }),
@@ -97,11 +97,10 @@ describe.each([
       expect(listed).toEqual(all);
     }
     const [first] = all;
-    expect(confirmations.get(first?.runId ?? "", first?.id ?? "")).toEqual(first);
-    expect(confirmations.get(first?.runId ?? "", "k999")).toBeNull();
-    const { nextCursor } = confirmations.list({ status: "approved", limit: 1 });
-    const other = () =>
-      confirmations.list({ status: "rejected", limit: 1, cursor: nextCursor ?? "" });
-    expect(other).toThrow(expect.objectContaining({ code: "bad_cursor" }));
+    expect(await confirmations.get(first?.runId ?? "", first?.id ?? "")).toEqual(first);
+    expect(await confirmations.get(first?.runId ?? "", "k999")).toBeNull();
+    const { nextCursor } = await confirmations.list({ status: "approved", limit: 1 });
+    const other = confirmations.list({ status: "rejected", limit: 1, cursor: nextCursor ?? "" });
+    await expect(other).rejects.toMatchObject({ code: "bad_cursor" });
   });
 });

@@ -325,10 +325,10 @@ test("secret inputs are unreadable in the files and in a backup, and are there f
   for (const name of readdirSync(dir)) {
     expect([name, readFileSync(join(dir, name)).includes("hush-hush-hush")]).toEqual([name, false]);
   }
-  expect(store.runs.header("r1")?.inputs).toEqual(inputs);
+  expect((await store.runs.header("r1"))?.inputs).toEqual(inputs);
   expect((await store.journal.load("r1"))?.inputs).toEqual(inputs);
   const shown = { ...inputs, pin: "[redacted]" };
-  expect(store.runs.header("r1", { private: false })?.inputs).toEqual(shown);
+  expect((await store.runs.header("r1", { private: false }))?.inputs).toEqual(shown);
   expect((await store.journal.load("r1", { private: false }))?.inputs).toEqual(shown);
 });
 
@@ -354,8 +354,8 @@ test("with another key, what is private is refused by a sentence that names the 
   const store = await newStore({ dir });
   const refused = { code: "store_corrupt", message: expect.stringContaining('the file "key"') };
   await expect(store.journal.load("r1")).rejects.toMatchObject(refused);
-  expect(() => store.runs.header("r1")).toThrow('the file "key"');
-  expect(store.runs.header("r1", { private: false })?.graph).toEqual(graph);
+  await expect(store.runs.header("r1")).rejects.toThrow('the file "key"');
+  expect((await store.runs.header("r1", { private: false }))?.graph).toEqual(graph);
 });
 
 test("an owner of an earlier opening is fenced off; a run that it held is free at once", async () => {

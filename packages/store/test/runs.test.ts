@@ -19,10 +19,10 @@ async function storeOf(count: number): Promise<Store> {
   return store;
 }
 
-function walk(store: Store, query: RunQuery): string[] {
+async function walk(store: Store, query: RunQuery): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = null, pages = 0; pages < 100; pages += 1) {
-    const page = store.runs.list(cursor === null ? query : { ...query, cursor });
+    const page = await store.runs.list(cursor === null ? query : { ...query, cursor });
     expect(page.items.length).toBeLessThanOrEqual(query.limit);
     ids.push(...page.items.map(({ runId }) => runId));
     cursor = page.nextCursor;
@@ -39,26 +39,28 @@ describe("the list of runs", () => {
     const wanted = range(15)
       .reverse()
       .map((seed) => `r${seed}`);
-    for (const limit of [1, 2, 7, 15, 16, 200]) expect(walk(store, { limit })).toEqual(wanted);
+    for (const limit of [1, 2, 7, 15, 16, 200])
+      expect(await walk(store, { limit })).toEqual(wanted);
   });
 
   test("takes what fits the filter", async () => {
     const store = await storeOf(12);
     await store.journal.create(startRun(13));
     const ids = (query: Omit<RunQuery, "limit">) => walk(store, { ...query, limit: 2 });
-    expect(ids({ tags: { parity: "even" } })).toEqual(["r12", "r10", "r8", "r6", "r4", "r2"]);
-    expect(ids({ tags: { parity: "even", seed: "4" } })).toEqual(["r4"]);
-    expect(ids({ trigger: "cli" })).toEqual(["r12", "r9", "r6", "r3"]);
-    expect(ids({ status: ["pending"] })).toEqual(["r13"]);
-    expect(ids({ since: "2026-03-01T00:00:01Z", until: "2026-03-01T00:00:02Z" })).toEqual([
+    expect(await ids({ tags: { parity: "even" } })).toEqual(["r12", "r10", "r8", "r6", "r4", "r2"]);
+    expect(await ids({ tags: { parity: "even", seed: "4" } })).toEqual(["r4"]);
+    expect(await ids({ trigger: "cli" })).toEqual(["r12", "r9", "r6", "r3"]);
+    expect(await ids({ status: ["pending"] })).toEqual(["r13"]);
+    expect(await ids({ since: "2026-03-01T00:00:01Z", until: "2026-03-01T00:00:02Z" })).toEqual([
       "r6",
       "r5",
       "r4",
       "r3",
     ]);
-    expect(ids({ template: "nothing" })).toEqual([]);
+    expect(await ids({ template: "nothing" })).toEqual([]);
     const states = ["succeeded", "failed", "cancelled"] as const;
-    expect(states.flatMap((state) => ids({ status: [state] })).sort()).toEqual(
+    const ended = await Promise.all(states.map((state) => ids({ status: [state] })));
+    expect(ended.flat().sort()).toEqual(
       range(12)
         .map((seed) => `r${seed}`)
         .sort(),
@@ -67,7 +69,7 @@ describe("the list of runs", () => {
 
   test("a cursor that was changed, made up, or is of another filter is refused", async () => {
     const store = await storeOf(5);
-    const cursor = store.runs.list({ limit: 2 }).nextCursor ?? "";
+    const cursor = (await store.runs.list({ limit: 2 })).nextCursor ?? "";
     const bad = [
       "",
       "x",
@@ -78,13 +80,14 @@ describe("the list of runs", () => {
       "x".repeat(5_000),
     ];
     for (const each of bad) {
-      expect(() => store.runs.list({ limit: 2, cursor: each })).toThrow(StoreError);
-      expect(() => store.runs.list({ limit: 2, cursor: each })).toThrow(/cursor/);
+      await expect(store.runs.list({ limit: 2, cursor: each })).rejects.toThrow(StoreError);
+      await expect(store.runs.list({ limit: 2, cursor: each })).rejects.toThrow(/cursor/);
     }
-    expect(() => store.runs.list({ limit: 2, cursor, trigger: "api" })).toThrow(/cursor/);
+    await expect(store.runs.list({ limit: 2, cursor, trigger: "api" })).rejects.toThrow(/cursor/);
     const other = await storeOf(5);
-    expect(() => other.runs.list({ limit: 2, cursor })).toThrow(/cursor/);
-    for (const limit of [0, 201, 1.5]) expect(() => store.runs.list({ limit })).toThrow(RangeError);
+    await expect(other.runs.list({ limit: 2, cursor })).rejects.toThrow(/cursor/);
+    for (const limit of [0, 201, 1.5])
+      await expect(store.runs.list({ limit })).rejects.toThrow(RangeError);
   });
 });
 
@@ -92,7 +95,7 @@ describe("a run", () => {
   test("says what its log says", async () => {
     const store = await storeOf(20);
     for (const seed of range(20)) {
-      const run = store.runs.get(`r${seed}`);
+      const run = await store.runs.get(`r${seed}`);
       const log = (await linesOf(store.journal, `r${seed}`)).map((line) => parseEvent(line));
       expect(checkLog(log)).toEqual([]);
       const end = log.at(-1) as Extract<
@@ -117,7 +120,7 @@ describe("a run", () => {
         expect(run?.confirmations.find((each) => each.id === id)?.status).toBe(outcome);
       }
     }
-    expect(store.runs.get("nobody")).toBeNull();
+    expect(await store.runs.get("nobody")).toBeNull();
   });
 
   test("has at every moment the state that its log has then", async () => {
@@ -131,18 +134,18 @@ describe("a run", () => {
     for (const seed of [3, 5, 8]) {
       const { epoch } = await store.journal.create(startRun(seed));
       let state = "pending";
-      expect(store.runs.live()).toEqual([`r${seed}`]);
+      expect(await store.runs.live()).toEqual([`r${seed}`]);
       for (const [index, event] of logOf(seed).slice(0, -1).entries()) {
         await store.journal.append(`r${seed}`, index, [event], { epoch, sync: true });
         state = states[event.kind] ?? state;
-        expect(store.runs.list({ limit: 1 }).items[0]).toMatchObject({
+        expect((await store.runs.list({ limit: 1 })).items[0]).toMatchObject({
           status: state,
           lastSeq: index + 1,
         });
       }
       const log = logOf(seed);
       await store.journal.append(`r${seed}`, log.length - 1, log.slice(-1), { epoch, sync: true });
-      expect(store.runs.live()).toEqual([]);
+      expect(await store.runs.live()).toEqual([]);
     }
   });
 
@@ -178,8 +181,8 @@ describe("a run", () => {
     await store.templates.save(template, null);
     await store.journal.create(startRun(1, { template: "digest" }));
     await store.journal.create(startRun(2, { template: "digest" }));
-    expect(store.runs.get("r1")?.template).toEqual({ slug: "digest", version: 1 });
-    expect(store.runs.get("r2")?.template).toBeNull();
+    expect((await store.runs.get("r1"))?.template).toEqual({ slug: "digest", version: 1 });
+    expect((await store.runs.get("r2"))?.template).toBeNull();
   });
 });
 
@@ -212,11 +215,11 @@ describe("deleting", () => {
   test("pruning takes the ended runs that fit, and never a live one", async () => {
     const store = await storeOf(10);
     await store.journal.create(startRun(11));
-    const failed = walk(store, { limit: 50, status: ["failed"] }).length;
+    const failed = (await walk(store, { limit: 50, status: ["failed"] })).length;
     expect(await store.runs.prune({ status: ["failed"] })).toEqual({ deleted: failed });
     expect(await store.runs.prune({ before: "1999-01-01T00:00:00Z" })).toEqual({ deleted: 0 });
     expect(await store.runs.prune({})).toEqual({ deleted: 10 - failed });
-    expect(walk(store, { limit: 50 })).toEqual(["r11"]);
+    expect(await walk(store, { limit: 50 })).toEqual(["r11"]);
     await expect(store.runs.prune({ before: "yesterday" })).rejects.toThrow(RangeError);
   });
 });
@@ -233,7 +236,7 @@ describe("a run that is begun", () => {
     ];
     await Promise.all([stored, ...appended]);
     expect(await linesOf(store.journal, "r1")).toHaveLength(log.length);
-    expect(store.runs.list({ limit: 1, tags: { team: "a" } }).items[0]?.runId).toBe("r1");
+    expect((await store.runs.list({ limit: 1, tags: { team: "a" } })).items[0]?.runId).toBe("r1");
   });
 
   test("is refused with all that was appended to it when its id is taken", async () => {

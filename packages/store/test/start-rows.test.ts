@@ -25,16 +25,16 @@ describe.each([
   test("key, fire and run are there together", async () => {
     const store = await withSchedule();
     await store.journal.create(startRun(1), { request: request("a"), fire: FIRE });
-    expect(store.idempotency.find(request("a"))).toEqual({
+    expect(await store.idempotency.find(request("a"))).toEqual({
       state: "done",
       answer: { runId: "r1", status: "pending" },
     });
-    expect(store.idempotency.find(request("a", "others"))).toEqual({ state: "mismatch" });
-    expect(store.idempotency.find(request("b"))).toBeNull();
-    expect(store.schedules.fires("sch_1", 9)).toEqual([
+    expect(await store.idempotency.find(request("a", "others"))).toEqual({ state: "mismatch" });
+    expect(await store.idempotency.find(request("b"))).toBeNull();
+    expect(await store.schedules.fires("sch_1", 9)).toEqual([
       { fireTime: 1_000, outcome: "started", runId: "r1" },
     ]);
-    expect(store.schedules.get("sch_1")).toMatchObject({ lastFire: 1_000, nextAt: 2_000 });
+    expect(await store.schedules.get("sch_1")).toMatchObject({ lastFire: 1_000, nextAt: 2_000 });
   });
 
   test.each<[string, StartRows, string]>([
@@ -45,9 +45,9 @@ describe.each([
     const store = await withSchedule();
     await store.journal.create(startRun(1), { request: request("a"), fire: FIRE });
     await expect(store.journal.create(startRun(2), rows)).rejects.toMatchObject({ code });
-    expect(store.runs.get("r2")).toBeNull();
-    expect(store.idempotency.find(request("b"))).toBeNull();
-    expect(store.schedules.fires("sch_1", 9)).toHaveLength(1);
+    expect(await store.runs.get("r2")).toBeNull();
+    expect(await store.idempotency.find(request("b"))).toBeNull();
+    expect(await store.schedules.fires("sch_1", 9)).toHaveLength(1);
   });
 
   test("a run id that is taken leaves the key free and the fire undone", async () => {
@@ -55,8 +55,8 @@ describe.each([
     await store.journal.create(startRun(1));
     const again = store.journal.create(startRun(1), { request: request("a"), fire: FIRE });
     await expect(again).rejects.toMatchObject({ code: "run_exists" });
-    expect(store.idempotency.find(request("a"))).toBeNull();
-    expect(store.schedules.fires("sch_1", 9)).toEqual([]);
+    expect(await store.idempotency.find(request("a"))).toBeNull();
+    expect(await store.schedules.fires("sch_1", 9)).toEqual([]);
   });
 
   test("a run remembers all that it was created with", async () => {
@@ -72,9 +72,9 @@ describe.each([
       options: { timeoutMs: 5, confirm: "approve", from: ["a"] },
     });
     await store.journal.create(header);
-    expect(store.runs.header("r1")).toEqual(header);
-    expect(store.runs.header("r2")).toBeNull();
-    expect(store.runs.get("r1")).toMatchObject({
+    expect(await store.runs.header("r1")).toEqual(header);
+    expect(await store.runs.header("r2")).toBeNull();
+    expect(await store.runs.get("r1")).toMatchObject({
       status: "pending",
       flow: { hash: "sha256:ff" },
       template: { slug: "digest", version: 7 },
@@ -82,6 +82,6 @@ describe.each([
       retryOf: "r0",
     });
     await store.journal.create(startRun(2));
-    expect(store.runs.header("r2")).toEqual(startRun(2));
+    expect(await store.runs.header("r2")).toEqual(startRun(2));
   });
 });

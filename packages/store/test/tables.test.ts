@@ -27,7 +27,7 @@ describe("schedules", () => {
     const again = (await newStore({ dir })).schedules;
     expect(await again.fire("s", fire)).toBe(false);
     expect(await again.fire("s", { ...fire, fireTime: BEGIN - 1 })).toBe(false);
-    expect(again.get("s")).toEqual({
+    expect(await again.get("s")).toEqual({
       id: "s",
       body: { cron: "* * * * *" },
       enabled: true,
@@ -42,8 +42,8 @@ describe("schedules", () => {
       error: "no template",
     } as const;
     expect(await again.fire("s", error)).toBe(true);
-    expect(again.get("s")).toMatchObject({ nextAt: null, lastError: "no template" });
-    expect(again.fires("s", 10)).toEqual([
+    expect(await again.get("s")).toMatchObject({ nextAt: null, lastError: "no template" });
+    expect(await again.fires("s", 10)).toEqual([
       { fireTime: BEGIN + 60_000, outcome: "error", runId: null },
       { fireTime: BEGIN, outcome: "started", runId: "r1" },
     ]);
@@ -58,9 +58,15 @@ describe("schedules", () => {
     await put("a", BEGIN - 5);
     await put("off", BEGIN - 9, false);
     await put("never", null);
-    expect(schedules.due(BEGIN).map(({ id }) => id)).toEqual(["a", "b"]);
-    expect(schedules.nextDue()).toBe(BEGIN - 5);
-    expect(schedules.list().map(({ id }) => id)).toEqual(["a", "b", "late", "never", "off"]);
+    expect((await schedules.due(BEGIN)).map(({ id }) => id)).toEqual(["a", "b"]);
+    expect(await schedules.nextDue()).toBe(BEGIN - 5);
+    expect((await schedules.list()).map(({ id }) => id)).toEqual([
+      "a",
+      "b",
+      "late",
+      "never",
+      "off",
+    ]);
     expect(await schedules.delete("a")).toBe(true);
     expect(await schedules.delete("a")).toBe(false);
     const fire = { fireTime: BEGIN, outcome: "missed", nextAt: null } as const;
@@ -89,7 +95,7 @@ describe("fire times that wait", () => {
     await waitFor(first.schedules, BEGIN + 2);
     await first.close();
     const { schedules, journal, runs } = await newStore({ dir });
-    expect(schedules.waiting()).toEqual([
+    expect(await schedules.waiting()).toEqual([
       one,
       { scheduleId: "t", fireTime: BEGIN + 1 },
       { scheduleId: "s", fireTime: BEGIN + 2 },
@@ -105,19 +111,22 @@ describe("fire times that wait", () => {
       "already_fired",
       "started",
     ]);
-    const [started] = runs.live();
-    expect(schedules.fires("s", 9)).toContainEqual({
+    const [started] = await runs.live();
+    expect(await schedules.fires("s", 9)).toContainEqual({
       fireTime: BEGIN,
       outcome: "started",
       runId: started,
     });
-    expect([schedules.liveRun("s"), schedules.liveRun("t")]).toEqual([started, null]);
+    expect([await schedules.liveRun("s"), await schedules.liveRun("t")]).toEqual([started, null]);
     const second = { scheduleId: "s", fireTime: BEGIN + 2 };
     expect(await schedules.drop(second, { outcome: "error", error: "no template" })).toBe(true);
     expect(await schedules.drop(second, { outcome: "error" })).toBe(false);
     expect(await schedules.drop(one, { outcome: "skipped" })).toBe(false);
-    expect(schedules.get("s")).toMatchObject({ lastError: "no template", lastFire: BEGIN + 2 });
-    expect(schedules.waiting()).toEqual([{ scheduleId: "t", fireTime: BEGIN + 1 }]);
+    expect(await schedules.get("s")).toMatchObject({
+      lastError: "no template",
+      lastFire: BEGIN + 2,
+    });
+    expect(await schedules.waiting()).toEqual([{ scheduleId: "t", fireTime: BEGIN + 1 }]);
   });
 
   test("are dropped with their schedule, and when it is disabled", async () => {
@@ -127,8 +136,10 @@ describe("fire times that wait", () => {
     await waitFor(schedules, BEGIN, "t");
     await schedules.put({ id: "s", body: null, enabled: false, nextAt: null });
     await schedules.delete("t");
-    expect(schedules.waiting()).toEqual([]);
-    expect(schedules.fires("s", 9)).toEqual([{ fireTime: BEGIN, outcome: "skipped", runId: null }]);
+    expect(await schedules.waiting()).toEqual([]);
+    expect(await schedules.fires("s", 9)).toEqual([
+      { fireTime: BEGIN, outcome: "skipped", runId: null },
+    ]);
   });
 });
 
@@ -176,7 +187,7 @@ test("settings are set and taken away together, and outlive the process", async 
   await first.settings.set({ "run.concurrency": 8, gone: undefined });
   await first.close();
   const { settings } = await newStore({ dir });
-  expect(settings.all()).toEqual({ "ai.defaultModels": { a: "b" }, "run.concurrency": 8 });
+  expect(await settings.all()).toEqual({ "ai.defaultModels": { a: "b" }, "run.concurrency": 8 });
 });
 
 describe("templates", () => {
@@ -197,7 +208,7 @@ describe("templates", () => {
   test("another graph is a new version; versions never change; the same graph makes none", async () => {
     let time = BEGIN;
     const { templates } = await newStore({ now: () => time });
-    expect(templates.get("digest")).toBeNull();
+    expect(await templates.get("digest")).toBeNull();
     const one = await templates.save({ ...base, ...flow(1) }, null);
     expect(one).toMatchObject({
       ...base,
@@ -218,15 +229,17 @@ describe("templates", () => {
       version: 3,
       ...flow(1),
     });
-    expect(templates.versions("digest").map(({ version }) => version)).toEqual([3, 2, 1]);
-    expect(templates.version("digest", 1)).toEqual({
+    expect((await templates.versions("digest")).map(({ version }) => version)).toEqual([3, 2, 1]);
+    expect(await templates.version("digest", 1)).toEqual({
       slug: "digest",
       version: 1,
       createdAt: new Date(BEGIN).toISOString(),
       ...flow(1),
     });
-    expect(templates.version("digest", 4)).toBeNull();
-    expect(templates.list().map(({ slug, version }) => [slug, version])).toEqual([["digest", 3]]);
+    expect(await templates.version("digest", 4)).toBeNull();
+    expect((await templates.list()).map(({ slug, version }) => [slug, version])).toEqual([
+      ["digest", 3],
+    ]);
   });
 
   test("who has seen an older version saves and deletes nothing", async () => {
@@ -238,10 +251,10 @@ describe("templates", () => {
     expect(await templates.save({ ...base, ...flow(4) }, null)).toBeNull();
     expect(await templates.save({ ...base, ...flow(4) }, 7)).toBeNull();
     expect(await templates.delete("digest", 7)).toBe(false);
-    expect(templates.versions("digest")).toHaveLength(1);
+    expect(await templates.versions("digest")).toHaveLength(1);
     expect(await templates.delete("digest", 1)).toBe(true);
-    expect(templates.get("digest")).toBeNull();
-    expect(templates.versions("digest")).toEqual([]);
+    expect(await templates.get("digest")).toBeNull();
+    expect(await templates.versions("digest")).toEqual([]);
     expect(await templates.save({ ...base, ...flow(5) }, null)).toMatchObject({ version: 1 });
   });
 
@@ -281,27 +294,30 @@ test("hubs keep their index, whose serial never falls", async () => {
     await hubs.setIndex("h", { ...taken, serial: 2, items: [item, { ...item, id: "b" }] }),
   ).toBe(true);
   expect(await hubs.setIndex("h", { ...taken, serial: 1, items: [] })).toBe(false);
-  expect(hubs.items("h").map(({ id }) => id)).toEqual(["a", "b"]);
-  expect(hubs.get("h")).toEqual({ ...hub, ...taken, serial: 2 });
+  expect((await hubs.items("h")).map(({ id }) => id)).toEqual(["a", "b"]);
+  expect(await hubs.get("h")).toEqual({ ...hub, ...taken, serial: 2 });
   await hubs.put({ ...hub, enabled: false, serial: 0 });
-  expect(hubs.get("h")).toEqual({ ...hub, enabled: false, serial: 2 });
+  expect(await hubs.get("h")).toEqual({ ...hub, enabled: false, serial: 2 });
   expect(await hubs.setIndex("h", { ...taken, serial: 2, items: [item] })).toBe(true);
-  expect(hubs.items("h")).toEqual([item]);
+  expect(await hubs.items("h")).toEqual([item]);
   await hubs.put(hub, { index: "drop" });
-  expect([hubs.get("h"), hubs.items("h")]).toEqual([hub, []]);
+  expect([await hubs.get("h"), await hubs.items("h")]).toEqual([hub, []]);
   expect(await hubs.delete("h")).toBe(true);
   expect(await hubs.delete("h")).toBe(false);
-  expect([hubs.list(), hubs.items("h")]).toEqual([[], []]);
+  expect([await hubs.list(), await hubs.items("h")]).toEqual([[], []]);
 });
 
 test("a webhook is found by the hash of its token", async () => {
   const { webhooks } = await newStore();
   const webhook = { id: "w", tokenHash: "aa", body: { template: "digest" } };
   await webhooks.put(webhook);
-  expect(webhooks.byTokenHash("aa")).toEqual(webhook);
+  expect(await webhooks.byTokenHash("aa")).toEqual(webhook);
   await webhooks.put({ ...webhook, tokenHash: "bb" });
-  expect([webhooks.byTokenHash("aa"), webhooks.get("w")?.tokenHash]).toEqual([null, "bb"]);
-  expect(webhooks.list()).toHaveLength(1);
+  expect([await webhooks.byTokenHash("aa"), (await webhooks.get("w"))?.tokenHash]).toEqual([
+    null,
+    "bb",
+  ]);
+  expect(await webhooks.list()).toHaveLength(1);
   expect(await webhooks.delete("w")).toBe(true);
   expect(await webhooks.delete("w")).toBe(false);
 });
@@ -319,7 +335,7 @@ test("of many calls with one signature one starts a run, until it is forgotten",
   const said = await Promise.all(seeds.map(start));
   expect(said.filter((each) => each === "started")).toHaveLength(1);
   expect(said.filter((each) => each === "signature_used")).toHaveLength(CALLERS - 1);
-  expect(runs.live()).toHaveLength(1);
+  expect(await runs.live()).toHaveLength(1);
   time += 299_999;
   expect(await start(100)).toBe("signature_used");
   time += 1;
@@ -333,7 +349,7 @@ test("connections keep their status and nothing secret", async () => {
   await connections.put(mail);
   await connections.put({ ...mail, slug: "crm", scope: null, expiresAt: null });
   await connections.put({ ...mail, status: "expired" });
-  expect(connections.list()).toEqual([
+  expect(await connections.list()).toEqual([
     { ...mail, slug: "crm", scope: null, expiresAt: null },
     { ...mail, status: "expired" },
   ]);

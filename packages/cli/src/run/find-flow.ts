@@ -48,7 +48,7 @@ export async function storedTemplate(
   try {
     const store = await openStore({ dir, readonly: true });
     try {
-      const template = store.templates.get(slug);
+      const template = await store.templates.get(slug);
       if (template !== null) return template;
     } finally {
       await store.close();

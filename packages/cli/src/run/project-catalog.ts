@@ -156,8 +156,11 @@ async function storedFlows(dir: string): Promise<ReadonlyMap<string, string>> {
   try {
     const store = await openStore({ dir, readonly: true });
     try {
-      const slugs = store.templates.list().map(({ slug }) => slug);
-      return new Map(slugs.map((slug) => [slug, store.templates.get(slug)?.dsl ?? ""]));
+      const texts = new Map<string, string>();
+      for (const { slug } of await store.templates.list()) {
+        texts.set(slug, (await store.templates.get(slug))?.dsl ?? "");
+      }
+      return texts;
     } finally {
       await store.close();
     }

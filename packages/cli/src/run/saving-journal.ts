@@ -21,7 +21,7 @@ export async function openSaving(
   const { dir } = config.credentials;
   const store = await openStore({
     dir,
-    keepsContent: () => store.settings.all()["ai.keepContent"] !== false,
+    keepsContent: async () => (await store.settings.all())["ai.keepContent"] !== false,
   });
   return {
     connections: store.connections,

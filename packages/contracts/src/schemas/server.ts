@@ -75,7 +75,7 @@ export const metaSchema = z.strictObject({
     webhooks: z.boolean(),
     models: z.boolean(),
     credentialStore: z.string().nullable().describe("The one in use; null: none."),
-    executor: z.enum(["memory", "sqlite", "restate"]),
+    executor: z.enum(["memory", "sqlite", "postgres", "restate"]),
   }),
   draining: z
     .boolean()

@@ -228,7 +228,7 @@ async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport
   let finished = 0;
   let cancelled = 0;
   for (const runId of runIds) {
-    const run = host.store.runs.summary(runId);
+    const run = await host.store.runs.summary(runId);
     if (run?.status === "cancelled") cancelled += 1;
     else if (run !== null && isEnded(run.status)) finished += 1;
   }

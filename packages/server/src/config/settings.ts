@@ -26,15 +26,18 @@ const SETTINGS_SCHEMA: JsonSchema = settingsSchema.toJSONSchema({
   io: "input",
 }) as JsonSchema;
 
-const read = new WeakMap<SettingsTable, { readonly text: string; readonly settings: Settings }>();
+/** By what is stored, which is another object when it has changed. */
+const read = new WeakMap<Kept, Settings>();
+
+type Kept = Awaited<ReturnType<SettingsTable["all"]>>;
 
 /** The settings in force: what was set, else the defaults. What is stored is parsed when it has changed. */
-export function readSettings(table: SettingsTable): Settings {
-  const text = JSON.stringify(table.all());
-  const known = read.get(table);
-  if (known?.text === text) return known.settings;
-  const settings = settingsSchema.parse(keptIn(table));
-  read.set(table, { text, settings });
+export async function readSettings(table: Pick<SettingsTable, "all">): Promise<Settings> {
+  const kept = await table.all();
+  const known = read.get(kept);
+  if (known !== undefined) return known;
+  const settings = settingsSchema.parse(fitting(kept));
+  read.set(kept, settings);
   return settings;
 }
 
@@ -47,8 +50,8 @@ function updateSettings(
   { patch, ifMatch }: { readonly patch: JsonObject; readonly ifMatch?: string },
 ): Promise<Settings> {
   return inTurn(table, async () => {
-    checkConditions(readSettings(table), { ifMatch });
-    const next = mergePatch(keptIn(table), patch);
+    checkConditions(await readSettings(table), { ifMatch });
+    const next = mergePatch(fitting(await table.all()), patch);
     const parsed = settingsSchema.safeParse(next);
     if (!parsed.success) {
       const problems = parsed.error.issues.flatMap(problemsOf);
@@ -60,8 +63,7 @@ function updateSettings(
 }
 
 /** What was set and still fits: a value that this version does not take is as if it had never been set. */
-function keptIn(table: SettingsTable): Json {
-  const kept = table.all();
+function fitting(kept: Kept): Json {
   const patches = PATHS.flatMap((path) => {
     const value = kept[path.join(".")];
     if (value === undefined) return [];
@@ -125,7 +127,7 @@ export function runDefaults(
 }
 
 export const settingsHandlers: HandlerList = [
-  wire("get_settings", (_args, { host }) => tagged(readSettings(host.store.settings))),
+  wire("get_settings", async (_args, { host }) => tagged(await readSettings(host.store.settings))),
   wire("get_settings_schema", () => tagged(SETTINGS_SCHEMA)),
   wire("update_settings", async (args, { host }) =>
     tagged(await updateSettings(host.store.settings, args)),

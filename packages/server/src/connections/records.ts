@@ -39,10 +39,10 @@ export function memoryConnectionRecords(): ConnectionRecords {
 
 /** Records in the store of a server. */
 export function storedConnectionRecords(table: Connections): ConnectionRecords {
-  const all = () => table.list().map(recordOf);
+  const all = async () => (await table.list()).map(recordOf);
   return {
-    get: async (slug) => all().find((record) => record.slug === slug),
-    list: async () => all(),
+    get: async (slug) => (await all()).find((record) => record.slug === slug),
+    list: all,
     put: (record) => table.put(rowOf(record)),
     delete: async (slug) => void (await table.delete(slug)),
   };

@@ -114,7 +114,7 @@ async function startRun<T>(
   request: Request,
   work: (rows: Pick<StartRows, "request">) => Promise<T>,
 ): Promise<KeyedResult<T>> {
-  const seen = store.find(request);
+  const seen = await store.find(request);
   if (seen?.state === "working") await store.abandon(request.scope, request.key);
   else if (seen !== null && seen.state !== "new") return answerOf(seen);
   try {

@@ -202,8 +202,12 @@ export class LiveRun {
   }
 
   /** Resolves when the log so far makes this true, or nothing more follows. */
-  async until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue() && !this.log.ended) await this.log.changed();
+  async until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    for (;;) {
+      const changed = this.log.changed(); // before it is asked: the answer may take a while
+      if ((await isTrue()) || this.log.ended) return;
+      await changed;
+    }
   }
 
   /** Says that nothing follows here, whether the log is whole or not. */

@@ -85,7 +85,7 @@ export function createLocalExecutor(options: LocalExecutorOptions): LocalExecuto
 }
 
 class EngineExecutor implements LocalExecutor {
-  readonly kind: "memory" | "sqlite";
+  readonly kind: Store["kind"];
   readonly #engine: Engine;
   readonly #store: Store;
   readonly #options: LocalExecutorOptions & {
@@ -96,6 +96,8 @@ class EngineExecutor implements LocalExecutor {
   readonly #live: LiveRuns;
   /** Runs that are being taken up. */
   readonly #taking = new Map<string, Promise<void>>();
+  /** Ids of new runs that the store is asked about. */
+  readonly #checking = new Set<string>();
   #recovering = false;
   #closed: Promise<void> | undefined;
 
@@ -122,14 +124,14 @@ class EngineExecutor implements LocalExecutor {
     const compiled = await this.#plans.ofStart(spec.graph);
     if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
     const { plan } = compiled;
-    // From here to the queue nothing is awaited: what was checked stays true.
     this.#checkOpen();
     const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
     const isNew = spec.runId === undefined && spec.retryOf === undefined;
-    // Its readers keep an ended run: no other run may take its place, not even until the store refuses.
-    const isKnown = spec.runId !== undefined && this.#store.runs.summary(runId) !== null;
-    if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
-    const header = headerOf({ spec, plan, runId }, { engine: this.#engine, store: this.#store });
+    if (!isNew) await this.#checkRuns(spec);
+    // From here to the queue nothing is awaited: what was checked stays true.
+    this.#checkOpen();
+    if (this.#live.has(runId)) throw runExistsError(runId);
+    const header = headerOf({ spec, plan, runId }, this.#engine);
     const waits = !this.#live.hasPlace;
     const waiting = this.#live.waiting().length;
     if (waits && waiting >= this.#options.maxQueuedRuns) {
@@ -159,6 +161,26 @@ class EngineExecutor implements LocalExecutor {
     return { runId, status: "pending" };
   }
 
+  /**
+   * Throws for an id that a run has: its readers keep an ended run, so no other may take its place, not even until the store refuses.
+   * Throws for a run to retry that is not there.
+   */
+  async #checkRuns({ runId, retryOf }: RunSpec): Promise<void> {
+    if (runId !== undefined) {
+      if (this.#checking.has(runId)) throw runExistsError(runId); // a run of this id may begin and end while it is looked for
+      this.#checking.add(runId);
+      try {
+        const isKnown = (await this.#store.runs.summary(runId)) !== null;
+        if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
+      } finally {
+        this.#checking.delete(runId);
+      }
+    }
+    if (retryOf !== undefined && (await this.#store.runs.summary(retryOf)) === null) {
+      throwRunNotFound(retryOf);
+    }
+  }
+
   async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
     const live = this.#live.get(runId);
     if (live !== undefined && !live.isQueued) await live.entered;
@@ -167,7 +189,7 @@ class EngineExecutor implements LocalExecutor {
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
     const live = this.#live.get(runId);
-    if (live === undefined || live.log.ended) throw this.#notLive(runId);
+    if (live === undefined || live.log.ended) throw await this.#notLive(runId);
     if (live.isQueued) await this.#drop(live);
     else {
       await live.entered;
@@ -183,12 +205,13 @@ class EngineExecutor implements LocalExecutor {
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<readonly StoredEvent[], void> {
     const { after = 0, signal } = options;
+    const isKnown = this.#live.has(runId) || (await this.#store.runs.summary(runId)) !== null;
     const live = this.#live.get(runId);
     if (live !== undefined) {
       yield* live.log.read(after, signal);
       return;
     }
-    if (this.#store.runs.summary(runId) === null) throwRunNotFound(runId);
+    if (!isKnown) throwRunNotFound(runId);
     for await (const page of this.#store.journal.read(runId, after)) {
       if (signal?.aborted) return;
       yield page;
@@ -208,11 +231,9 @@ class EngineExecutor implements LocalExecutor {
     const report = { resumed: 0, parked: 0, failed: 0 };
     this.#recovering = true;
     try {
-      const left = this.#store.runs
-        .live()
-        .filter((runId) => !this.#live.has(runId))
-        .map((runId) => this.#store.runs.summary(runId))
-        .filter((run) => run !== null);
+      const ids = (await this.#store.runs.live()).filter((runId) => !this.#live.has(runId));
+      const found = await Promise.all(ids.map((runId) => this.#store.runs.summary(runId)));
+      const left = found.filter((run) => run !== null && run.endedAt === null) as RunSummary[];
       const queued = new Set(left.filter(({ lastSeq }) => lastSeq === 0));
       await inPool(RECOVERED_AT_ONCE, left, async (run) => {
         const became = await this.#takeUp(run);
@@ -244,7 +265,7 @@ class EngineExecutor implements LocalExecutor {
   async #takeUpOne(runId: string): Promise<void> {
     this.#checkOpen();
     if (this.#live.has(runId)) return;
-    const run = this.#store.runs.summary(runId) ?? throwRunNotFound(runId);
+    const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
     if (run.endedAt !== null) {
       throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
     }
@@ -391,8 +412,8 @@ class EngineExecutor implements LocalExecutor {
   }
 
   /** Why there is no live run with this id. */
-  #notLive(runId: string): ExecutorError {
-    const run = this.#store.runs.summary(runId) ?? throwRunNotFound(runId);
+  async #notLive(runId: string): Promise<ExecutorError> {
+    const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
     return run.endedAt === null
       ? runNotLocalError(runId)
       : new ExecutorError("state_conflict", "the run has ended", { state: run.status });

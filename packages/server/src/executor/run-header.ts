@@ -15,17 +15,16 @@ import {
   type RunOptions,
 } from "@millrace/engine";
 import type { Store } from "@millrace/store";
-import { refuse, runNotLocalError, throwRunNotFound } from "./errors.ts";
+import { refuse, runNotLocalError } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 
-/** The row of a new run. Throws `ExecutorError` `input_invalid`, `not_found` for a run to retry, `executor_unavailable`. */
+/** The row of a new run. Throws `ExecutorError` `input_invalid`, `executor_unavailable`. */
 export function headerOf(
   { spec, plan, runId }: { readonly spec: RunSpec; readonly plan: Plan; readonly runId: string },
-  { engine, store }: { readonly engine: Engine; readonly store: Store },
+  engine: Engine,
 ): RunHeader {
   const { inputs, template, tags, source, tokenId, retryOf } = spec;
   const { timeoutMs, onFailure, concurrency, confirm, from } = spec;
-  if (retryOf !== undefined && store.runs.summary(retryOf) === null) throwRunNotFound(retryOf);
   const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
   if (unknown !== undefined) {
     const message = `there is no node "${unknown}"`;
@@ -92,7 +91,7 @@ export interface TakeUpParts {
 export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveRun> {
   const { engine, store } = parts;
   const { runId, lastSeq } = run;
-  const header = store.runs.header(runId);
+  const header = await store.runs.header(runId);
   if (header === null) throw runNotLocalError(runId);
   const plan = await planOf(header, parts);
   const live = parts.add({ header, plan, lastSeq, state: run.status });

@@ -26,11 +26,11 @@ async function answer({ runId, live, store }: Addressee, signal: Confirm): Promi
   });
   if (reply !== undefined && (reply.ok || reply.code === "value_invalid")) return reply;
   // Another answer was first, and may be on its way to the store. An ended run no longer answers, but the store does.
-  const status = () => store.confirmations.get(runId, id)?.status;
+  const status = async () => (await store.confirmations.get(runId, id))?.status;
   if (reply !== undefined && reply.code !== "not_found") {
-    await live?.until(() => status() !== "requested");
+    await live?.until(async () => (await status()) !== "requested");
   }
-  const outcome = status();
+  const outcome = await status();
   if (outcome === undefined || outcome === "requested") return { ok: false, code: "not_found" };
   const code = outcome === "expired" ? "confirmation_expired" : "already_resolved";
   return { ok: false, code, outcome };
@@ -41,7 +41,7 @@ async function steer(
   { runId, live, store }: Addressee,
   kind: "pause" | "resume",
 ): Promise<SignalResult> {
-  if (live === undefined && store.runs.summary(runId) === null) {
+  if (live === undefined && (await store.runs.summary(runId)) === null) {
     return { ok: false, code: "not_found" };
   }
   const run = live?.run;

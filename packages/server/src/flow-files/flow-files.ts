@@ -114,8 +114,8 @@ class Files {
     else this.#parts.log.error({ err: error }, "flow.not_read");
   };
 
-  keeps(slug: string): boolean {
-    return this.#bySlug.has(slug) || this.#parts.store.templates.get(slug) === null;
+  async keeps(slug: string): Promise<boolean> {
+    return this.#bySlug.has(slug) || (await this.#parts.store.templates.get(slug)) === null;
   }
 
   slugOf(name: string): string | undefined {
@@ -139,7 +139,7 @@ class Files {
   }
 
   async write(slug: string, text: string): Promise<boolean> {
-    const entry = this.#bySlug.get(slug) ?? this.#newEntry(slug);
+    const entry = this.#bySlug.get(slug) ?? (await this.#newEntry(slug));
     if (entry === undefined) return false;
     const bytes = Buffer.from(text);
     const digest = digestOf(bytes);
@@ -176,7 +176,8 @@ class Files {
     }
     if (known?.seen === disk.digest || known?.problem?.digest === disk.digest) return;
     const flow = this.#read(disk);
-    const slug = known?.slug ?? this.#slugFor(stem, typeof flow === "string" ? undefined : flow);
+    const slug =
+      known?.slug ?? (await this.#slugFor(stem, typeof flow === "string" ? undefined : flow));
     const taken = this.#bySlug.get(slug);
     if (taken !== undefined && taken.file !== file) {
       this.#report(`${file} is not shown: ${taken.file} has the name ${slug}`);
@@ -198,7 +199,7 @@ class Files {
 
   async #save(slug: string, { text, ...flow }: ReadFlow): Promise<void> {
     const { templates } = this.#parts.store;
-    const current = templates.get(slug);
+    const current = await templates.get(slug);
     const isSame = current?.digest === flow.digest;
     const { name = flow.graph.title ?? slug, description = "", tags = [] } = current ?? {};
     await templates.save(
@@ -231,9 +232,9 @@ class Files {
   }
 
   /** The name of the file, unless a template of somewhere else has it: then with the mark of this folder. */
-  #slugFor(stem: string, flow: ReadFlow | undefined): string {
+  async #slugFor(stem: string, flow: ReadFlow | undefined): Promise<string> {
     const plain = slugFrom(stem);
-    const current = this.#parts.store.templates.get(plain);
+    const current = await this.#parts.store.templates.get(plain);
     if (current === null || this.#isOurs(current) || current.digest === flow?.digest) return plain;
     const short = this.#mark.slice(0, SHORT_DIGITS);
     return `${plain.slice(0, MAX_SLUG - SHORT_DIGITS - 1).replace(/-+$/, "")}-${short}`;
@@ -250,9 +251,11 @@ class Files {
   }
 
   /** A new template has a file of its name, unless that is the file of another one. */
-  #newEntry(slug: string): Entry | undefined {
+  async #newEntry(slug: string): Promise<Entry | undefined> {
     const file = fileOf(slug);
-    if (this.#parts.store.templates.get(slug) !== null || this.#byFile.has(file)) return undefined;
+    if ((await this.#parts.store.templates.get(slug)) !== null || this.#byFile.has(file)) {
+      return undefined;
+    }
     return { file, slug, seen: null };
   }
 

@@ -11,23 +11,25 @@ import { toProblems } from "./read-flow.ts";
 export function templatePort(templates: Templates): TemplatePort {
   return {
     async get(slug, version) {
-      const found = version === undefined ? templates.get(slug) : templates.version(slug, version);
+      const found =
+        version === undefined ? await templates.get(slug) : await templates.version(slug, version);
       return found === null ? null : { slug, version: found.version, graph: found.graph };
     },
   };
 }
 
 /** The run of a stored template, of its newest version where none is named; undefined: there is none. */
-export function specOfTemplate(
+export async function specOfTemplate(
   { templates, settings }: Pick<Store, "templates" | "settings">,
   { slug, version }: { readonly slug: string; readonly version?: number | undefined },
   more: Pick<RunSpec, "inputs" | "trigger" | "source" | "tags">,
-): RunSpec | undefined {
-  const flow = version === undefined ? templates.get(slug) : templates.version(slug, version);
+): Promise<RunSpec | undefined> {
+  const flow =
+    version === undefined ? await templates.get(slug) : await templates.version(slug, version);
   if (flow === null) return undefined;
   const { graph } = flow;
   const template = { slug, version: flow.version };
-  return { ...runDefaults(graph, readSettings(settings)), ...more, graph, template };
+  return { ...runDefaults(graph, await readSettings(settings)), ...more, graph, template };
 }
 
 /**
@@ -35,25 +37,23 @@ export function specOfTemplate(
  * several the first by slug. A digest finds the newest version that has it.
  */
 export function subflowPort(templates: Templates): SubflowPort {
-  const localSlug = (name: string): string | undefined => {
+  const localSlug = async (name: string): Promise<string | undefined> => {
     const [hub, item] = name.split(/\/(.*)/s);
     if (item === undefined) return name;
-    const from = templates
-      .list()
-      .find(({ source }) => source.kind === "hub" && source.hub === hub && source.item === item);
+    const from = (await templates.list()).find(
+      ({ source }) => source.kind === "hub" && source.hub === hub && source.item === item,
+    );
     return from?.slug;
   };
   return {
     async get({ slug: name, version, digest }) {
-      const slug = localSlug(name);
+      const slug = await localSlug(name);
       if (slug === undefined) return null;
       if (version === undefined && digest === undefined) return templates.get(slug);
-      const found = templates
-        .versions(slug)
-        .find(
-          (each) =>
-            (version ?? each.version) === each.version && (digest ?? each.digest) === each.digest,
-        );
+      const found = (await templates.versions(slug)).find(
+        (each) =>
+          (version ?? each.version) === each.version && (digest ?? each.digest) === each.digest,
+      );
       return found === undefined ? null : templates.version(slug, found.version);
     },
   };

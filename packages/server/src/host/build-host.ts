@@ -56,7 +56,8 @@ export async function openResources(
   const now = (): number => clock.now();
   try {
     const registry = registryOf(options, opened.extensions);
-    const keepsContent = (): boolean => readSettings(store.settings).ai.keepContent;
+    const keepsContent = async (): Promise<boolean> =>
+      (await readSettings(store.settings)).ai.keepContent;
     const store: Store =
       mode === "empty"
         ? openMemoryStore({ now, keepsContent })
@@ -128,7 +129,7 @@ export async function buildHost(
     hubModel: hubModels({ store }, folders),
     log: (level, text) => log[level]({}, text),
   });
-  const writes = store.kind === "sqlite" && store.condition === "ok";
+  const writes = store.kind !== "memory" && store.condition === "ok";
   const allowed = options.egress?.allow ?? [];
   const ai = createAi(options.ai.settings, {
     credentials: services.credentials,

@@ -18,12 +18,12 @@ import { itemsOf, knownHub } from "./stored-hubs.ts";
 
 export const hubHandlers: HandlerList = [
   wire("list_hubs", (page, { host }) => listHubs(host.store, page)),
-  wire("get_hub", ({ hubId }, { host }) => tagged(knownHub(host, hubId))),
+  wire("get_hub", async ({ hubId }, { host }) => tagged(await knownHub(host, hubId))),
   wire("add_hub", async (args, call) => {
     const { hubs } = call.host.store;
     const work = () =>
       inTurn(hubs, async () => {
-        if (hubs.get(args.id) !== null) {
+        if ((await hubs.get(args.id)) !== null) {
           throw new ProblemError("already_exists", { members: { resource: "hub" } });
         }
         const hub: Hub = { ...args, kind: "https", url: hubUrl(args.url) };
@@ -58,8 +58,8 @@ export const hubHandlers: HandlerList = [
   wire("sync_hub", (args, call) =>
     withTag(keyed(call, "sync_hub", args, () => syncHub(call.host, args.hubId))),
   ),
-  wire("list_hub_items", ({ hubId, ...page }, { host }) =>
-    pageOf(itemsOf(host, hubId), ({ id }) => id, page, {
+  wire("list_hub_items", async ({ hubId, ...page }, { host }) =>
+    pageOf(await itemsOf(host, hubId), ({ id }) => id, page, {
       store: host.store,
       filter: { list: "hub items", hubId },
     }),
@@ -77,7 +77,7 @@ function changeHub<T>(
   change: (current: Hub) => Promise<T>,
 ): Promise<T> {
   return inTurn(host.store.hubs, async () => {
-    const current = knownHub(host, id);
+    const current = await knownHub(host, id);
     if (current.kind === "dir") {
       throw new ProblemError("operator_required", {
         detail: "The hub is a folder of the operator, who changes it in the configuration",

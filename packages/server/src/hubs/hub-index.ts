@@ -60,7 +60,7 @@ const MAX_SIGNATURE_BYTES = 256; // base64 of 64 bytes, and room for line ends
 /** Takes the index. Throws `not_found`, `state_conflict` for a hub that is off, `hub_rejected`, `upstream_…`. */
 export async function syncHub(host: ServerHost, id: string): Promise<Hub> {
   const { hubs } = host.store;
-  const hub = knownHub(host, id);
+  const hub = await knownHub(host, id);
   if (!hub.enabled) throw new ProblemError("state_conflict", { members: { state: "disabled" } });
   const read = (path: string, maxBytes: number) => readHubFile(hub, { path, maxBytes }, host);
   const bytes = await read(INDEX, MAX_INDEX_BYTES);
@@ -70,7 +70,7 @@ export async function syncHub(host: ServerHost, id: string): Promise<Hub> {
   }
   const { serial, items } = readIndex(bytes);
   const synced = await inTurn(hubs, async () => {
-    const now = knownHub(host, id);
+    const now = await knownHub(host, id);
     if (now.url !== hub.url || now.publicKey !== hub.publicKey) return undefined;
     const syncedAt = new Date(host.now()).toISOString();
     if (await hubs.setIndex(id, { serial, items, syncedAt })) return knownHub(host, id);

@@ -26,9 +26,9 @@ export async function installItem(
   args: ParsedArgs<"install_hub_item">,
   { host, app }: CommandCall,
 ): Promise<InstalledItem> {
-  const hub = knownHub(host, args.hubId);
+  const hub = await knownHub(host, args.hubId);
   const item = known(
-    itemsOf(host, hub.id).find(({ id }) => id === args.itemId),
+    (await itemsOf(host, hub.id)).find(({ id }) => id === args.itemId),
     "hub item",
   );
   if (!hub.enabled) throw new ProblemError("state_conflict", { members: { state: "disabled" } });
@@ -43,7 +43,7 @@ export async function installItem(
     if (current !== null && !args.overwrite) throw templateExists(slug);
     checkConditions(current, args);
   };
-  check(host.store.templates.get(slug)); // before anything is fetched in vain
+  check(await host.store.templates.get(slug)); // before anything is fetched in vain
   const text = await contentOf(item, (maxBytes) =>
     readHubFile(hub, { path: item.path, maxBytes }, host),
   );

@@ -15,14 +15,17 @@ const KINDS: { readonly [K in HubItem["kind"]]: HubProvides } = {
 };
 
 /** A hub. Throws `not_found`. */
-export function knownHub({ store }: Pick<ServerHost, "store">, id: string): Hub {
-  return known(store.hubs.get(id), "hub");
+export async function knownHub({ store }: Pick<ServerHost, "store">, id: string): Promise<Hub> {
+  return known(await store.hubs.get(id), "hub");
 }
 
 /** What a hub offers of the kinds that it may provide, by id, from its stored index. Throws `not_found`. */
-export function itemsOf(host: Pick<ServerHost, "store">, id: string): readonly HubItem[] {
-  const { provides } = knownHub(host, id);
-  return host.store.hubs.items(id).filter(({ kind }) => provides.includes(KINDS[kind]));
+export async function itemsOf(
+  host: Pick<ServerHost, "store">,
+  id: string,
+): Promise<readonly HubItem[]> {
+  const { provides } = await knownHub(host, id);
+  return (await host.store.hubs.items(id)).filter(({ kind }) => provides.includes(KINDS[kind]));
 }
 
 /** A hub in a folder, as an operator configures it. */
@@ -67,11 +70,11 @@ export function hubsProblem(value: unknown): string | undefined {
  */
 export async function registerFolders(hubs: Hubs, folders: readonly HubFolder[]): Promise<void> {
   const ids = new Set(folders.map(({ id }) => id));
-  for (const { id, kind } of hubs.list()) {
+  for (const { id, kind } of await hubs.list()) {
     if (kind === "dir" && !ids.has(id)) await hubs.delete(id);
   }
   for (const { id, name = id, provides = TEMPLATES, enabled = true } of folders) {
-    const known = hubs.get(id);
+    const known = await hubs.get(id);
     // Answers do not show the path of the folder.
     const hub: Hub = { id, name, kind: "dir", url: `dir:${id}`, provides, enabled };
     const { syncedAt } = known ?? {};
@@ -88,7 +91,7 @@ export function hubModels(
   folders: ReadonlyMap<string, string>,
 ): HubModelPort {
   return async (hubId, itemId) => {
-    const found = look(host, hubId, itemId);
+    const found = await look(host, hubId, itemId);
     if (found === undefined) return undefined;
     const { hub, item } = found;
     const source = sourceOf(hub, item.path, folders);
@@ -97,10 +100,12 @@ export function hubModels(
   };
 }
 
-function look(host: Pick<ServerHost, "store">, hubId: string, itemId: string) {
+async function look(host: Pick<ServerHost, "store">, hubId: string, itemId: string) {
   try {
-    const hub = knownHub(host, hubId);
-    const item = itemsOf(host, hubId).find(({ id, kind }) => id === itemId && kind === "model");
+    const hub = await knownHub(host, hubId);
+    const item = (await itemsOf(host, hubId)).find(
+      ({ id, kind }) => id === itemId && kind === "model",
+    );
     return item === undefined || !hub.enabled ? undefined : { hub, item };
   } catch (error) {
     if (ProblemError.isInstance(error) && error.code === "not_found") return undefined;

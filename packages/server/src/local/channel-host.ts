@@ -47,16 +47,16 @@ export function createChannelHost(
     return new CommandError(documentOf(problem, { requestId, instance: null }), { cause: error });
   }
 
-  function logOf(
+  async function logOf(
     options: ListenOptions,
-  ): (signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]> {
+  ): Promise<(signal: AbortSignal) => AsyncIterable<readonly StoredEvent[]>> {
     const { runId, after = 0 } = options;
     if (runId === undefined) {
       const { feed } = host.store;
-      const from = feed.last();
+      const from = await feed.last();
       return (signal) => readFeed(feed, from, signal);
     }
-    const run = knownSummary(host, runId);
+    const run = await knownSummary(host, runId);
     checkPosition(run, after);
     if (isEnded(run.status) && after === run.lastSeq) return () => nothing();
     return (signal) => host.executor.attach(runId, { after, signal });
@@ -109,7 +109,7 @@ export function createChannelHost(
       }
       const stop = new AbortController();
       try {
-        const pages = logOf(listening)(stop.signal);
+        const pages = (await logOf(listening))(stop.signal);
         void pump(pages, deliver as (event: ExecutionEvent) => void | Promise<void>, stop.signal);
       } catch (error) {
         throw toCommandError(error, nextId());

@@ -181,7 +181,7 @@ function clientOf(
     const def = TO_RUNS.has(command) ? COMMANDS.get(command) : undefined;
     if (def === undefined || store.condition !== "ok") return false;
     const { runId } = checkArgs(def, args) as { readonly runId: string };
-    const run = store.runs.summary(runId);
+    const run = await store.runs.summary(runId);
     if (run === null || run.endedAt !== null) return false;
     try {
       await callExecutor(() => executor.takeUp(runId));
@@ -215,12 +215,12 @@ function clientOf(
     signal: AbortSignal,
   ): AsyncGenerator<ExecutionEvent, void> {
     const accepts = acceptsEvents({ kinds });
-    checkPosition(knownSummary(host, runId), after);
+    checkPosition(await knownSummary(host, runId), after);
     let at = after;
     for (;;) {
       // Asked before the log is read: what is written afterwards is seen by the next look.
       const isElsewhere = store.condition !== "ok" && readHolder(dir) !== null;
-      const goesOn = isElsewhere && store.runs.summary(runId)?.endedAt === null;
+      const goesOn = isElsewhere && (await store.runs.summary(runId))?.endedAt === null;
       for await (const page of executor.attach(runId, { after: at, signal })) {
         for (const stored of page) {
           at = stored.seq;

@@ -13,7 +13,7 @@ import { listTemplates } from "../templates/list-templates.ts";
 import { listWebhooks } from "../webhooks/stored-webhook.ts";
 
 const LISTS: {
-  readonly [N in CommandName]?: (store: Store, page: PageArgs) => CommandResult<N>;
+  readonly [N in CommandName]?: (store: Store, page: PageArgs) => Promise<CommandResult<N>>;
 } = {
   list_runs: ({ runs }, page) => runs.list(page),
   list_templates: listTemplates,
@@ -44,7 +44,7 @@ export async function readStoredList<N extends CommandName>(
       ? await openStore({ dir, readonly: true })
       : openMemoryStore();
     try {
-      return JSON.parse(JSON.stringify(list(store, { limit }))); // as it would have come over the wire
+      return JSON.parse(JSON.stringify(await list(store, { limit }))); // as it would have come over the wire
     } finally {
       await store.close();
     }

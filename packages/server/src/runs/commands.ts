@@ -44,7 +44,7 @@ async function waitForRun(
       const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
       if (newest?.kind !== "run.paused") continue;
       // The log is read from its beginning: a pause in it may be over.
-      if (knownSummary(call.host, ref.runId).status === "paused") {
+      if ((await knownSummary(call.host, ref.runId)).status === "paused") {
         return new Answer({ runId: ref.runId, status: "paused" }, { status: 202 });
       }
     }
@@ -52,7 +52,7 @@ async function waitForRun(
     clearTimeout(timer);
     call.signal.removeEventListener("abort", onLeave);
   }
-  const run = knownSummary(call.host, ref.runId);
+  const run = await knownSummary(call.host, ref.runId);
   if (isEnded(run.status)) return new Answer(run);
   return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
 }
@@ -92,7 +92,7 @@ export const runHandlers: HandlerList = [
   wire("list_runs", (args, { host }) => host.executor.list(args)),
   wire("get_run", ({ runId }, { host }) => knownRun(host, runId)),
   wire("get_run_events", async ({ runId, after = 0, limit, ...filter }, { host }) => {
-    checkPosition(knownSummary(host, runId), after);
+    checkPosition(await knownSummary(host, runId), after);
     const accepts = acceptsEvents(filter);
     const items: AnyEvent[] = [];
     // What is there now; `attach` would wait for what is still to come.
@@ -108,8 +108,8 @@ export const runHandlers: HandlerList = [
     }
     return { items, nextCursor: null };
   }),
-  wire("get_run_graph", ({ runId }, { host }) => {
-    return known(host.store.runs.header(runId, { private: false }), "run").graph;
+  wire("get_run_graph", async ({ runId }, { host }) => {
+    return known(await host.store.runs.header(runId, { private: false }), "run").graph;
   }),
   wire("cancel_run", ({ runId, reason, graceMs }, call) =>
     callExecutor(() =>
@@ -123,13 +123,13 @@ export const runHandlers: HandlerList = [
   wire("pause_run", ({ runId }, call) => steer(call, runId, "pause")),
   wire("resume_run", ({ runId }, call) => steer(call, runId, "resume")),
   wire("retry_run", (args, call) =>
-    keyedStart(call, "retry_run", args, (rows) => {
-      const spec = againSpec(call, args);
+    keyedStart(call, "retry_run", args, async (rows) => {
+      const spec = await againSpec(call, args);
       return callExecutor(() => call.host.executor.start(spec, rows));
     }),
   ),
   wire("delete_run", async ({ runId }, { host }) => {
-    const { status } = knownSummary(host, runId);
+    const { status } = await knownSummary(host, runId);
     const became = await host.store.runs.delete(runId);
     if (became === "live") throw stillLive(status);
     return null;
@@ -147,8 +147,8 @@ export const runHandlers: HandlerList = [
       base64: bytes.toString("base64"),
     };
   }),
-  wire("list_confirmations", (args, { host }) => {
-    if (args.runId !== undefined) knownSummary(host, args.runId);
+  wire("list_confirmations", async (args, { host }) => {
+    if (args.runId !== undefined) await knownSummary(host, args.runId);
     return host.store.confirmations.list(args);
   }),
   wire("resolve_confirmation", (args, call) =>
@@ -159,19 +159,19 @@ export const runHandlers: HandlerList = [
         executor.signal(runId, { ...answer, kind: "confirm", id, by: actorOf(call) }),
       );
       if (!result.ok) throw refusalOf(result);
-      return known(store.confirmations.get(runId, id), "confirmation");
+      return known(await store.confirmations.get(runId, id), "confirmation");
     }),
   ),
 ];
 
 /** The spec of the same run again: its flow, inputs and options. Throws `not_found`, `state_conflict`. */
-function againSpec(
+async function againSpec(
   { app, host, caller }: CommandCall,
   { runId, from, inputs }: ParsedArgs<"retry_run">,
-): RunSpec {
-  const { status, template, tags } = knownSummary(host, runId);
+): Promise<RunSpec> {
+  const { status, template, tags } = await knownSummary(host, runId);
   if (!isEnded(status)) throw stillLive(status);
-  const header = known(host.store.runs.header(runId), "run");
+  const header = known(await host.store.runs.header(runId), "run");
   return {
     ...header.options,
     graph: header.graph,
@@ -209,18 +209,22 @@ export async function startRun(
   const { executor } = call.host;
   const answer = await keyedStart(call, command, request, async (rows) => {
     const flow = await findFlow(call, request);
-    const spec = toRunSpec(call, flow, request);
+    const spec = await toRunSpec(call, flow, request);
     return callExecutor(() => executor.start(spec, rows), flow.document);
   });
   if (Object.hasOwn(answer.headers, "Idempotent-Replayed"))
-    knownSummary(call.host, answer.value.runId);
+    await knownSummary(call.host, answer.value.runId);
   return answer;
 }
 
-function toRunSpec({ app, host, caller }: CommandCall, flow: Flow, request: RunRequest): RunSpec {
+async function toRunSpec(
+  { app, host, caller }: CommandCall,
+  flow: Flow,
+  request: RunRequest,
+): Promise<RunSpec> {
   const { graph, template } = flow;
   const { runId, timeoutMs, tags, confirm: wanted } = request.options ?? {};
-  const defaults = runDefaults(graph, readSettings(host.store.settings));
+  const defaults = runDefaults(graph, await readSettings(host.store.settings));
   const confirm = wanted ?? defaults.confirm ?? "ask";
   return {
     ...defaults,

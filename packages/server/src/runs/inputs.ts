@@ -20,8 +20,8 @@ const plansByHost = new WeakMap<ServerHost, { readonly kept: Map<string, Compile
 
 /** Handlers of the commands that show inputs. */
 export const inputHandlers: HandlerList = [
-  wire("get_run_inputs", ({ runId }, { host }) => {
-    const inputs = cleanOf(host, readRunInputs(publicHeader(host, runId)));
+  wire("get_run_inputs", async ({ runId }, { host }) => {
+    const inputs = cleanOf(host, readRunInputs(await publicHeader(host, runId)));
     return { inputs, redacted: redactedPlaces(inputs) } as CommandResult<"get_run_inputs">;
   }),
   wire("get_node_inputs", nodeInputs),
@@ -31,12 +31,12 @@ async function nodeInputs(
   { runId, node, attempt }: ParsedArgs<"get_node_inputs">,
   { host }: CommandCall,
 ): Promise<CommandResult<"get_node_inputs">> {
-  const header = publicHeader(host, runId);
+  const header = await publicHeader(host, runId);
   const compiled = await planOf(host, header);
   if (!compiled.ok) throw flowInvalid(compiled.diagnostics);
   const run = { journal: host.journal, header, plan: compiled.plan };
   const given = known(await readNodeInputs(run, { node, attempt }), "node");
-  const { keepContent } = readSettings(host.store.settings).ai;
+  const { keepContent } = (await readSettings(host.store.settings)).ai;
   const shown = { mark: REDACTED, keepsContent: keepContent };
   const fields = cleanOf(host, withoutPrompts(given.type, given.fields, shown));
   return {
@@ -52,8 +52,8 @@ function cleanOf(host: ServerHost, value: JsonObject): JsonObject {
 }
 
 /** Without the private values, which nobody but the run reads. */
-function publicHeader({ store }: ServerHost, runId: string): RunHeader {
-  return known(store.runs.header(runId, { private: false }), "run");
+async function publicHeader({ store }: ServerHost, runId: string): Promise<RunHeader> {
+  return known(await store.runs.header(runId, { private: false }), "run");
 }
 
 function planOf(host: ServerHost, header: RunHeader): Compiled {

@@ -27,8 +27,8 @@ export async function knownRun(host: ServerHost, runId: string): Promise<Run> {
 }
 
 /** The same without its nodes, which costs no look at its log. */
-export function knownSummary({ store }: ServerHost, runId: string): RunSummary {
-  return known(store.runs.summary(runId), "run");
+export async function knownSummary({ store }: ServerHost, runId: string): Promise<RunSummary> {
+  return known(await store.runs.summary(runId), "run");
 }
 
 /** Kinds that pass every filter: without them a reader cannot tell where it is. */

@@ -28,8 +28,8 @@ import { specOf, toBody } from "./stored-schedule.ts";
 
 export const scheduleHandlers: HandlerList = [
   wire("list_schedules", (page, { host }) => listSchedules(host.store, page)),
-  wire("get_schedule", ({ scheduleId }, { host }) =>
-    tagged(readSchedule(knownSchedule(host, scheduleId)).schedule),
+  wire("get_schedule", async ({ scheduleId }, { host }) =>
+    tagged(readSchedule(await knownSchedule(host, scheduleId)).schedule),
   ),
   wire("create_schedule", (args, call) =>
     withTag(
@@ -40,7 +40,7 @@ export const scheduleHandlers: HandlerList = [
   ),
   wire("update_schedule", async ({ scheduleId: id, ifMatch, ...args }, { host }) => {
     const schedule = await inTurn(host.store.schedules, async () => {
-      const current = knownSchedule(host, id);
+      const current = await knownSchedule(host, id);
       checkConditions(readSchedule(current).schedule, { ifMatch });
       return writeSchedule(host, { id, args, current });
     });
@@ -48,24 +48,24 @@ export const scheduleHandlers: HandlerList = [
   }),
   wire("delete_schedule", async ({ scheduleId: id, ifMatch }, { host }) => {
     await inTurn(host.store.schedules, async () => {
-      checkConditions(readSchedule(knownSchedule(host, id)).schedule, { ifMatch });
+      checkConditions(readSchedule(await knownSchedule(host, id)).schedule, { ifMatch });
       await host.store.schedules.delete(id);
     });
     host.scheduler?.wake();
     return null;
   }),
   wire("run_schedule_now", (args, call) =>
-    keyedStart(call, "run_schedule_now", args, (rows) => {
+    keyedStart(call, "run_schedule_now", args, async (rows) => {
       const { host } = call;
-      const { schedule } = readSchedule(knownSchedule(host, args.scheduleId));
-      const spec = specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
+      const { schedule } = readSchedule(await knownSchedule(host, args.scheduleId));
+      const spec = await specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
       const tokenId = call.caller.tokenId ?? undefined;
       return callExecutor(() => host.executor.start({ ...spec, tokenId }, rows));
     }),
   ),
-  wire("preview_schedule", ({ scheduleId, n, ...timing }, { host }) => {
+  wire("preview_schedule", async ({ scheduleId, n, ...timing }, { host }) => {
     const { rule, from } =
-      scheduleId === undefined ? newRule(host, timing) : storedRule(host, scheduleId);
+      scheduleId === undefined ? newRule(host, timing) : await storedRule(host, scheduleId);
     const times = fireTimes(rule, { from, to: from + HORIZON_MS, limit: n });
     return { times: times.map(toIso) };
   }),
@@ -80,8 +80,8 @@ function newRule(host: ServerHost, timing: Timing): PreviewedRule {
   return { rule, from };
 }
 
-function storedRule(host: ServerHost, id: string): PreviewedRule {
-  const { rule, row } = readSchedule(knownSchedule(host, id));
+async function storedRule(host: ServerHost, id: string): Promise<PreviewedRule> {
+  const { rule, row } = readSchedule(await knownSchedule(host, id));
   return { rule, from: lastMoment(host, row) };
 }
 
@@ -92,8 +92,8 @@ interface PreviewedRule {
 }
 
 /** A schedule that exists. Throws `not_found`. */
-const knownSchedule = ({ store }: ServerHost, id: string): ScheduleRow =>
-  known(store.schedules.get(id), "schedule");
+const knownSchedule = async ({ store }: ServerHost, id: string): Promise<ScheduleRow> =>
+  known(await store.schedules.get(id), "schedule");
 
 interface Write {
   readonly id: string;
@@ -115,7 +115,8 @@ async function writeSchedule(host: ServerHost, { id, args, current }: Write): Pr
   return inTurn(templates, async () => {
     const { enabled = true } = args;
     const row = { id, body: toBody(args, anchor), enabled, lastFire: null, lastError: null };
-    const { graph, inputs } = specOf(readSchedule({ ...row, nextAt: null }).schedule, host.store, {
+    const { schedule } = readSchedule({ ...row, nextAt: null });
+    const { graph, inputs } = await specOf(schedule, host.store, {
       trigger: "schedule",
       fireTime: anchor,
     });
@@ -126,7 +127,7 @@ async function writeSchedule(host: ServerHost, { id, args, current }: Write): Pr
     const nextAt = enabled ? next : null;
     await schedules.put({ ...row, nextAt });
     host.scheduler?.wake();
-    return readSchedule(knownSchedule(host, id)).schedule;
+    return readSchedule(await knownSchedule(host, id)).schedule;
   });
 }
 

@@ -34,16 +34,22 @@ export function toIso(ms: number): string {
 }
 
 /** A page of schedules; the first one with those that flows declare and nobody has activated. */
-export function listSchedules(store: Store, page: PageArgs): CommandResult<"list_schedules"> {
-  const all = store.schedules.list().map((row) => readSchedule(row).schedule);
+export async function listSchedules(
+  store: Store,
+  page: PageArgs,
+): Promise<CommandResult<"list_schedules">> {
+  const all = (await store.schedules.list()).map((row) => readSchedule(row).schedule);
   const found = pageOf(all, ({ id }) => id, page, { store, filter: { list: "schedules" } });
   if (page.cursor !== undefined) return found;
-  return { ...found, proposed: proposedOf(store.templates, all) };
+  return { ...found, proposed: await proposedOf(store.templates, all) };
 }
 
 /** What the flows of templates propose and no schedule does: none has this name with these times and inputs. */
-function proposedOf(templates: Templates, active: readonly Schedule[]): ProposedSchedule[] {
-  return templates.proposed().flatMap(({ slug: template, schedules }) =>
+async function proposedOf(
+  templates: Templates,
+  active: readonly Schedule[],
+): Promise<ProposedSchedule[]> {
+  return (await templates.proposed()).flatMap(({ slug: template, schedules }) =>
     schedules
       .filter((schedule) => {
         const same = active.filter((each) => each.template === template);

@@ -73,7 +73,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   /** Fires what is due, starts what waits, and says how long to sleep. */
   async function pass(): Promise<void> {
     const failed = new Set<string>();
-    for (const { id } of schedules.due(clock.now())) {
+    for (const { id } of await schedules.due(clock.now())) {
       if (isClosed) return;
       await inTurn(schedules, () => fireDue(id)).catch((error: unknown) => {
         failed.add(id);
@@ -81,7 +81,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       });
       await setImmediate(); // many may be due at once, and requests are answered in between
     }
-    const ids = new Set(schedules.waiting().map(({ scheduleId }) => scheduleId));
+    const ids = new Set((await schedules.waiting()).map(({ scheduleId }) => scheduleId));
     for (const id of ids) {
       if (isClosed) return;
       await inTurn(schedules, () => startWaiting(id)).catch(noteFailure);
@@ -89,13 +89,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     for (const id of caughtUp.keys()) if (!ids.has(id)) caughtUp.delete(id);
     hasWaiting = ids.size > 0;
     if (failed.size > 0) return; // they are due, and shall not be tried at once
-    const due = schedules.nextDue() ?? Number.POSITIVE_INFINITY;
+    const due = (await schedules.nextDue()) ?? Number.POSITIVE_INFINITY;
     sleepMs = Math.min(sleepMs, Math.max(0, due - clock.now()));
   }
 
   async function fireDue(id: string): Promise<void> {
     const now = clock.now();
-    const row = schedules.get(id);
+    const row = await schedules.get(id);
     if (row === null || !row.enabled || row.nextAt === null || row.nextAt > now) return;
     const stored = readSchedule(row);
     const { rule, schedule } = stored;
@@ -114,8 +114,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function fireOne({ schedule }: StoredSchedule, due: DueFire): Promise<void> {
     const { id } = schedule;
     const { fireTime, nextAt } = due;
-    const count = schedules.waiting().filter(({ scheduleId }) => scheduleId === id).length;
-    const wanted = outcomeOf(schedule, due, { count, isLive: schedules.liveRun(id) !== null });
+    const count = (await schedules.waiting()).filter(({ scheduleId }) => scheduleId === id).length;
+    const wanted = outcomeOf(schedule, due, {
+      count,
+      isLive: (await schedules.liveRun(id)) !== null,
+    });
     if (wanted !== "started") {
       await schedules.fire(id, { fireTime, nextAt, outcome: wanted });
       return;
@@ -134,15 +137,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   /** Starts the fire of a schedule that has waited longest, if it may. */
   async function startWaiting(id: string): Promise<void> {
-    const row = schedules.get(id);
-    const first = schedules.waiting().find(({ scheduleId }) => scheduleId === id);
+    const row = await schedules.get(id);
+    const first = (await schedules.waiting()).find(({ scheduleId }) => scheduleId === id);
     if (row === null || first === undefined) return;
     const { schedule } = readSchedule(row);
     const before = caughtUp.get(id);
     const isBlocked =
       schedule.overlap === "allow"
-        ? before !== undefined && store.runs.live().includes(before)
-        : schedules.liveRun(id) !== null;
+        ? before !== undefined && (await store.runs.live()).includes(before)
+        : (await schedules.liveRun(id)) !== null;
     if (!isBlocked) await startOne(schedule, first);
   }
 

@@ -34,15 +34,15 @@ export type FireResult =
 /** Refusals that the same schedule would meet again. */
 const FAULTS_OF_SCHEDULE: ReadonlySet<unknown> = new Set(["flow_invalid", "input_invalid"]);
 
-/** What a schedule runs. Throws `not_found` when its template, or that version of it, is gone. */
-export function specOf(
+/** What a schedule runs. Rejects with `not_found` when its template, or that version of it, is gone. */
+export async function specOf(
   schedule: Schedule,
   store: FirePorts["store"],
   { trigger, fireTime }: { readonly trigger: "schedule" | "api"; readonly fireTime: number },
-): RunSpec {
+): Promise<RunSpec> {
   const { id, template: slug, version, inputs = {}, tags } = schedule;
   const source = { scheduleId: id, fireTime: toIso(fireTime) };
-  const spec = specOfTemplate(store, { slug, version }, { inputs, trigger, source, tags });
+  const spec = await specOfTemplate(store, { slug, version }, { inputs, trigger, source, tags });
   if (spec !== undefined) return spec;
   const which = version === undefined ? "" : `, version ${version}`;
   throw new ProblemError("not_found", {
@@ -59,7 +59,7 @@ export async function startFire(
   { store, executor }: FirePorts,
 ): Promise<FireResult> {
   try {
-    const spec = specOf(schedule, store, { trigger: "schedule", fireTime });
+    const spec = await specOf(schedule, store, { trigger: "schedule", fireTime });
     return { ref: await executor.start(spec, rows) };
   } catch (error) {
     const {

@@ -101,7 +101,7 @@ async function serverOver(
     ?.manager()
     .catch((error: unknown) => log.error({ err: error }, "models.not_opened"));
   const stopRetention = startRetention(store, {
-    limits: () => readSettings(store.settings).retention,
+    limits: async () => (await readSettings(store.settings)).retention,
     log: (outcome) =>
       "error" in outcome
         ? log.error({ err: outcome.error }, "retention.failed")

@@ -217,7 +217,7 @@ export async function standingOf(
   const runs = { pending: 0, running: 0, paused: 0, cancelling: 0 };
   for await (const { status } of liveRuns(host.executor)) runs[status as LiveState] += 1;
   const now = host.now();
-  const [longestDue] = host.store.schedules.due(now);
+  const [longestDue] = await host.store.schedules.due(now);
   const scheduleLagS = Math.max(0, now - (longestDue?.nextAt ?? now)) / 1_000;
   return { runs, streams, scheduleLagS };
 }

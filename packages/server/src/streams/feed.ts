@@ -26,7 +26,7 @@ interface Beginning {
 interface LastPage {
   readonly after: number;
   readonly tip: number;
-  readonly entries: readonly StoredEvent[];
+  readonly entries: Promise<readonly StoredEvent[]>;
 }
 
 /** Reads a feed from a position on, then live, until the signal. */
@@ -40,8 +40,8 @@ export type FeedReader = (
 export function createFeedReader(): FeedReader {
   let last: LastPage | undefined;
 
-  function page(feed: Feed, after: number): readonly StoredEvent[] {
-    const tip = feed.last();
+  async function page(feed: Feed, after: number): Promise<readonly StoredEvent[]> {
+    const tip = await feed.last();
     if (last?.after !== after || last.tip !== tip) last = { after, tip, entries: feed.read(after) };
     return last.entries;
   }
@@ -59,7 +59,7 @@ export function createFeedStream(streams: EventStreams): StreamHandler {
   const read = createFeedReader();
   return async (args: ParsedArgs<"subscribe_events">, call: CommandCall, exchange: Exchange) => {
     const { feed } = call.host.store;
-    const { after, hasGap } = beginningOf(feed, args.after);
+    const { after, hasGap } = await beginningOf(feed, args.after);
     streams.checkCapacity();
     const accepts = acceptsEvents({ kinds: args.kinds });
     return streams.answer(exchange, {
@@ -73,15 +73,15 @@ export function createFeedStream(streams: EventStreams): StreamHandler {
 }
 
 /** Without a position a reader gets what comes from now on. Throws `bad_cursor` for one that the feed has not reached. */
-function beginningOf(feed: Feed, asked: number | undefined): Beginning {
-  const last = feed.last();
+async function beginningOf(feed: Feed, asked: number | undefined): Promise<Beginning> {
+  const last = await feed.last();
   if (asked === undefined) return { after: last, hasGap: false };
   if (asked > last) {
     throw new ProblemError("bad_cursor", {
       detail: "The position is ahead of the feed: it is of another store",
     });
   }
-  const oldest = feed.first() ?? last + 1;
+  const oldest = (await feed.first()) ?? last + 1;
   return { after: Math.max(asked, oldest - 1), hasGap: asked + 1 < oldest };
 }
 

@@ -7,7 +7,7 @@ export async function* followPages(
     read,
     listen,
   }: {
-    readonly read: (after: number) => readonly StoredEvent[];
+    readonly read: (after: number) => readonly StoredEvent[] | Promise<readonly StoredEvent[]>;
     readonly listen: (told: () => void) => () => void;
   },
   from: number,
@@ -15,19 +15,25 @@ export async function* followPages(
 ): AsyncGenerator<readonly StoredEvent[], void> {
   let at = from;
   let wake = () => {};
-  const onChange = () => wake();
+  let hasChanged = false; // also while a page is read
+  const onChange = () => {
+    hasChanged = true;
+    wake();
+  };
   const unlisten = listen(onChange);
   signal.addEventListener("abort", onChange);
   try {
     while (!signal.aborted) {
-      const page = read(at);
+      hasChanged = false;
+      const page = await read(at);
       if (page.length > 0) {
         yield page;
         at = page.at(-1)?.seq ?? at;
-      } else {
+      } else if (!hasChanged) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
+        wake = () => {};
       }
     }
   } finally {

@@ -87,7 +87,7 @@ async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[]
       yield page;
       at = page.at(-1)?.seq ?? at;
       if (reading.skips && page.length >= FULL_PAGE) {
-        const { lastSeq } = knownSummary(host, runId);
+        const { lastSeq } = await knownSummary(host, runId);
         leap = lastSeq - at > LAG_EVENTS;
         if (leap) break;
       }
@@ -101,7 +101,7 @@ export function createRunEventsStream(streams: EventStreams): StreamHandler {
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;
     const { runId, lag, after = 0, snapshot = false } = args;
-    const run = knownSummary(host, runId);
+    const run = await knownSummary(host, runId);
     checkPosition(run, after);
     if (isEnded(run.status) && after === run.lastSeq && !snapshot) {
       return exchange.reply({ status: 204 });

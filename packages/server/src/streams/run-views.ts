@@ -29,7 +29,7 @@ const MAX_BYTES = 4 * EVENT_LIMITS.snapshotBytes;
 export interface RunsSource {
   readonly journal: Pick<Journal, "read">;
   /** What is known of a run; null when there is none, or none any more. */
-  summary(runId: string): Pick<RunSummary, "createdAt" | "lastSeq" | "status"> | null;
+  summary(runId: string): Promise<Pick<RunSummary, "createdAt" | "lastSeq" | "status"> | null>;
 }
 
 /** Answers the state of a run as one event, without its summary: that always follows. */
@@ -83,7 +83,7 @@ export function createRunViews(): RunViews {
     runId: string,
     run: KeptRun,
   ): Promise<StoredEvent | undefined> {
-    const summary = source.summary(runId);
+    const summary = await source.summary(runId);
     if (summary?.createdAt !== run.createdAt) return undefined; // it was deleted meanwhile
     if (run.view === null) return run.made?.event;
     const isOver = isEnded(summary.status);
@@ -103,7 +103,7 @@ export function createRunViews(): RunViews {
 
   return {
     async snapshot(source, runId) {
-      const summary = source.summary(runId);
+      const summary = await source.summary(runId);
       if (summary === null) return undefined;
       const { createdAt } = summary;
       const known = kept.get(runId);

@@ -18,10 +18,10 @@ import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 
 export const templateHandlers: HandlerList = [
   wire("list_templates", (args, { host }) => listTemplates(host.store, args)),
-  wire("get_template", ({ slug }, { host }) => tagged(knownTemplate(host, slug))),
+  wire("get_template", async ({ slug }, { host }) => tagged(await knownTemplate(host, slug))),
   wire("save_template", async (args, call) => {
     const { slug, ifMatch, ifNoneMatch, dsl, graph, takeErrors, ...meta } = args;
-    const reader = readerOf(call, slug, takeErrors);
+    const reader = await readerOf(call, slug, takeErrors);
     const { template, isNew } = await writeTemplate(call.host, slug, (current) => {
       checkConditions(current, { ifMatch, ifNoneMatch });
       const flow =
@@ -31,22 +31,22 @@ export const templateHandlers: HandlerList = [
     return tagged(template, { status: isNew ? 201 : 200 });
   }),
   wire("delete_template", ({ slug, ifMatch }, { host }) => deleteTemplate(host, slug, ifMatch)),
-  wire("list_template_versions", ({ slug, ...page }, { host }) => {
-    knownTemplate(host, slug);
+  wire("list_template_versions", async ({ slug, ...page }, { host }) => {
+    await knownTemplate(host, slug);
     const filter = { list: "template versions", slug };
-    const all = host.store.templates.versions(slug);
+    const all = await host.store.templates.versions(slug);
     return pageOf(all, ({ version }) => -version, page, { store: host.store, filter });
   }),
-  wire("get_template_version", ({ slug, version }, { host }) =>
-    tagged(knownVersion(host, slug, version)),
+  wire("get_template_version", async ({ slug, version }, { host }) =>
+    tagged(await knownVersion(host, slug, version)),
   ),
   wire("restore_template_version", (args, call) =>
     withTag(
       keyed(call, "restore_template_version", args, async () => {
         const { slug, version, ifMatch } = args;
-        const { template } = await writeTemplate(call.host, slug, (current) => {
+        const { template } = await writeTemplate(call.host, slug, async (current) => {
           known(current, "template");
-          const { dsl, graph, digest } = knownVersion(call.host, slug, version);
+          const { dsl, graph, digest } = await knownVersion(call.host, slug, version);
           checkConditions(current, { ifMatch });
           return { flow: { dsl, graph, digest } };
         });
@@ -57,7 +57,7 @@ export const templateHandlers: HandlerList = [
   wire("import_template", (args, call) =>
     withTag(
       keyed(call, "import_template", args, async () => {
-        const flow = readText(args.text, readerOf(call, args.slug));
+        const flow = readText(args.text, await readerOf(call, args.slug));
         const slug = args.slug ?? slugFrom(flow.graph.id, "flow");
         const { template } = await writeTemplate(call.host, slug, (current) => {
           if (current !== null && !args.overwrite) throw templateExists(slug);
@@ -67,18 +67,18 @@ export const templateHandlers: HandlerList = [
       }),
     ),
   ),
-  wire("export_template", ({ slug }, { host }) => ({
-    text: formatFlow(knownTemplate(host, slug).dsl).text,
+  wire("export_template", async ({ slug }, { host }) => ({
+    text: formatFlow((await knownTemplate(host, slug)).dsl).text,
   })),
 ];
 
 /** A file may hold a flow that does not run yet; a template that is in the store alone only where the caller says so. */
-function readerOf(
+async function readerOf(
   { app, host }: CommandCall,
   slug: string | undefined,
   takeErrors = false,
-): FlowReader {
-  const isFile = slug !== undefined && host.flowFiles?.keeps(slug) === true;
+): Promise<FlowReader> {
+  const isFile = slug !== undefined && (await host.flowFiles?.keeps(slug)) === true;
   return { host, limits: app.limits, takesErrors: takeErrors || isFile };
 }
 
@@ -89,9 +89,9 @@ async function deleteTemplate(
 ): Promise<null> {
   return inTurn(store.templates, async () => {
     await flowFiles?.take(slug);
-    const current = known(store.templates.get(slug), "template");
+    const current = known(await store.templates.get(slug), "template");
     checkConditions(current, { ifMatch });
-    const users = [...store.schedules.list(), ...store.webhooks.list()].filter(
+    const users = [...(await store.schedules.list()), ...(await store.webhooks.list())].filter(
       ({ body }) => (body as { readonly template?: unknown }).template === slug,
     );
     if (users.length > 0) {
@@ -109,8 +109,12 @@ async function deleteTemplate(
   });
 }
 
-const knownTemplate = ({ store }: ServerHost, slug: string): Template =>
-  known(store.templates.get(slug), "template");
+const knownTemplate = async ({ store }: ServerHost, slug: string): Promise<Template> =>
+  known(await store.templates.get(slug), "template");
 
-const knownVersion = ({ store }: ServerHost, slug: string, version: number): TemplateVersion =>
-  known(store.templates.version(slug, version), "template version");
+const knownVersion = async (
+  { store }: ServerHost,
+  slug: string,
+  version: number,
+): Promise<TemplateVersion> =>
+  known(await store.templates.version(slug, version), "template version");

@@ -4,19 +4,17 @@ import type { Store } from "@millrace/store";
 import { pageOf } from "../dispatch/pages.ts";
 
 /** A page of templates. `q` looks in slug, name and description. */
-export function listTemplates(
+export async function listTemplates(
   store: Store,
   { q, tag, source, ...page }: ParsedArgs<"list_templates">,
-): CommandResult<"list_templates"> {
+): Promise<CommandResult<"list_templates">> {
   const text = q?.toLowerCase();
-  const all = store.templates
-    .list()
-    .filter(
-      (each) =>
-        (text === undefined || matches(each, text)) &&
-        (tag === undefined || each.tags.includes(tag)) &&
-        (source === undefined || each.source.kind === source),
-    );
+  const all = (await store.templates.list()).filter(
+    (each) =>
+      (text === undefined || matches(each, text)) &&
+      (tag === undefined || each.tags.includes(tag)) &&
+      (source === undefined || each.source.kind === source),
+  );
   const filter = { list: "templates", q: text ?? null, tag: tag ?? null, source: source ?? null };
   return pageOf(all, ({ slug }) => slug, page, { store, filter });
 }

@@ -28,12 +28,12 @@ export interface TemplateDraft {
 export function writeTemplate(
   { store: { templates }, flowFiles }: Pick<ServerHost, "store" | "flowFiles">,
   slug: string,
-  draft: (current: Template | null) => TemplateDraft,
+  draft: (current: Template | null) => TemplateDraft | Promise<TemplateDraft>,
 ): Promise<{ readonly template: Template; readonly isNew: boolean }> {
   return inTurn(templates, async () => {
     await flowFiles?.take(slug);
-    const current = templates.get(slug);
-    const { flow, source, ...said } = draft(current);
+    const current = await templates.get(slug);
+    const { flow, source, ...said } = await draft(current);
     const { text, ...read } = flow;
     // A file is what its author wrote; what is in the store alone is canonical.
     const written = text ?? flow.dsl;

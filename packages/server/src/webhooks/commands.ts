@@ -46,7 +46,7 @@ function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Pr
   const { templates, webhooks } = host.store;
   // A template that is found here is not deleted before the webhook names it.
   return inTurn(templates, async () => {
-    checkInput(known(templates.get(args.template), "template").graph, args.input);
+    checkInput(known(await templates.get(args.template), "template").graph, args.input);
     const id = newId("whk", host);
     const token = newToken((bytes) => host.random(bytes));
     const row = { id, tokenHash: hashToken(token), body: toBody(args) };

@@ -35,7 +35,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
 
   return async (exchange, token) => {
     exchange.pattern = PATTERN;
-    const row = host.store.webhooks.byTokenHash(hashToken(token));
+    const row = await host.store.webhooks.byTokenHash(hashToken(token));
     const webhook = row === null ? null : readWebhook(row);
     if (!app.webhooks || webhook === null || !webhook.enabled) throw notFound("webhook");
     refuseWhileDraining(app);
@@ -94,7 +94,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
 
   async function start(webhook: Webhook, value: Json, rows: StartRows): Promise<RunRef> {
     const { id, template, input } = webhook;
-    const spec = specOfTemplate(
+    const spec = await specOfTemplate(
       host.store,
       { slug: template },
       { inputs: { [input]: value }, trigger: "webhook", source: { webhookId: id } },

@@ -32,8 +32,11 @@ export function readWebhook({ id, body }: WebhookRow): Webhook {
 }
 
 /** A page of webhooks. */
-export function listWebhooks(store: Store, page: PageArgs): CommandResult<"list_webhooks"> {
-  const all = store.webhooks.list().map(readWebhook);
+export async function listWebhooks(
+  store: Store,
+  page: PageArgs,
+): Promise<CommandResult<"list_webhooks">> {
+  const all = (await store.webhooks.list()).map(readWebhook);
   return pageOf(all, ({ id }) => id, page, { store, filter: { list: "webhooks" } });
 }
 

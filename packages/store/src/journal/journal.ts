@@ -1,8 +1,8 @@
 /**
- * The journal port on SQLite.
- *   J1  Whatever a call has written is on disk when its promise resolves.
+ * The journal port over a database.
+ *   J1  Whatever a call has written is stored when its promise resolves.
  *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
- *   J3  An owner of an earlier opening of the store is gone, because only one process writes here.
+ *   J3  Whether an owner is gone is said by the database: `isHeld` of its dialect.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -16,23 +16,21 @@ import type {
 } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import { StoreError } from "../errors.ts";
-import { isInFeed } from "../runs/feed.ts";
+import { feedTopics, isInFeed } from "../runs/feed.ts";
 import { digestOfText } from "../runs/graphs.ts";
-import { creation, EPOCH, headerOf, refusedStart } from "../runs/run-header.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
-import { change, Refusal, type Writer } from "../writer/writer.ts";
+import { creation, headerOf, refusedStart } from "../runs/run-header.ts";
+import { change } from "../sql/change.ts";
+import type { Database, Op, SqlReader, SqlRow } from "../sql/port.ts";
+import { Refusal } from "../sql/refusal.ts";
+import { createFollowers, runTopic } from "./followers.ts";
 import type { PrivateValues } from "./private-values.ts";
-import { createSeals } from "./seal.ts";
-import { sideRows } from "./side-rows.ts";
+import { createSeals, type KeepsContent } from "./seal.ts";
+import { type SideRows, sideRows } from "./side-rows.ts";
 
 const PAGE = 512; // events of one page of `read`
 const INLINE_BYTES = 65_536; // larger values lie in `blob`, out of the way of scans
 const RELEASED = 0; // end of a lease that was given back
 const MAX_NUMBERS = 10_000; // run numbers that are remembered
-
-const NEXT_EPOCH = "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'";
 
 /** The journal of a store, which has more tables to write to. */
 export interface StoreJournal extends Journal {
@@ -53,73 +51,82 @@ export interface StoreJournal extends Journal {
   follow(runId: string, told: (events: readonly EncodedEvent[]) => void): () => void;
 }
 
-/** Dependencies of the journal. `opened`: epoch of this opening. */
+/** Dependencies of the journal. */
 export interface JournalParts {
-  readonly reader: Reader;
-  readonly writer: Pick<Writer, "write"> & Partial<Pick<Writer, "watchRoom">>;
-  readonly opened: number;
+  readonly db: Database;
   readonly privates: PrivateValues;
-  readonly now: () => number;
   /** Whether what models said is kept when a run has ended; default true. */
-  readonly keepsContent?: (() => boolean) | undefined;
+  readonly keepsContent?: KeepsContent | undefined;
   /** Told the kinds of the events that the feed of all runs has got. */
   readonly publish?: (kinds: readonly string[]) => void;
 }
 
 export function createJournal(parts: JournalParts): StoreJournal {
-  const { reader, writer, opened, privates, now, publish, keepsContent = () => true } = parts;
-  const seals = createSeals(reader, keepsContent);
+  const { db, privates, publish, keepsContent = () => true } = parts;
+  const { dialect } = db;
+  const seals = createSeals(db, keepsContent);
+  const followers = createFollowers(db);
   const numbers = new Map<string, number>();
-  const followers = new Map<string, Set<(events: readonly EncodedEvent[]) => void>>();
-  const timed = new Set(reader.all("SELECT DISTINCT run FROM timer").map(({ run }) => Number(run)));
+  /** Runs that were begun and may not be stored yet, where transactions do not follow the order of their calls. */
+  const beginning = new Map<string, Promise<unknown>>();
+  const side: SideRows = { dialect, untimed: new Set() };
   const remember = (runId: string, no: number): number => {
     const [oldest = ""] = numbers.size < MAX_NUMBERS ? [] : numbers.keys();
     numbers.delete(oldest); // never one that was just begun, which the file may not have yet
     numbers.set(runId, no);
     return no;
   };
-  let lastNo = Number(
-    reader.get("SELECT seq FROM sqlite_sequence WHERE name = 'run'")?.["seq"] ?? 0,
-  );
-  const nextNo = (): number => {
-    lastNo += 1;
-    return lastNo;
-  };
   const know = ({ runId, graph }: RunHeader, no: number): void => {
+    side.untimed.add(no);
     seals.begin(remember(runId, no), graph);
   };
   const stored = async (header: RunHeader, no: number, rows?: StartRows): Promise<void> => {
+    const { epoch, holder } = db;
     try {
-      const ops = creation(header, { no, epoch: opened, rows, privates, now: now() });
-      await writer.write(ops, { quiet: true });
+      const ops = creation(header, { no, epoch, holder, rows, privates, now: db.now() });
+      await db.write(ops, { quiet: true });
     } catch (error) {
       throw refusedStart(error, header.runId);
     }
   };
-  const numberOf = (runId: string): number => {
+  const learnNumber = async (runId: string): Promise<number> => {
+    await beginning.get(runId);
     const known = numbers.get(runId);
     if (known !== undefined) return known;
-    const row = reader.get("SELECT no FROM run WHERE id = ?", [runId]);
+    const row = await db.get("SELECT no FROM run WHERE id = ?", [runId]);
     if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
     return remember(runId, Number(row["no"]));
   };
+  /** At once where it is known, so that what is written in one turn is sent in one message. */
+  const numberOf = (runId: string): number | Promise<number> =>
+    (beginning.has(runId) ? undefined : numbers.get(runId)) ?? learnNumber(runId);
 
   return {
     async create(header, rows) {
-      const no = nextNo();
+      const next = db.nextRun();
+      const no = typeof next === "number" ? next : await next;
       await stored(header, no, rows);
       know(header, no);
-      return { epoch: opened };
+      return { epoch: db.epoch };
     },
 
     begin(header) {
-      const no = nextNo();
-      know(header, no);
-      return { epoch: opened, stored: stored(header, no) };
+      const { runId } = header;
+      const next = db.nextRun();
+      const begun = (no: number): Promise<void> => {
+        know(header, no);
+        return stored(header, no);
+      };
+      const whole = typeof next === "number" ? begun(next) : next.then(begun);
+      if (db.isOrdered && typeof next === "number") return { epoch: db.epoch, stored: whole };
+      const settled = whole.catch(() => {}).then(() => beginning.delete(runId));
+      beginning.set(runId, settled);
+      return { epoch: db.epoch, stored: whole };
     },
 
     async append(runId, expectedSeq, events, { epoch, sync }) {
-      const run = numberOf(runId);
+      const no = numberOf(runId);
+      const run = typeof no === "number" ? no : await no;
       const last = events.at(-1)?.seq ?? expectedSeq;
       const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
       if (!isInOrder) throw lost(runId);
@@ -134,90 +141,85 @@ export function createJournal(parts: JournalParts): StoreJournal {
           need: "lease_lost",
         },
         ...(events.length === 0 ? [] : [{ lines: { run, events } }]),
-        ...sideRows(run, events, timed),
+        ...sideRows(run, events, side),
         ...sealed,
       ];
+      const inFeed = events.map(({ kind }) => kind).filter(isInFeed);
+      const topics = events.length === 0 ? [] : [runTopic(runId), ...feedTopics(inFeed)];
       try {
-        await writer.write(ops, { sync, quiet: true });
+        await db.write(ops, { sync, quiet: true, topics });
       } catch (error) {
         const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
-        throw isLost || error instanceof Refusal ? lost(runId) : error;
+        if (!isLost && !(error instanceof Refusal)) throw error;
+        throw lost(runId);
       }
-      for (const told of followers.get(runId) ?? []) told(events);
-      publish?.(events.map(({ kind }) => kind).filter(isInFeed));
+      followers.publish(runId, events);
+      publish?.(inFeed);
     },
 
-    follow(runId, told) {
-      const all = followers.get(runId) ?? new Set();
-      followers.set(runId, all.add(told));
-      return () => {
-        all.delete(told);
-        if (all.size === 0 && followers.get(runId) === all) followers.delete(runId);
-      };
-    },
+    follow: (runId, told) => followers.add(runId, told),
 
     async *read(runId, after) {
-      const row = reader.get("SELECT no, last_seq FROM run WHERE id = ?", [runId]);
+      const row = await db.get("SELECT no, last_seq FROM run WHERE id = ?", [runId]);
       if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
       const part = { run: Number(row["no"]), after, end: Number(row["last_seq"]) };
-      for (const page of pages(reader, part)) {
+      for await (const page of pages(db, part)) {
         yield page;
         if (page.length === PAGE) await setImmediate(); // a long log is no reason for others to wait
       }
     },
 
     async putValue(runId, name, value, { private: hidden = false, kept = false } = {}) {
-      const run = numberOf(runId);
+      const no = numberOf(runId);
+      const run = typeof no === "number" ? no : await no;
       const ref = digestOfText(canonicalJson(value)); // as the engine names its references
-      if (hidden) await writer.write([privates.put(runId, name, value, { kept })]);
-      else await writer.write(valueRows({ run, name, ref, value }));
+      if (hidden) await db.write([privates.put(runId, name, value, { kept })]);
+      else await db.write(valueRows({ run, name, ref, value }));
       return ref;
     },
 
     async getValue(runId, ref) {
-      const row = reader.get(
+      const row = await db.get(
         "SELECT value, (SELECT body FROM blob WHERE digest = s.ref) AS body FROM step_value s WHERE run = ? AND ref = ? LIMIT 1",
-        [numberOf(runId), ref],
+        [await numberOf(runId), ref],
       );
       return row === undefined ? undefined : parsedValue(row);
     },
 
     async load(runId, { private: hidden = true } = {}) {
-      const row = reader.get("SELECT * FROM run WHERE id = ?", [runId]);
+      const row = await db.get("SELECT * FROM run WHERE id = ?", [runId]);
       if (row === undefined) return null;
       const run = Number(row["no"]);
       const events: StoredEvent[] = [];
       const end = row["pruned"] === 0 ? Number(row["last_seq"]) : 0; // a pruned log cannot be continued
-      for (const page of pages(reader, { run, after: 0, end })) events.push(...page);
+      for await (const page of pages(db, { run, after: 0, end })) events.push(...page);
       return {
-        ...headerOf(row, reader, hidden ? privates : null),
+        ...(await headerOf(row, db, hidden ? privates : null)),
         events,
-        steps: stepsOf(run),
-        privateValues: hidden ? privates.all(run, runId) : {},
+        steps: await stepsOf(run),
+        privateValues: hidden ? await privates.all(run, runId) : {},
       };
     },
 
     async lease(runId, owner, ttlMs) {
       for (;;) {
-        const row = reader.get("SELECT epoch, owner, lease_until FROM run WHERE id = ?", [runId]);
+        const row = await db.get(
+          `SELECT no, epoch, owner, lease_until, CASE WHEN ${dialect.isHeld} THEN 1 ELSE 0 END AS held FROM run WHERE id = ?`,
+          [runId],
+        );
         if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
         const until = row["lease_until"] as number | null;
-        const isOurs =
-          Number(row["epoch"]) >= opened && row["owner"] === owner && until !== RELEASED;
-        const isLive = Number(row["epoch"]) >= opened && (until === null || until > now());
+        const isHeld = row["held"] === 1;
+        const isOurs = isHeld && row["owner"] === owner && until !== RELEASED;
+        const isLive = isHeld && (until === null || until > db.now());
         if (isLive && row["owner"] !== owner) return null;
-        const where = "WHERE id = ? AND epoch = ? AND lease_until IS ?";
-        const values: SqlValue[] = [owner, now() + ttlMs, runId, row["epoch"] as number, until];
-        const take: Op = {
-          sql: `UPDATE run SET owner = ?, lease_until = ?${isOurs ? "" : `, epoch = ${EPOCH}`} ${where} RETURNING epoch`,
-          rows: [values],
-          need: "lease_lost",
-          get: true,
-        };
         try {
-          const results = await writer.write(
-            isOurs ? [take] : [{ sql: NEXT_EPOCH, rows: [[]] }, take],
-          );
+          const results = await db.write(taking(row, { runId, owner, ttlMs, isOurs }));
+          if (!isOurs) {
+            const no = remember(runId, Number(row["no"]));
+            side.untimed.delete(no); // whoever had it may have set timers, and called models
+            if (db.kind === "postgres") seals.forget(no);
+          }
           return { epoch: Number((results.at(-1) as SqlRow)["epoch"]) };
         } catch (error) {
           // another caller was faster: check again
@@ -227,21 +229,49 @@ export function createJournal(parts: JournalParts): StoreJournal {
     },
 
     async release(runId, epoch) {
-      const run = numberOf(runId);
+      const run = await numberOf(runId);
       const sql = "UPDATE run SET lease_until = ? WHERE no = ? AND epoch = ?";
-      await change(writer, sql, [RELEASED, run, epoch]);
+      await change(db, { sql, values: [RELEASED, run, epoch] });
     },
 
-    watchRoom: (told) => writer.watchRoom?.(told) ?? (() => {}),
+    watchRoom: (told) => db.watchRoom(told),
   };
 
-  function stepsOf(run: number): { [name: string]: Json } {
-    const rows = reader.all(
+  /** Takes a run that is still as it was read, or renews its lease. */
+  function taking(row: SqlRow, { runId, owner, ttlMs, isOurs }: Taking): Op[] {
+    const { before, value } = dialect.newEpoch;
+    const mark = db.holder === null ? "" : ", holder = ?";
+    const taken = isOurs ? "" : `, epoch = ${value}${mark}`;
+    const take: Op = {
+      sql: `UPDATE run SET owner = ?, lease_until = ?${taken} WHERE id = ? AND epoch = ? AND lease_until IS NOT DISTINCT FROM ? RETURNING epoch`,
+      rows: [
+        [
+          ...[owner, db.now() + ttlMs],
+          ...(isOurs || db.holder === null ? [] : [db.holder]),
+          ...[runId, row["epoch"] ?? null, row["lease_until"] ?? null],
+        ],
+      ],
+      need: "lease_lost",
+      get: true,
+    };
+    return isOurs || before === undefined ? [take] : [{ sql: before, rows: [[]] }, take];
+  }
+
+  async function stepsOf(run: number): Promise<{ [name: string]: Json }> {
+    const rows = await db.all(
       "SELECT key, value, (SELECT body FROM blob WHERE digest = s.ref) AS body FROM step_value s WHERE run = ?",
       [run],
     );
     return Object.fromEntries(rows.map((row) => [String(row["key"]), parsedValue(row)]));
   }
+}
+
+interface Taking {
+  readonly runId: string;
+  readonly owner: string;
+  readonly ttlMs: number;
+  /** It is a renewal. */
+  readonly isOurs: boolean;
 }
 
 function lost(runId: string): StoreError {
@@ -252,15 +282,15 @@ function lost(runId: string): StoreError {
  * Pages of the stored events, in order. Where retention has taken the beginning, what follows are its last two events, a
  * snapshot and the summary: a reader never sees a hole in between.
  */
-function* pages(
-  reader: Reader,
+async function* pages(
+  reader: SqlReader,
   { run, after, end }: { readonly run: number; readonly after: number; readonly end: number },
-): Generator<readonly StoredEvent[], void> {
+): AsyncGenerator<readonly StoredEvent[], void> {
   const page = (at: number) => reader.all(NEXT_LINES, [run, at, end, PAGE]);
   for (let at = after; at < end; ) {
-    const next = page(at);
+    const next = await page(at);
     const isWhole = next[0]?.["seq"] === at + 1;
-    const rows = isWhole ? next : page(Math.max(at, end - 2));
+    const rows = isWhole ? next : await page(Math.max(at, end - 2));
     if (rows.length === 0) return; // a run that was deleted in between
     at = Number(rows.at(-1)?.["seq"]);
     yield rows.map(({ seq, kind, line }) => ({
@@ -286,7 +316,9 @@ function valueRows({ run, name, ref, value }: KeptValue): Op[] {
   const bytes = Buffer.byteLength(text);
   const isLarge = bytes > INLINE_BYTES;
   const row: Op = {
-    sql: "INSERT OR REPLACE INTO step_value(run, key, ref, value) VALUES(?, ?, ?, ?)",
+    sql:
+      "INSERT INTO step_value(run, key, ref, value) VALUES(?, ?, ?, ?) " +
+      "ON CONFLICT(run, key) DO UPDATE SET ref = excluded.ref, value = excluded.value",
     rows: [[run, name, ref, isLarge ? null : text]],
   };
   if (!isLarge) return [row];

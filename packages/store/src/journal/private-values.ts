@@ -7,9 +7,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
+import type { Op, SqlReader, SqlRow } from "../sql/port.ts";
 
 /** Of AES-256. */
 export const KEY_BYTES = 32;
@@ -45,10 +43,10 @@ export function endOfPrivate(run: number): Op {
 
 /** The private values of a store, under one key. `key` null: none can be written, and none read. */
 export class PrivateValues {
-  readonly #reader: Reader;
+  readonly #reader: SqlReader;
   readonly #key: Uint8Array | null;
 
-  constructor(reader: Reader, key: Uint8Array | null) {
+  constructor(reader: SqlReader, key: Uint8Array | null) {
     this.#reader = reader;
     this.#key = key;
   }
@@ -62,8 +60,8 @@ export class PrivateValues {
     const { nonce, body } = seal(this.#key, boundTo(runId, name), value);
     return {
       sql:
-        "INSERT OR REPLACE INTO private_value(run, node, attempt, nonce, body) " +
-        "VALUES((SELECT no FROM run WHERE id = ?), ?, ?, ?, ?)",
+        "INSERT INTO private_value(run, node, attempt, nonce, body) VALUES((SELECT no FROM run WHERE id = ?), ?, ?, ?, ?) " +
+        "ON CONFLICT(run, node, attempt) DO UPDATE SET nonce = excluded.nonce, body = excluded.body",
       rows: [[runId, node, attempt, nonce, body]],
     };
   }
@@ -73,10 +71,10 @@ export class PrivateValues {
     return this.put(runId, INPUTS, inputs, { kept: true });
   }
 
-  /** All of a run by their names, but its inputs. Throws `store_corrupt` when they do not open. */
-  all(run: number, runId: string): { [name: string]: Json } {
+  /** All of a run by their names, but its inputs. Rejects with `store_corrupt` when they do not open. */
+  async all(run: number, runId: string): Promise<{ [name: string]: Json }> {
     if (this.#key === null) return {};
-    const rows = this.#reader.all("SELECT * FROM private_value WHERE run = ? AND node <> ?", [
+    const rows = await this.#reader.all("SELECT * FROM private_value WHERE run = ? AND node <> ?", [
       run,
       INPUTS,
     ]);
@@ -90,9 +88,9 @@ export class PrivateValues {
     );
   }
 
-  /** Inputs with their secrets; undefined: there are no secret ones. Throws `store_corrupt` when they do not open. */
-  inputs(run: number, runId: string): Json | undefined {
-    const row = this.#reader.get("SELECT * FROM private_value WHERE run = ? AND node = ?", [
+  /** Inputs with their secrets; undefined: there are no secret ones. Rejects with `store_corrupt` when they do not open. */
+  async inputs(run: number, runId: string): Promise<Json | undefined> {
+    const row = await this.#reader.get("SELECT * FROM private_value WHERE run = ? AND node = ?", [
       run,
       INPUTS,
     ]);

@@ -15,13 +15,14 @@ import {
   withholdContent,
 } from "@millrace/contracts";
 import { unnamedBlobs } from "../retention/deletion.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { Op } from "../writer/unit.ts";
+import type { Op, SqlReader } from "../sql/port.ts";
 
 /** Decides for the runs of one journal. */
 export interface Seals {
   /** Told of a run whose whole log will pass here. */
   begin(run: number, graph: FlowGraph): void;
+  /** Told that another process may have written to a run: what passed here is not its whole log. */
+  forget(run: number): void;
   /** Called with the events that are appended before the end. */
   see(run: number, events: readonly EncodedEvent[]): void;
   /** Told of the last events; answers the rows that belong to them, at once where nothing is withheld. */
@@ -36,14 +37,42 @@ interface Known {
   readonly calls: Map<string, boolean>;
 }
 
+/** A run and its last events. */
+interface Ended {
+  readonly run: number;
+  readonly events: readonly EncodedEvent[];
+}
+
 const AI_TYPE = "ai";
 const PAGE = 512;
 
-export function createSeals(reader: Reader, keepsContent: () => boolean): Seals {
+/** Whether what models said is kept, as of now. */
+export type KeepsContent = () => boolean | Promise<boolean>;
+
+export function createSeals(reader: SqlReader, keepsContent: KeepsContent): Seals {
   const known = new Map<number, Known>();
+  const rowsOf = (
+    { run, events }: Ended,
+    { places, calls }: Known,
+    keeps: boolean,
+  ): readonly Op[] | Promise<readonly Op[]> => {
+    const isKept = (path: string): boolean => {
+      const call = calls.get(path);
+      const place = path.replace(REPEATS, "");
+      const isAi = call !== undefined || places.get(place) !== undefined;
+      if (!isAi || !keeps) return !isAi;
+      return (places.has(place) ? places.get(place) : call) !== false;
+    };
+    const all = [...calls.keys(), ...places.keys()];
+    return all.every(isKept) ? [] : withheldRows(reader, run, { events, isKept });
+  };
   return {
     begin(run, graph) {
       known.set(run, { places: placesOf(graph), calls: new Map() });
+    },
+
+    forget(run) {
+      known.delete(run);
     },
 
     see(run, events) {
@@ -55,17 +84,18 @@ export function createSeals(reader: Reader, keepsContent: () => boolean): Seals 
       const whole = known.get(run);
       if (whole !== undefined) note(whole.calls, events);
       known.delete(run);
-      const { places, calls } = whole ?? learnt(reader, run, events);
+      if (whole === undefined) {
+        return learnt(reader, run, events).then(async (learned) =>
+          rowsOf({ run, events }, learned, await keepsContent()),
+        );
+      }
+      const hasModels =
+        whole.calls.size > 0 || [...whole.places.values()].some((keeps) => keeps !== undefined);
+      if (!hasModels) return [];
       const keeps = keepsContent();
-      const isKept = (path: string): boolean => {
-        const call = calls.get(path);
-        const place = path.replace(REPEATS, "");
-        const isAi = call !== undefined || places.get(place) !== undefined;
-        if (!isAi || !keeps) return !isAi;
-        return (places.has(place) ? places.get(place) : call) !== false;
-      };
-      const all = [...calls.keys(), ...places.keys()];
-      return all.every(isKept) ? [] : withheldRows(reader, run, { events, isKept });
+      return typeof keeps === "boolean"
+        ? rowsOf({ run, events }, whole, keeps)
+        : keeps.then((kept) => rowsOf({ run, events }, whole, kept));
     },
   };
 }
@@ -95,15 +125,19 @@ function note(calls: Map<string, boolean>, events: readonly { readonly event: un
 }
 
 /** Of a run that was begun by another process. */
-function learnt(reader: Reader, run: number, events: readonly EncodedEvent[]): Known {
-  const graph = reader.get(
+async function learnt(
+  reader: SqlReader,
+  run: number,
+  events: readonly EncodedEvent[],
+): Promise<Known> {
+  const row = await reader.get(
     "SELECT g.json FROM run r JOIN graph g ON g.digest = r.graph WHERE r.no = ?",
     [run],
-  )?.["json"];
+  );
+  const graph = row?.["json"];
   const calls = new Map<string, boolean>();
-  const started = reader.all("SELECT line FROM journal WHERE run = ? AND kind = 'llm.started'", [
-    run,
-  ]);
+  const sql = "SELECT line FROM journal WHERE run = ? AND kind = 'llm.started'";
+  const started = await reader.all(sql, [run]);
   note(calls, [...started.map(({ line }) => ({ event: eventOf(line) })), ...events]);
   // without a run there is no place, and the append is refused
   return { places: placesOf(JSON.parse(String(graph ?? '{"nodes":[]}'))), calls };
@@ -116,7 +150,7 @@ interface Sealing {
 }
 
 async function withheldRows(
-  reader: Reader,
+  reader: SqlReader,
   run: number,
   { events, isKept }: Sealing,
 ): Promise<Op[]> {
@@ -135,7 +169,7 @@ async function withheldRows(
     }
   };
   for (let at = 0; ; ) {
-    const page = reader.all(
+    const page = await reader.all(
       "SELECT seq, line FROM journal WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
       [run, at, PAGE],
     );

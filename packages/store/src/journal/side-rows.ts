@@ -4,23 +4,29 @@
  */
 import type { ConfirmRequested, EncodedEvent, Summary } from "@millrace/contracts";
 import { isInFeed } from "../runs/feed.ts";
-import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
+import type { Dialect, Op, SqlValue } from "../sql/port.ts";
 import { endOfPrivate } from "./private-values.ts";
 
-/**
- * The statements for a batch of the run with this number, in the order of its events. `timed`: the runs that may have timers;
- * the nodes of the others have none to end.
- */
-export function sideRows(run: number, events: readonly EncodedEvent[], timed: Set<number>): Op[] {
+/** What is known of the runs of a journal. `untimed`: those whose nodes have no timer that could end. */
+export interface SideRows {
+  readonly dialect: Dialect;
+  readonly untimed: Set<number>;
+}
+
+/** The statements for a batch of the run with this number, in the order of its events. */
+export function sideRows(
+  run: number,
+  events: readonly EncodedEvent[],
+  { dialect, untimed }: SideRows,
+): Op[] {
   const ops: Op[] = [];
   const feed: SqlValue[][] = [];
   const setTimer = (node: string, attempt: number, at: number): void => {
-    timed.add(run);
+    untimed.delete(run);
     add(SET_TIMER, [run, node, attempt, at]);
   };
   const endTimers = (node: string): void => {
-    if (timed.has(run)) add(END_TIMERS, [run, node]);
+    if (!untimed.has(run)) add(END_TIMERS, [run, node]);
   };
   const add = (sql: string, row: readonly SqlValue[]): void => {
     ops.push({ sql, rows: [row] });
@@ -30,7 +36,7 @@ export function sideRows(run: number, events: readonly EncodedEvent[], timed: Se
     switch (event.kind) {
       case "run.started":
         add(
-          "UPDATE run SET status = 'running', started_at = ?, options = json_set(options, '$.flowHash', ?) WHERE no = ?",
+          `UPDATE run SET status = 'running', started_at = ?, options = ${dialect.withMember("options", "flowHash")} WHERE no = ?`,
           [event.ts, event.flow.hash, run],
         );
         break;
@@ -83,18 +89,20 @@ export function sideRows(run: number, events: readonly EncodedEvent[], timed: Se
         endTimers(event.node);
         break;
       case "summary":
-        timed.delete(run);
+        untimed.delete(run);
         ops.push(...endOf(run, event));
         break;
       default:
     }
   }
-  if (feed.length > 0) ops.push({ sql: "INSERT INTO feed(run, seq) VALUES(?, ?)", rows: feed });
+  if (feed.length > 0) ops.push({ sql: dialect.addToFeed, rows: feed });
   return ops;
 }
 
 const SET_STATUS = "UPDATE run SET status = ? WHERE no = ?";
-const SET_TIMER = "INSERT OR REPLACE INTO timer(run, node, attempt, fire_at) VALUES(?, ?, ?, ?)";
+const SET_TIMER =
+  "INSERT INTO timer(run, node, attempt, fire_at) VALUES(?, ?, ?, ?) " +
+  "ON CONFLICT(run, node, attempt) DO UPDATE SET fire_at = excluded.fire_at";
 const END_TIMERS = "DELETE FROM timer WHERE run = ? AND node = ?";
 const ASK =
   "INSERT INTO confirmation(run, id, node, status, prompt, schema, tool, deadline, requested_at) " +

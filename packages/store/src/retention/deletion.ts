@@ -1,7 +1,5 @@
 /** Statements that delete rows, together with the rows that only they refer to. */
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
+import type { Op, SqlReader, SqlValue } from "../sql/port.ts";
 
 /** Tables with rows of a run besides `run_blob`. */
 const OWNED = [
@@ -15,27 +13,31 @@ const OWNED = [
 ] as const;
 
 /** Statements that delete ended runs with their own rows; shared rows stay. */
-export function deletion(reader: Reader, numbers: readonly number[]): Op[] {
+export async function deletion(reader: SqlReader, numbers: readonly number[]): Promise<Op[]> {
   const rows = numbers.map((no) => [no]);
-  const graphs = numbers.flatMap((no) =>
-    reader.all("SELECT graph FROM run WHERE no = ?", [no]).map(({ graph }) => graph ?? null),
-  );
+  const graphs = new Set<SqlValue>();
+  const blobs: Op[] = [];
+  for (const no of numbers) {
+    const row = await reader.get("SELECT graph FROM run WHERE no = ?", [no]);
+    if (row !== undefined) graphs.add(row["graph"] ?? null);
+    blobs.push(...(await blobDeletion(reader, no)));
+  }
   return [
     ...OWNED.map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
-    ...numbers.flatMap((no) => blobDeletion(reader, no)),
+    ...blobs,
     { sql: "DELETE FROM run WHERE no = ?", rows },
     {
       sql:
         "DELETE FROM graph WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM run r WHERE r.graph = graph.digest) " +
         "AND NOT EXISTS (SELECT 1 FROM template_version t WHERE t.graph = graph.digest)",
-      rows: [...new Set(graphs)].map((digest) => [digest]),
+      rows: [...graphs].map((digest) => [digest]),
     },
   ];
 }
 
 /** Statements that take a run's blobs from it; a blob that no run names goes. */
-export function blobDeletion(reader: Reader, run: number): Op[] {
-  const digests = reader.all("SELECT digest FROM run_blob WHERE run = ?", [run]);
+export async function blobDeletion(reader: SqlReader, run: number): Promise<Op[]> {
+  const digests = await reader.all("SELECT digest FROM run_blob WHERE run = ?", [run]);
   if (digests.length === 0) return [];
   return [
     { sql: "DELETE FROM run_blob WHERE run = ?", rows: [[run]] },

@@ -15,10 +15,7 @@ import {
   viewToJson,
 } from "@millrace/contracts";
 import { eventOf } from "../journal/seal.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
-import type { Writer } from "../writer/writer.ts";
+import type { Op, SqlReader, SqlRow, SqlWriter } from "../sql/port.ts";
 import { blobDeletion } from "./deletion.ts";
 
 /** Values of `run.pruned`. */
@@ -33,12 +30,12 @@ const SNAPSHOT_BYTES = 65_536;
 /** How the slices of a pass are cut: `write` takes a transaction of `rows` rows at most. */
 export interface Slices {
   readonly rows: number;
-  write(ops: readonly Op[]): ReturnType<Writer["write"]>;
+  write(ops: readonly Op[]): ReturnType<SqlWriter["write"]>;
 }
 
 /** Takes the log, the step values and the blobs of an ended run. */
-export async function pruneRun(reader: Reader, run: number, slices: Slices): Promise<void> {
-  const row = reader.get("SELECT id, last_seq, pruned FROM run WHERE no = ?", [run]);
+export async function pruneRun(reader: SqlReader, run: number, slices: Slices): Promise<void> {
+  const row = await reader.get("SELECT id, last_seq, pruned FROM run WHERE no = ?", [run]);
   if (row === undefined) return; // deleted in between
   const last = Number(row["last_seq"]);
   const first = row["pruned"] === GOING ? [] : await snapshotRows(reader, run, row);
@@ -49,8 +46,8 @@ export async function pruneRun(reader: Reader, run: number, slices: Slices): Pro
       rows: [[run]],
     },
   ]);
-  const oldest = reader.get("SELECT min(seq) AS seq FROM journal WHERE run = ?", [run])?.["seq"];
-  for (let seq = Number(oldest ?? last); seq < last - 1; ) {
+  const oldest = await reader.get("SELECT min(seq) AS seq FROM journal WHERE run = ?", [run]);
+  for (let seq = Number(oldest?.["seq"] ?? last); seq < last - 1; ) {
     const until = Math.min(seq + slices.rows, last - 1);
     await slices.write([
       { sql: "DELETE FROM journal WHERE run = ? AND seq < ?", rows: [[run, until]] },
@@ -60,13 +57,13 @@ export async function pruneRun(reader: Reader, run: number, slices: Slices): Pro
   await slices.write([
     { sql: "DELETE FROM step_value WHERE run = ?", rows: [[run]] },
     { sql: "DELETE FROM private_value WHERE run = ?", rows: [[run]] },
-    ...blobDeletion(reader, run),
+    ...(await blobDeletion(reader, run)),
     { sql: `UPDATE run SET pruned = ${GONE} WHERE no = ?`, rows: [[run]] },
   ]);
 }
 
 /** The statement that puts the snapshot in the place of the event before the summary. */
-async function snapshotRows(reader: Reader, run: number, row: SqlRow): Promise<Op[]> {
+async function snapshotRows(reader: SqlReader, run: number, row: SqlRow): Promise<Op[]> {
   const seq = Number(row["last_seq"]) - 1;
   if (seq < 1) return []; // it ended before it began: the summary says all
   const view = await foldedTo(reader, { run, runId: String(row["id"]), end: seq });
@@ -81,12 +78,12 @@ async function snapshotRows(reader: Reader, run: number, row: SqlRow): Promise<O
 }
 
 async function foldedTo(
-  reader: Reader,
+  reader: SqlReader,
   { run, runId, end }: { readonly run: number; readonly runId: string; readonly end: number },
 ): Promise<RunView> {
   const view = createView(runId);
   for (let at = 0; at < end; at += PAGE) {
-    const lines = reader.all(
+    const lines = await reader.all(
       "SELECT line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq",
       [run, at, Math.min(at + PAGE, end)],
     );

@@ -3,10 +3,7 @@
  * a template and a schedule are never too old.
  */
 import type { Settings } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Op, OpResult } from "../writer/unit.ts";
-import type { Writer } from "../writer/writer.ts";
+import type { Database, Op, OpResult, SqlReader, SqlValue, SqlWriter } from "../sql/port.ts";
 import { deletion } from "./deletion.ts";
 import { pruneRun, type Slices } from "./prune.ts";
 
@@ -40,38 +37,34 @@ const DAY_MS = 86_400_000;
 const FEED_ROWS = 100_000; // a reader that was away longer reads the runs instead
 const SLICE_ROWS = 500;
 const SLICE_MS = 20; // a slice that takes longer makes the next one smaller
-const VACUUM_PAGES = 128; // given back at once: 1 MiB
-
-interface Retained {
-  readonly reader: Reader;
-  readonly writer: Pick<Writer, "write">;
-  readonly now: () => number;
-}
 
 /** Creates `Store.retain`. It rejects like every write; finished transactions stay. */
 export function createRetention(
-  retained: Retained,
+  db: Database,
 ): (limits?: Partial<RetentionLimits>) => Promise<RetentionReport> {
   let pass: Promise<RetentionReport> | undefined;
   return (limits = {}) => {
-    pass ??= retainOnce(retained, { ...RETENTION, ...limits }).finally(() => {
+    pass ??= retained(db, { ...RETENTION, ...limits }).finally(() => {
       pass = undefined;
     });
     return pass;
   };
 }
 
-async function retainOnce(
-  { reader, writer, now }: Retained,
-  limits: RetentionLimits,
-): Promise<RetentionReport> {
-  const time = now();
+/** Of several processes that have the database one makes the pass; the others report nothing. */
+async function retained(db: Database, limits: RetentionLimits): Promise<RetentionReport> {
+  const done = await db.alone("retention", () => retainOnce(db, limits));
+  return done ?? { pruned: 0, deleted: 0, feed: 0, fires: 0, requests: 0, ms: 0 };
+}
+
+async function retainOnce(db: Database, limits: RetentionLimits): Promise<RetentionReport> {
+  const time = db.now();
   const begun = performance.now();
-  const slices = createSlices(writer);
+  const slices = createSlices(db);
   const before = (days: number): number => time - days * DAY_MS;
-  const pruned = await pruneOld(reader, slices, limits, before(limits.journalDays));
-  const deleted = await deleteRuns(reader, slices, before(limits.runDays));
-  const feed = await trimFeed(reader, slices, before(limits.feedDays));
+  const pruned = await pruneOld(db, slices, limits, before(limits.journalDays));
+  const deleted = await deleteRuns(db, slices, before(limits.runDays));
+  const feed = await trimFeed(db, slices, before(limits.feedDays));
   const rows = (sql: string, values: readonly SqlValue[]) => deleteRows(slices, sql, values);
   const fires = await rows(
     "DELETE FROM schedule_fire WHERE (schedule, fire_time) IN " +
@@ -87,11 +80,11 @@ async function retainOnce(
       "DELETE FROM webhook_seen WHERE hash IN (SELECT hash FROM webhook_seen WHERE expires_at <= ? LIMIT ?)",
       [time],
     ));
-  await giveBack(reader, slices);
+  await db.giveBack();
   return { pruned, deleted, feed, fires, requests, ms: performance.now() - begun };
 }
 
-function createSlices(writer: Pick<Writer, "write">): Slices {
+function createSlices(writer: SqlWriter): Slices {
   let rows = SLICE_ROWS;
   return {
     get rows() {
@@ -114,47 +107,43 @@ const FIRST_KEPT =
 
 /** Logs: the longest ended first. */
 async function pruneOld(
-  reader: Reader,
+  db: Database,
   slices: Slices,
   { journalRuns, journalBytes }: RetentionLimits,
   before: number,
 ): Promise<number> {
-  const surplus = reader.get(FIRST_KEPT, [journalRuns])?.["ended_at"] ?? Number.NEGATIVE_INFINITY;
+  const newest = await db.get(FIRST_KEPT, [journalRuns]);
+  const surplus = newest?.["ended_at"] ?? Number.NEGATIVE_INFINITY;
   for (let pruned = 0; ; pruned += 1) {
-    const oldest = reader.get(OLDEST);
+    const oldest = await db.get(OLDEST);
     if (oldest === undefined) return pruned;
     const endedAt = Number(oldest["ended_at"]);
     const isOld = endedAt < before || endedAt <= Number(surplus);
-    if (!isOld && bytesInUse(reader) <= journalBytes) return pruned;
-    await pruneRun(reader, Number(oldest["no"]), slices);
+    if (!isOld && (await db.bytesInUse()) <= journalBytes) return pruned;
+    await pruneRun(db, Number(oldest["no"]), slices);
   }
 }
 
-function bytesInUse(reader: Reader): number {
-  const of = (name: string) => Number(reader.get(`PRAGMA ${name}`)?.[name]);
-  return (of("page_count") - of("freelist_count")) * of("page_size");
-}
-
 /** Rows of runs that have lost their logs. */
-async function deleteRuns(reader: Reader, slices: Slices, before: number): Promise<number> {
+async function deleteRuns(reader: SqlReader, slices: Slices, before: number): Promise<number> {
   const sql = "SELECT no FROM run WHERE pruned = 1 AND ended_at < ? ORDER BY ended_at LIMIT ?";
   for (let deleted = 0; ; ) {
     const most = Math.ceil(slices.rows / 10); // a run has rows in several tables
-    const numbers = reader.all(sql, [before, most]).map(({ no }) => Number(no));
+    const numbers = (await reader.all(sql, [before, most])).map(({ no }) => Number(no));
     if (numbers.length === 0) return deleted;
-    await slices.write(deletion(reader, numbers));
+    await slices.write(await deletion(reader, numbers));
     deleted += numbers.length;
   }
 }
 
 /** Positions of the feed rise with time, so it is shortened at its beginning. */
-async function trimFeed(reader: Reader, slices: Slices, before: number): Promise<number> {
-  const surplus = reader.get("SELECT pos FROM feed ORDER BY pos DESC LIMIT 1 OFFSET ?", [
+async function trimFeed(reader: SqlReader, slices: Slices, before: number): Promise<number> {
+  const surplus = await reader.get("SELECT pos FROM feed ORDER BY pos DESC LIMIT 1 OFFSET ?", [
     FEED_ROWS,
   ]);
   const last = Number(surplus?.["pos"] ?? 0);
   for (let trimmed = 0; ; ) {
-    const rows = reader.all(
+    const rows = await reader.all(
       "SELECT f.pos, j.ts FROM feed f LEFT JOIN journal j ON j.run = f.run AND j.seq = f.seq ORDER BY f.pos LIMIT ?",
       [slices.rows],
     );
@@ -180,16 +169,5 @@ async function deleteRows(
     const [changes] = await slices.write([{ sql, rows: [[...values, most]] }]);
     total += Number(changes);
     if (Number(changes) < most) return total;
-  }
-}
-
-/** Gives free pages back to the file system. */
-async function giveBack(reader: Reader, slices: Slices): Promise<void> {
-  const free = (): number => Number(reader.get("PRAGMA freelist_count")?.["freelist_count"]);
-  for (let left = free(); left > 0; ) {
-    await slices.write([{ exec: `PRAGMA incremental_vacuum(${VACUUM_PAGES})` }]);
-    const now = free();
-    if (now >= left) return; // other writers are as fast: the next pass continues
-    left = now;
   }
 }

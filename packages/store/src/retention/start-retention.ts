@@ -1,10 +1,10 @@
 /** Retention by the clock: one pass soon after the start, then one an hour. */
-import type { Store } from "../open-store.ts";
+import type { Store } from "../store.ts";
 import type { RetentionLimits, RetentionReport } from "./retention.ts";
 
 /** `limits` is asked before each pass; absent: the defaults. `log` is called after every pass, failed ones included. */
 export interface RetentionOptions {
-  readonly limits?: () => Partial<RetentionLimits>;
+  readonly limits?: () => Partial<RetentionLimits> | Promise<Partial<RetentionLimits>>;
   readonly log?: (outcome: RetentionReport | { readonly error: unknown }) => void;
   /** Between two passes; default one hour. */
   readonly everyMs?: number;
@@ -31,7 +31,7 @@ export function startRetention(
   const pass = async (): Promise<void> => {
     let outcome: Parameters<NonNullable<typeof log>>[0];
     try {
-      outcome = await store.retain(limits());
+      outcome = await store.retain(await limits());
     } catch (error) {
       outcome = { error };
     }

@@ -1,7 +1,6 @@
 /** Questions to people, over all runs: the inbox. */
 import type { Confirmation, Page } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
+import type { SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
 import type { Cursors } from "./cursor.ts";
 
 /** Which confirmations; `limit` from 1 on. */
@@ -15,25 +14,25 @@ export interface ConfirmationQuery {
 /** The confirmations of a store. */
 export interface Confirmations {
   /** One; null: the run has not asked this. */
-  get(runId: string, id: string): Confirmation | null;
-  /** One page, of the newest run first, within a run in the order of request. Throws `bad_cursor`. */
-  list(query: ConfirmationQuery): Page<Confirmation>;
+  get(runId: string, id: string): Promise<Confirmation | null>;
+  /** One page, of the newest run first, within a run in the order of request. Rejects with `bad_cursor`. */
+  list(query: ConfirmationQuery): Promise<Page<Confirmation>>;
 }
 
 /** Ids count up within a run: `k1`, `k2` … */
 const ORDER = "CAST(substr(c.id, 2) AS INTEGER)";
 
-export function createConfirmations(reader: Reader, cursors: Cursors): Confirmations {
+export function createConfirmations(db: SqlReader, cursors: Cursors): Confirmations {
   return {
-    get(runId, id) {
-      const row = reader.get(
+    async get(runId, id) {
+      const row = await db.get(
         "SELECT c.* FROM confirmation c JOIN run r ON r.no = c.run WHERE r.id = ? AND c.id = ?",
         [runId, id],
       );
       return row === undefined ? null : confirmationOf(runId, row);
     },
 
-    list({ status, runId, limit, cursor }) {
+    async list({ status, runId, limit, cursor }) {
       const filter = ["confirmations", status, runId ?? null];
       const where = ["c.status = ?"];
       const values: SqlValue[] = [status];
@@ -46,10 +45,11 @@ export function createConfirmations(reader: Reader, cursors: Cursors): Confirmat
         where.push(`(c.run < ? OR (c.run = ? AND ${ORDER} > ?))`);
         values.push(run, run, order);
       }
-      const rows = reader.once(
+      const rows = await db.all(
         `SELECT c.*, r.id AS run_id, ${ORDER} AS place FROM confirmation c JOIN run r ON r.no = c.run
          WHERE ${where.join(" AND ")} ORDER BY c.run DESC, place LIMIT ?`,
         [...values, limit + 1],
+        { once: true },
       );
       const items = rows.slice(0, limit).map((row) => confirmationOf(String(row["run_id"]), row));
       const last = rows.length > limit ? rows[limit - 1] : undefined;

@@ -4,16 +4,16 @@
  *   F2  A listener is called after its reader can see the rows.
  */
 import type { StoredEvent } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
+import type { Database } from "../sql/port.ts";
 
 /** The feed of a store. `seq` of its entries is their position in the feed, not in their run. */
 export interface Feed {
   /** Position of the newest entry that there ever was; 0: none yet. */
-  last(): number;
+  last(): Promise<number>;
   /** Position of the oldest entry that is kept; null: none is. */
-  first(): number | null;
+  first(): Promise<number | null>;
   /** The next entries after a position, a page of at most 256 KiB or one entry; empty: there are none now. */
-  read(after: number): readonly StoredEvent[];
+  read(after: number): Promise<readonly StoredEvent[]>;
   /** Calls `told` with the kinds of new entries, after their commit, until the answer is called. */
   listen(told: (kinds: readonly string[]) => void): () => void;
 }
@@ -24,6 +24,13 @@ export interface FeedSource extends Feed {
 }
 
 const KINDS = /^(?:run\.|confirm\.|summary$)/;
+const TOPIC = "feed:";
+
+/** Told when entries of other processes may have been missed: some of every kind. */
+const ALL_KINDS: readonly string[] = [
+  ...["run.started", "run.paused", "run.resumed", "run.cancelling"],
+  ...["confirm.requested", "confirm.resolved", "summary"],
+];
 const PAGE_ENTRIES = 512;
 const PAGE_BYTES = 262_144; // a page costs its reader no more than the longest event may
 
@@ -32,14 +39,29 @@ export function isInFeed(kind: string): boolean {
   return KINDS.test(kind);
 }
 
-export function createFeed(reader: Reader): FeedSource {
+/** What a transaction tells other processes that adds entries of these kinds. */
+export function feedTopics(kinds: readonly string[]): string[] {
+  return kinds.length === 0 ? [] : [`${TOPIC}${[...new Set(kinds)].join(" ")}`];
+}
+
+export function createFeed(db: Database): FeedSource {
   const listeners = new Set<(kinds: readonly string[]) => void>();
+  const publish = (kinds: readonly string[]): void => {
+    if (kinds.length === 0) return;
+    for (const told of [...listeners]) told(kinds);
+  };
+  db.watch((topic) => {
+    if (topic === "*") publish(ALL_KINDS);
+    else if (topic.startsWith(TOPIC)) publish(topic.slice(TOPIC.length).split(" "));
+  });
   return {
-    last: () =>
-      Number(reader.get("SELECT seq FROM sqlite_sequence WHERE name = 'feed'")?.["seq"] ?? 0),
-    first: () => (reader.get("SELECT min(pos) AS pos FROM feed")?.["pos"] ?? null) as number | null,
-    read(after) {
-      const sizes = reader.all(
+    last: async () => Number((await db.get(db.dialect.lastOfFeed))?.["pos"] ?? 0),
+    async first() {
+      const row = await db.get("SELECT min(pos) AS pos FROM feed");
+      return (row?.["pos"] ?? null) as number | null;
+    },
+    async read(after) {
+      const sizes = await db.all(
         "SELECT f.pos, length(j.line) AS bytes FROM feed f JOIN journal j ON j.run = f.run AND j.seq = f.seq " +
           "WHERE f.pos > ? ORDER BY f.pos LIMIT ?",
         [after, PAGE_ENTRIES],
@@ -52,25 +74,21 @@ export function createFeed(reader: Reader): FeedSource {
         end = Number(row["pos"]);
       }
       if (end === after) return [];
-      return reader
-        .all(
-          "SELECT f.pos, j.kind, j.line FROM feed f JOIN journal j ON j.run = f.run AND j.seq = f.seq " +
-            "WHERE f.pos > ? AND f.pos <= ? ORDER BY f.pos",
-          [after, end],
-        )
-        .map((row) => ({
-          seq: Number(row["pos"]),
-          kind: String(row["kind"]),
-          line: row["line"] as Uint8Array,
-        }));
+      const rows = await db.all(
+        "SELECT f.pos, j.kind, j.line FROM feed f JOIN journal j ON j.run = f.run AND j.seq = f.seq " +
+          "WHERE f.pos > ? AND f.pos <= ? ORDER BY f.pos",
+        [after, end],
+      );
+      return rows.map((row) => ({
+        seq: Number(row["pos"]),
+        kind: String(row["kind"]),
+        line: row["line"] as Uint8Array,
+      }));
     },
     listen(told) {
       listeners.add(told);
       return () => void listeners.delete(told);
     },
-    publish(kinds) {
-      if (kinds.length === 0) return;
-      for (const told of [...listeners]) told(kinds);
-    },
+    publish,
   };
 }

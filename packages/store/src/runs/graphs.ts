@@ -2,12 +2,11 @@
 import { createHash } from "node:crypto";
 import type { FlowGraph } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { Op } from "../writer/unit.ts";
+import type { Op, SqlReader } from "../sql/port.ts";
 
 const MAX_NAMES = 1_000; // graphs that are looked for in memory first
 
-const parsed = new WeakMap<Reader, Map<string, WeakRef<FlowGraph>>>();
+const parsed = new WeakMap<SqlReader, Map<string, WeakRef<FlowGraph>>>();
 
 /** The name of a graph and the row that keeps it. */
 export function graphRow(graph: FlowGraph): { readonly digest: string; readonly op: Op } {
@@ -29,14 +28,14 @@ export function digestOfText(text: string): string {
 
 /**
  * The graph of this name; the same object as long as it is referenced, so that a thousand runs read it once.
- * Throws `store_corrupt` for a row that is not what its name says: no run goes on with another graph than its own.
+ * Rejects with `store_corrupt` for a row that is not what its name says: no run goes on with another graph than its own.
  */
-export function graphOf(reader: Reader, digest: string): FlowGraph {
+export async function graphOf(reader: SqlReader, digest: string): Promise<FlowGraph> {
   const known = parsed.get(reader) ?? new Map<string, WeakRef<FlowGraph>>();
   parsed.set(reader, known);
   const held = known.get(digest)?.deref();
   if (held !== undefined) return held;
-  const row = reader.get("SELECT json FROM graph WHERE digest = ?", [digest]);
+  const row = await reader.get("SELECT json FROM graph WHERE digest = ?", [digest]);
   if (row === undefined) throw new StoreError("not_found", "the run was deleted, and its graph");
   const text = String(row["json"]);
   if (digestOfText(text) !== digest) {

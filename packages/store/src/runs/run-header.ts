@@ -8,17 +8,12 @@ import {
 } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 import type { PrivateValues } from "../journal/private-values.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow } from "../sqlite/sqlite-port.ts";
+import type { Op, SqlReader, SqlRow } from "../sql/port.ts";
+import { Refusal } from "../sql/refusal.ts";
 import { requestRows } from "../tables/idempotency.ts";
 import { fireRows, waitingRows } from "../tables/schedules.ts";
 import { signatureRows } from "../tables/webhooks.ts";
-import type { Op } from "../writer/unit.ts";
-import { Refusal } from "../writer/writer.ts";
 import { graphOf, graphRow } from "./graphs.ts";
-
-/** The newest epoch. */
-export const EPOCH = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')";
 
 const REFUSALS = {
   key_used: "the idempotency key was used",
@@ -32,12 +27,14 @@ export function creation(
   given: {
     readonly no: number;
     readonly epoch: number;
+    /** As of the database. */
+    readonly holder: string | null;
     readonly rows: StartRows | undefined;
     readonly privates: PrivateValues;
     readonly now: number;
   },
 ): Op[] {
-  const { no, epoch, rows = {}, privates, now: createdAt } = given;
+  const { no, epoch, holder, rows = {}, privates, now: createdAt } = given;
   const shown = hideSecretInputs(header.graph.inputs, header.inputs as JsonObject);
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
   const { request, fire, waiting, signature } = rows;
@@ -53,9 +50,9 @@ export function creation(
     {
       sql:
         "INSERT INTO run(no, id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
-        "retry_of, epoch, created_at) SELECT ?, ?, ?, ?, ?, " +
-        "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, ?, ? " +
-        "WHERE NOT EXISTS (SELECT 1 FROM run WHERE id = ?)",
+        `retry_of, epoch, created_at${holder === null ? "" : ", holder"}) VALUES(?, ?, ?, ?, ?, ` +
+        "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, ?, ?" +
+        `${holder === null ? "" : ", ?"}) ON CONFLICT(id) DO NOTHING`,
       rows: [
         [
           no,
@@ -74,7 +71,7 @@ export function creation(
           header.retryOf ?? null,
           epoch,
           createdAt,
-          runId,
+          ...(holder === null ? [] : [holder]),
         ],
       ],
       need: "run_exists",
@@ -97,21 +94,24 @@ export function refusedStart(error: unknown, runId: string): unknown {
 const isRefusal = (code: string): code is keyof typeof REFUSALS => Object.hasOwn(REFUSALS, code);
 
 /** The header as it was given to `creation`, from the row of the run. `privates` null: secret inputs read `[redacted]`. */
-export function headerOf(
+export async function headerOf(
   row: SqlRow,
-  reader: Reader,
+  reader: SqlReader,
   privates: PrivateValues | null,
-): Omit<ResumeState, "events" | "steps" | "privateValues"> {
-  const tags = reader.all("SELECT key, value FROM run_tag WHERE run = ?", [row["no"] ?? null]);
+): Promise<Omit<ResumeState, "events" | "steps" | "privateValues">> {
+  const tags = await reader.all("SELECT key, value FROM run_tag WHERE run = ?", [
+    row["no"] ?? null,
+  ]);
   const { planDigest, flowHash, flows, ...options } = JSON.parse(String(row["options"]));
   return {
     runId: String(row["id"]),
     planDigest,
     ...(flowHash !== undefined && { flowHash }),
     ...(flows !== undefined && { flows }),
-    graph: graphOf(reader, String(row["graph"])),
+    graph: await graphOf(reader, String(row["graph"])),
     inputs:
-      privates?.inputs(Number(row["no"]), String(row["id"])) ?? JSON.parse(String(row["inputs"])),
+      (await privates?.inputs(Number(row["no"]), String(row["id"]))) ??
+      JSON.parse(String(row["inputs"])),
     trigger: String(row["trigger"]),
     ...(row["template"] !== null && { template: String(row["template"]) }),
     ...(row["template_version"] !== null && { templateVersion: Number(row["template_version"]) }),

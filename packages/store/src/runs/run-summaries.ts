@@ -1,7 +1,6 @@
 /** Rows of runs as lists show them; a page costs one look for all of its tags, and one for each title that is new. */
 import type { RunState, RunSummary } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
+import type { Database, SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
 
 /** What `summariesOf` needs of the rows of `run`. */
 export const SUMMARY_ROWS: string =
@@ -11,33 +10,39 @@ export const SUMMARY_ROWS: string =
 const MAX_TITLES = 1_000; // graphs whose title is remembered: a graph may be large, and never changes
 
 /** Answers a function that turns rows of `SUMMARY_ROWS` into summaries. */
-export function createSummaries(reader: Reader): (rows: readonly SqlRow[]) => RunSummary[] {
+export function createSummaries(db: Database): (rows: readonly SqlRow[]) => Promise<RunSummary[]> {
   const titles = new Map<SqlValue | undefined, string | null>();
-  const titleOf = ({ graph }: SqlRow): string | null => {
-    const known = titles.get(graph);
-    if (known !== undefined) return known;
-    const row = reader.get(
-      "SELECT json_extract(json, '$.title') AS title FROM graph WHERE digest = ?",
-      [graph ?? null],
-    );
-    const title = (row?.["title"] ?? null) as string | null;
-    if (titles.size >= MAX_TITLES) titles.clear();
-    titles.set(graph, title);
-    return title;
+  const sql = `SELECT ${db.dialect.member("json", "title")} AS title FROM graph WHERE digest = ?`;
+  const learn = async (graph: SqlValue | undefined): Promise<void> => {
+    const row = await db.get(sql, [graph ?? null]);
+    titles.set(graph, (row?.["title"] ?? null) as string | null);
   };
-  return (rows) => {
-    const tags = tagsOf(reader, rows);
-    return rows.map((row) => summaryOf(row, titleOf(row), tags.get(row["no"]) ?? {}));
+  return async (rows) => {
+    if (rows.length === 0) return [];
+    if (titles.size >= MAX_TITLES) titles.clear();
+    const unknown = new Set(rows.map(({ graph }) => graph).filter((graph) => !titles.has(graph)));
+    const [tags] = await Promise.all([tagsOf(db, rows), ...[...unknown].map(learn)]);
+    return rows.map((row) =>
+      summaryOf(row, titles.get(row["graph"]) ?? null, tags.get(row["no"]) ?? {}),
+    );
   };
 }
 
 type Tags = { [name: string]: string };
 
-function tagsOf(reader: Reader, rows: readonly SqlRow[]): ReadonlyMap<SqlValue | undefined, Tags> {
+/** Numbers of runs that one statement looks for: few lengths, so that the statements stay prepared. */
+const LENGTHS = [1, 10, 50, 201];
+
+async function tagsOf(
+  reader: SqlReader,
+  rows: readonly SqlRow[],
+): Promise<ReadonlyMap<SqlValue | undefined, Tags>> {
   const all = new Map<SqlValue | undefined, Tags>();
-  const found = reader.all(
-    "SELECT run, key, value FROM run_tag WHERE run IN (SELECT value FROM json_each(?)) ORDER BY run, key",
-    [JSON.stringify(rows.map(({ no }) => no))],
+  const numbers = rows.map(({ no }) => no ?? null);
+  const length = LENGTHS.find((each) => each >= numbers.length) ?? numbers.length;
+  const found = await reader.all(
+    `SELECT run, key, value FROM run_tag WHERE run IN (${Array(length).fill("?").join(", ")}) ORDER BY run, key`,
+    [...numbers, ...Array(length - numbers.length).fill(null)],
   );
   for (const { run, key, value } of found) {
     const tags = all.get(run) ?? {};

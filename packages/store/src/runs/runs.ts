@@ -14,9 +14,7 @@ import {
 import type { PrivateValues } from "../journal/private-values.ts";
 import { eventOf } from "../journal/seal.ts";
 import { deletion } from "../retention/deletion.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow, SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Writer } from "../writer/writer.ts";
+import type { Database, SqlRow, SqlValue } from "../sql/port.ts";
 import { confirmationOf } from "./confirmations.ts";
 import type { Cursors } from "./cursor.ts";
 import { headerOf } from "./run-header.ts";
@@ -27,19 +25,19 @@ const SLICE = 500; // runs that one transaction of `prune` deletes: other writer
 
 /** The runs of a store. */
 export interface Runs {
-  /** One page, newest first. Throws `bad_cursor` for a cursor of another filter, `RangeError` for a `limit` outside 1 to 200. */
-  list(query: RunQuery): Page<RunSummary>;
+  /** One page, newest first. Rejects with `bad_cursor` for a cursor of another filter, `RangeError` for a `limit` outside 1 to 200. */
+  list(query: RunQuery): Promise<Page<RunSummary>>;
   /** A run without its nodes, which costs one look; null: there is none. */
-  summary(runId: string): RunSummary | null;
+  summary(runId: string): Promise<RunSummary | null>;
   /** A run with its nodes, as the fold of its log, and confirmations; null: there is none. */
-  get(runId: string): Run | null;
+  get(runId: string): Promise<Run | null>;
   /**
    * The header of a run; null: there is no such run. `private` false: secret inputs read `[redacted]`, else their key is
-   * needed: throws `store_corrupt` where it is another one.
+   * needed: rejects with `store_corrupt` where it is another one.
    */
-  header(runId: string, options?: { private?: boolean }): RunHeader | null;
+  header(runId: string, options?: { private?: boolean }): Promise<RunHeader | null>;
   /** Ids of the runs that have not ended, oldest first; a start resumes them. */
-  live(): readonly string[];
+  live(): Promise<readonly string[]>;
   /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
   delete(runId: string): Promise<"deleted" | "live" | "absent">;
   /** Deletes the ended runs that fit: ended before `before` (ISO 8601), in one of the states; absent: all that have ended. */
@@ -50,20 +48,21 @@ export interface Runs {
 }
 
 export function createRuns(parts: {
-  readonly reader: Reader;
-  readonly writer: Pick<Writer, "write">;
+  readonly db: Database;
   readonly cursors: Cursors;
   readonly privates: PrivateValues;
 }): Runs {
-  const { reader, writer, cursors, privates } = parts;
-  const summariesOf = createSummaries(reader);
-  const one = (runId: string): { readonly run: number; readonly summary: RunSummary } | null => {
-    const row = reader.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
-    const [summary] = row === undefined ? [] : summariesOf([row]);
+  const { db, cursors, privates } = parts;
+  const summariesOf = createSummaries(db);
+  const one = async (
+    runId: string,
+  ): Promise<{ readonly run: number; readonly summary: RunSummary } | null> => {
+    const row = await db.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
+    const [summary] = row === undefined ? [] : await summariesOf([row]);
     return summary === undefined ? null : { run: Number(row?.["no"]), summary };
   };
   return {
-    list(query) {
+    async list(query) {
       const { limit, cursor } = query;
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
         throw new RangeError(`limit is a whole number from 1 to ${MAX_LIMIT}, not ${limit}`);
@@ -75,36 +74,38 @@ export function createRuns(parts: {
         values.push(...(cursors.read(filter, cursor) as readonly number[]));
       }
       // each state by its own index: together they would be sorted, however many there are
-      const rows = [...new Set(query.status ?? [undefined])].flatMap((status) => {
+      const found = [...new Set(query.status ?? [undefined])].map((status) => {
         const all = status === undefined ? where : [...where, "status = ?"];
-        return reader.once(
+        return db.all(
           `${SUMMARY_ROWS} ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
            ORDER BY created_at DESC, no DESC LIMIT ?`,
           [...values, ...(status === undefined ? [] : [status]), limit + 1],
+          { once: true },
         );
       });
+      const rows = (await Promise.all(found)).flat();
       rows.sort(byTime).splice(limit + 1);
-      const items = summariesOf(rows.slice(0, limit));
+      const items = await summariesOf(rows.slice(0, limit));
       const last = rows.length > limit ? rows[limit - 1] : undefined;
       const key = last === undefined ? undefined : [Number(last["created_at"]), Number(last["no"])];
       return { items, nextCursor: key === undefined ? null : cursors.write(filter, key) };
     },
 
-    summary(runId) {
-      return one(runId)?.summary ?? null;
+    async summary(runId) {
+      return (await one(runId))?.summary ?? null;
     },
 
-    get(runId) {
-      const found = one(runId);
+    async get(runId) {
+      const found = await one(runId);
       if (found === null) return null;
       const { run, summary } = found;
       const view = createView(runId);
-      const lines = reader.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [run]);
+      const lines = await db.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [run]);
       for (const { line } of lines) foldEvents(view, eventOf(line));
       const nodes = viewToJson(view).nodes.map(
         ({ node, state, attempt }) => [node, { state, attempt }] as const,
       );
-      const asked = reader.all(
+      const asked = await db.all(
         "SELECT * FROM confirmation WHERE run = ? ORDER BY CAST(substr(id, 2) AS INTEGER)",
         [run],
       );
@@ -115,21 +116,21 @@ export function createRuns(parts: {
       };
     },
 
-    header(runId, { private: hidden = true } = {}) {
-      const row = reader.get("SELECT * FROM run WHERE id = ?", [runId]);
-      return row === undefined ? null : headerOf(row, reader, hidden ? privates : null);
+    async header(runId, { private: hidden = true } = {}) {
+      const row = await db.get("SELECT * FROM run WHERE id = ?", [runId]);
+      return row === undefined ? null : headerOf(row, db, hidden ? privates : null);
     },
 
-    live() {
-      const rows = reader.all("SELECT id FROM run WHERE ended_at IS NULL ORDER BY no");
+    async live() {
+      const rows = await db.all("SELECT id FROM run WHERE ended_at IS NULL ORDER BY no");
       return rows.map(({ id }) => String(id));
     },
 
     async delete(runId) {
-      const row = reader.get("SELECT no, ended_at FROM run WHERE id = ?", [runId]);
+      const row = await db.get("SELECT no, ended_at FROM run WHERE id = ?", [runId]);
       if (row === undefined) return "absent";
       if (row["ended_at"] === null) return "live";
-      await writer.write(deletion(reader, [Number(row["no"])]));
+      await db.write(await deletion(db, [Number(row["no"])]));
       return "deleted";
     },
 
@@ -146,9 +147,9 @@ export function createRuns(parts: {
       }
       const sql = `SELECT no FROM run WHERE ${where.join(" AND ")} ORDER BY no LIMIT ${SLICE}`;
       for (let deleted = 0; ; ) {
-        const numbers = reader.once(sql, values).map(({ no }) => Number(no));
+        const numbers = (await db.all(sql, values, { once: true })).map(({ no }) => Number(no));
         if (numbers.length === 0) return { deleted };
-        await writer.write(deletion(reader, numbers));
+        await db.write(await deletion(db, numbers));
         deleted += numbers.length;
       }
     },

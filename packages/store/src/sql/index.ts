@@ -1,4 +1,5 @@
-/** What a database needs to stand behind a store. */
+/** What a database needs to stand behind a store, and the store over it. */
+export { type Store, type StoreParts, storeOver } from "../store.ts";
 export type {
   Condition,
   Database,

@@ -1,7 +1,8 @@
 /** The read connection of the main thread, with statements that are prepared once. */
 import { StoreError } from "../errors.ts";
+import type { SqlRow, SqlValue } from "../sql/port.ts";
 import { faultOf } from "./sqlite.js";
-import type { SqliteDb, SqlRow, SqlValue, Stmt } from "./sqlite-port.ts";
+import type { SqliteDb, Stmt } from "./sqlite-port.ts";
 
 export class Reader {
   readonly #db: SqliteDb;

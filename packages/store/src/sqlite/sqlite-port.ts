@@ -1,11 +1,9 @@
 /** SQLite as one small port, whichever library is behind it. */
 
-/** Value of a column. */
-export type SqlValue = null | number | string | Uint8Array;
-/** One row, by column name. */
-export interface SqlRow {
-  readonly [column: string]: SqlValue;
-}
+import type { SqlRow, SqlValue } from "../sql/port.ts";
+
+export type { SqlRow, SqlValue } from "../sql/port.ts";
+
 /** A prepared statement; `values` are bound in order. */
 export interface Stmt {
   run(values: readonly SqlValue[]): { readonly changes: number };

@@ -1,20 +1,20 @@
 /** Hubs and the index that was last taken from each. */
 import type { Hub, HubItem } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { Op } from "../writer/unit.ts";
-import { change, Refusal, type Writer } from "../writer/writer.ts";
+import { change } from "../sql/change.ts";
+import type { Database, Op } from "../sql/port.ts";
+import { Refusal } from "../sql/refusal.ts";
 
 /** The hubs of a store. */
 export interface Hubs {
   /** All, by id; each with the serial of its stored index. */
-  list(): readonly Hub[];
-  get(id: string): Hub | null;
+  list(): Promise<readonly Hub[]>;
+  get(id: string): Promise<Hub | null>;
   /** Makes or changes one; its index and serial stay, unless `index` is `drop`: it is another hub by now. */
   put(hub: Hub, options?: { readonly index?: "keep" | "drop" }): Promise<void>;
   /** Takes its index along. False: there is none. */
   delete(id: string): Promise<boolean>;
   /** The stored index, by item. */
-  items(id: string): readonly HubItem[];
+  items(id: string): Promise<readonly HubItem[]>;
   /** Puts a new index in the place of the old one. False: there is no such hub, or its index has a higher serial. */
   setIndex(
     id: string,
@@ -27,19 +27,19 @@ export interface Hubs {
   ): Promise<boolean>;
 }
 
-export function createHubs(reader: Reader, writer: Pick<Writer, "write">): Hubs {
+export function createHubs(db: Database): Hubs {
   const hubOf = ({ body, serial }: { readonly [column: string]: unknown }): Hub => ({
     ...JSON.parse(String(body)),
     ...(serial !== null && { serial: Number(serial) }),
   });
   return {
-    list: () => reader.all("SELECT * FROM hub ORDER BY id").map(hubOf),
-    get(id) {
-      const row = reader.get("SELECT * FROM hub WHERE id = ?", [id]);
+    list: async () => (await db.all("SELECT * FROM hub ORDER BY id")).map(hubOf),
+    async get(id) {
+      const row = await db.get("SELECT * FROM hub WHERE id = ?", [id]);
       return row === undefined ? null : hubOf(row);
     },
     async put({ serial: _serial, ...hub }, { index = "keep" } = {}) {
-      await writer.write([
+      await db.write([
         ...(index === "drop" ? [{ sql: "DELETE FROM hub WHERE id = ?", rows: [[hub.id]] }] : []),
         {
           sql: "INSERT INTO hub(id, body) VALUES(?, ?) ON CONFLICT(id) DO UPDATE SET body = excluded.body",
@@ -47,16 +47,17 @@ export function createHubs(reader: Reader, writer: Pick<Writer, "write">): Hubs 
         },
       ]);
     },
-    delete: async (id) => (await change(writer, "DELETE FROM hub WHERE id = ?", [id])) === 1,
-    items: (id) =>
-      reader
-        .all("SELECT body FROM hub_item WHERE hub = ? ORDER BY item", [id])
-        .map(({ body }) => JSON.parse(String(body))),
+    delete: async (id) =>
+      (await change(db, { sql: "DELETE FROM hub WHERE id = ?", values: [id] })) === 1,
+    async items(id) {
+      const rows = await db.all("SELECT body FROM hub_item WHERE hub = ? ORDER BY item", [id]);
+      return rows.map(({ body }) => JSON.parse(String(body)));
+    },
     async setIndex(id, { serial, items, syncedAt }) {
       const ops: Op[] = [
         {
           sql:
-            "UPDATE hub SET serial = ?, body = json_set(body, '$.syncedAt', ?) " +
+            `UPDATE hub SET serial = ?, body = ${db.dialect.withMember("body", "syncedAt")} ` +
             "WHERE id = ? AND (serial IS NULL OR serial <= ?)",
           rows: [[serial, syncedAt, id, serial]],
           need: "older",
@@ -68,7 +69,7 @@ export function createHubs(reader: Reader, writer: Pick<Writer, "write">): Hubs 
         },
       ];
       try {
-        await writer.write(ops);
+        await db.write(ops);
         return true;
       } catch (error) {
         if (error instanceof Refusal && error.code === "older") return false;

@@ -1,9 +1,7 @@
 /** Requests that were seen, by scope and key: the first one works, the others get its answer. */
 import type { Json } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
-import { change, type Writer } from "../writer/writer.ts";
+import { change } from "../sql/change.ts";
+import type { Database, Op, SqlRow } from "../sql/port.ts";
 
 /** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
 export type Seen =
@@ -27,7 +25,7 @@ export interface IdempotentRequest {
  */
 export interface Idempotency {
   /** The answer of `begin` without beginning; null: the key is new. */
-  find(request: IdempotentRequest): Seen | null;
+  find(request: IdempotentRequest): Promise<Seen | null>;
   /** Of all calls with the same scope and key, at any time and after a restart, exactly one gets `new`. */
   begin(request: IdempotentRequest): Promise<Seen>;
   finish(scope: string, key: string, answer: Json): Promise<void>;
@@ -56,21 +54,18 @@ export function requestRows(request: IdempotentRequest, answer: Json, now: numbe
 
 const FORGET = "DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?";
 
-export function createIdempotency(
-  reader: Reader,
-  writer: Pick<Writer, "write">,
-  now: () => number,
-): Idempotency {
+export function createIdempotency(db: Database): Idempotency {
+  const now = (): number => db.now();
   return {
-    find({ scope, key, fingerprint }) {
-      const row = reader.get(
+    async find({ scope, key, fingerprint }) {
+      const row = await db.get(
         "SELECT fingerprint, state, answer FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?",
         [scope, key, now()],
       );
       return row === undefined ? null : seenOf(row, fingerprint);
     },
     async begin({ scope, key, fingerprint, ttlMs = TTL_MS }) {
-      const results = await writer.write([
+      const results = await db.write([
         { sql: FORGET, rows: [[scope, key, now()]] },
         {
           sql:
@@ -89,12 +84,14 @@ export function createIdempotency(
     },
     async finish(scope, key, answer) {
       const sql = "UPDATE idempotency SET state = 'done', answer = ? WHERE scope = ? AND key = ?";
-      await change(writer, sql, [JSON.stringify(answer), scope, key]);
+      await change(db, { sql, values: [JSON.stringify(answer), scope, key] });
     },
     async abandon(scope, key) {
-      await change(writer, "DELETE FROM idempotency WHERE scope = ? AND key = ?", [scope, key]);
+      const sql = "DELETE FROM idempotency WHERE scope = ? AND key = ?";
+      await change(db, { sql, values: [scope, key] });
     },
-    expire: () => change(writer, "DELETE FROM idempotency WHERE expires_at <= ?", [now()]),
+    expire: () =>
+      change(db, { sql: "DELETE FROM idempotency WHERE expires_at <= ?", values: [now()] }),
   };
 }
 

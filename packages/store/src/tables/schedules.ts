@@ -6,10 +6,8 @@
  */
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
-import { Refusal, type Writer } from "../writer/writer.ts";
+import type { Database, Op, SqlRow } from "../sql/port.ts";
+import { Refusal } from "../sql/refusal.ts";
 
 /** A schedule as it is kept; times are epoch milliseconds. `body` is whatever its owner needs to know. */
 export interface ScheduleRow {
@@ -43,25 +41,25 @@ export interface WaitingFire {
 /** Schedules and their fires; times in epoch milliseconds. Writes reject with `StoreError`, as `store_full`. */
 export interface Schedules {
   /** All, by id. */
-  list(): readonly ScheduleRow[];
-  get(id: string): ScheduleRow | null;
+  list(): Promise<readonly ScheduleRow[]>;
+  get(id: string): Promise<ScheduleRow | null>;
   /** The enabled ones with `nextAt` at or before `time`, the longest due first. */
-  due(time: number): readonly ScheduleRow[];
+  due(time: number): Promise<readonly ScheduleRow[]>;
   /** When the next enabled one is due; null: none ever is. */
-  nextDue(): number | null;
+  nextDue(): Promise<number | null>;
   /** Creates or changes a schedule; its fires stay. Waiting fires are dropped when it is disabled. */
   put(schedule: Pick<ScheduleRow, "id" | "body" | "enabled" | "nextAt">): Promise<void>;
   /** Drops what waits, too. False: there is none. */
   delete(id: string): Promise<boolean>;
   /** Fire times that were recorded as `queued` and have no run, in the order of their time. */
-  waiting(): readonly WaitingFire[];
+  waiting(): Promise<readonly WaitingFire[]>;
   /** Ends the waiting of a fire time without a run. False: it did not wait. */
   drop(
     waiting: WaitingFire,
     reason: { readonly outcome: FireOutcome; readonly error?: string },
   ): Promise<boolean>;
   /** A run of the schedule that has not ended; null: there is none. */
-  liveRun(id: string): string | null;
+  liveRun(id: string): Promise<string | null>;
   /**
    * Records a fire time and moves the schedule on, in one transaction. False: this time, or a later one, has fired already,
    * and nothing was written. Throws `not_found`.
@@ -71,11 +69,13 @@ export interface Schedules {
   fires(
     id: string,
     limit: number,
-  ): readonly {
-    readonly fireTime: number;
-    readonly outcome: FireOutcome;
-    readonly runId: string | null;
-  }[];
+  ): Promise<
+    readonly {
+      readonly fireTime: number;
+      readonly outcome: FireOutcome;
+      readonly runId: string | null;
+    }[]
+  >;
 }
 
 /** Statements that record a fire time and move the schedule on; refused with `already_fired`. */
@@ -114,26 +114,27 @@ export function waitingRows({ scheduleId, fireTime }: WaitingFire, runId: string
 const DROP_ALL =
   "UPDATE schedule_fire SET outcome = 'skipped' WHERE schedule = ? AND outcome = 'queued' AND run IS NULL";
 
-export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): Schedules {
-  const one = (id: string): ScheduleRow | null => {
-    const row = reader.get("SELECT * FROM schedule WHERE id = ?", [id]);
+/** Waits for whoever wants to know in other processes that a schedule has changed. */
+const CHANGED = { topics: ["schedules"] } as const;
+
+export function createSchedules(db: Database): Schedules {
+  const one = async (id: string): Promise<ScheduleRow | null> => {
+    const row = await db.get("SELECT * FROM schedule WHERE id = ?", [id]);
     return row === undefined ? null : scheduleOf(row);
   };
   return {
-    list: () => reader.all("SELECT * FROM schedule ORDER BY id").map(scheduleOf),
+    list: async () => (await db.all("SELECT * FROM schedule ORDER BY id")).map(scheduleOf),
     get: one,
-    due: (time) =>
-      reader
-        .all("SELECT * FROM schedule WHERE enabled = 1 AND next_at <= ? ORDER BY next_at, id", [
-          time,
-        ])
-        .map(scheduleOf),
-    nextDue() {
-      const row = reader.get("SELECT min(next_at) AS due FROM schedule WHERE enabled = 1");
+    async due(time) {
+      const sql = "SELECT * FROM schedule WHERE enabled = 1 AND next_at <= ? ORDER BY next_at, id";
+      return (await db.all(sql, [time])).map(scheduleOf);
+    },
+    async nextDue() {
+      const row = await db.get("SELECT min(next_at) AS due FROM schedule WHERE enabled = 1");
       return (row?.["due"] ?? null) as number | null;
     },
     async put({ id, body, enabled, nextAt }) {
-      await writer.write([
+      const ops = [
         {
           sql:
             "INSERT INTO schedule(id, body, enabled, next_at) VALUES(?, ?, ?, ?) ON CONFLICT(id) DO UPDATE " +
@@ -141,26 +142,28 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
           rows: [[id, JSON.stringify(body), enabled ? 1 : 0, nextAt]],
         },
         ...(enabled ? [] : [{ sql: DROP_ALL, rows: [[id]] }]),
-      ]);
+      ];
+      await db.write(ops, CHANGED);
     },
     async delete(id) {
-      const [deleted] = await writer.write([
+      const ops = [
         { sql: "DELETE FROM schedule WHERE id = ?", rows: [[id]] },
         { sql: DROP_ALL, rows: [[id]] },
-      ]);
+      ];
+      const [deleted] = await db.write(ops, CHANGED);
       return deleted === 1;
     },
-    waiting: () =>
-      reader
-        .all(
-          "SELECT schedule, fire_time FROM schedule_fire WHERE outcome = 'queued' AND run IS NULL ORDER BY fire_time, schedule",
-        )
-        .map((row) => ({
-          scheduleId: String(row["schedule"]),
-          fireTime: Number(row["fire_time"]),
-        })),
+    async waiting() {
+      const rows = await db.all(
+        "SELECT schedule, fire_time FROM schedule_fire WHERE outcome = 'queued' AND run IS NULL ORDER BY fire_time, schedule",
+      );
+      return rows.map((row) => ({
+        scheduleId: String(row["schedule"]),
+        fireTime: Number(row["fire_time"]),
+      }));
+    },
     async drop({ scheduleId, fireTime }, { outcome, error }) {
-      const [dropped] = await writer.write([
+      const [dropped] = await db.write([
         {
           sql:
             "UPDATE schedule_fire SET outcome = ? " +
@@ -174,34 +177,35 @@ export function createSchedules(reader: Reader, writer: Pick<Writer, "write">): 
       ]);
       return dropped === 1;
     },
-    liveRun(id) {
-      const row = reader.get(
-        "SELECT id FROM run WHERE ended_at IS NULL AND json_extract(source, '$.scheduleId') = ? LIMIT 1",
+    async liveRun(id) {
+      const scheduleId = db.dialect.member("source", "scheduleId");
+      const row = await db.get(
+        `SELECT id FROM run WHERE ended_at IS NULL AND ${scheduleId} = ? LIMIT 1`,
         [id],
       );
       return row === undefined ? null : String(row["id"]);
     },
     async fire(id, fire) {
-      if (one(id) === null) throw new StoreError("not_found", `there is no schedule ${id}`);
+      if ((await one(id)) === null) throw new StoreError("not_found", `there is no schedule ${id}`);
       try {
-        await writer.write(fireRows(id, fire));
+        await db.write(fireRows(id, fire));
         return true;
       } catch (refusal) {
         if (refusal instanceof Refusal && refusal.code === "already_fired") return false;
         throw refusal;
       }
     },
-    fires: (id, limit) =>
-      reader
-        .all("SELECT * FROM schedule_fire WHERE schedule = ? ORDER BY fire_time DESC LIMIT ?", [
-          id,
-          limit,
-        ])
-        .map((row) => ({
-          fireTime: Number(row["fire_time"]),
-          outcome: row["outcome"] as FireOutcome,
-          runId: row["run"] as string | null,
-        })),
+    async fires(id, limit) {
+      const rows = await db.all(
+        "SELECT * FROM schedule_fire WHERE schedule = ? ORDER BY fire_time DESC LIMIT ?",
+        [id, limit],
+      );
+      return rows.map((row) => ({
+        fireTime: Number(row["fire_time"]),
+        outcome: row["outcome"] as FireOutcome,
+        runId: row["run"] as string | null,
+      }));
+    },
   };
 }
 

@@ -1,21 +1,25 @@
 /** Settings by their path, each a JSON value. */
 import type { Json } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { Writer } from "../writer/writer.ts";
+import { cached } from "../sql/cached.ts";
+import type { Database } from "../sql/port.ts";
 
 /** The stored settings by path; a path without a value is absent. */
 export interface SettingsTable {
-  all(): { readonly [path: string]: Json };
+  /** The same object until something was set; it is not for changing. */
+  all(): Promise<{ readonly [path: string]: Json }>;
   /** Sets every path of `values` in one transaction; `undefined` takes a path away. */
   set(values: { readonly [path: string]: Json | undefined }): Promise<void>;
 }
 
-export function createSettings(reader: Reader, writer: Pick<Writer, "write">): SettingsTable {
+const TOPIC = "settings";
+
+export function createSettings(db: Database): SettingsTable {
+  const kept = cached(db, TOPIC, async () => {
+    const rows = await db.all("SELECT path, json FROM setting ORDER BY path");
+    return Object.fromEntries(rows.map(({ path, json }) => [path, JSON.parse(String(json))]));
+  });
   return {
-    all() {
-      const rows = reader.all("SELECT path, json FROM setting ORDER BY path");
-      return Object.fromEntries(rows.map(({ path, json }) => [path, JSON.parse(String(json))]));
-    },
+    all: () => kept.get(),
     async set(values) {
       const set: string[][] = [];
       const gone: string[][] = [];
@@ -23,10 +27,17 @@ export function createSettings(reader: Reader, writer: Pick<Writer, "write">): S
         if (value === undefined) gone.push([path]);
         else set.push([path, JSON.stringify(value)]);
       }
-      await writer.write([
-        { sql: "INSERT OR REPLACE INTO setting(path, json) VALUES(?, ?)", rows: set },
+      const upsert =
+        "INSERT INTO setting(path, json) VALUES(?, ?) ON CONFLICT(path) DO UPDATE SET json = excluded.json";
+      const ops = [
+        { sql: upsert, rows: set },
         { sql: "DELETE FROM setting WHERE path = ?", rows: gone },
-      ]);
+      ];
+      try {
+        await db.write(ops, { topics: [TOPIC] });
+      } finally {
+        kept.drop();
+      }
     },
   };
 }

@@ -10,10 +10,8 @@ import type {
   TemplateVersionSummary,
 } from "@millrace/contracts";
 import { graphRow } from "../runs/graphs.ts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { SqlRow } from "../sqlite/sqlite-port.ts";
-import type { Op } from "../writer/unit.ts";
-import { Refusal, type Writer } from "../writer/writer.ts";
+import type { Database, Op, SqlRow } from "../sql/port.ts";
+import { Refusal } from "../sql/refusal.ts";
 
 /** A template to save. `digest` is the identity of the graph. */
 export interface NewTemplate {
@@ -30,18 +28,20 @@ export interface NewTemplate {
 /** Flows by slug, every saved content a version that never changes: 1, 2, 3…. Writes reject with `StoreError`, as `store_full`. */
 export interface Templates {
   /** All, by slug. */
-  list(): readonly TemplateSummary[];
-  get(slug: string): Template | null;
+  list(): Promise<readonly TemplateSummary[]>;
+  get(slug: string): Promise<Template | null>;
   /** The schedules that the newest versions declare, by slug; templates without one are left out. */
-  proposed(): readonly { readonly slug: string; readonly schedules: readonly FlowSchedule[] }[];
+  proposed(): Promise<
+    readonly { readonly slug: string; readonly schedules: readonly FlowSchedule[] }[]
+  >;
   /**
    * Saves in one transaction. `expected`: the version that the caller has seen, null for none; when it is another one by now,
    * nothing is written and the answer is null. The digest and the text of the newest version again make no new version.
    */
   save(template: NewTemplate, expected: number | null): Promise<Template | null>;
   /** Newest first. */
-  versions(slug: string): readonly TemplateVersionSummary[];
-  version(slug: string, version: number): TemplateVersion | null;
+  versions(slug: string): Promise<readonly TemplateVersionSummary[]>;
+  version(slug: string, version: number): Promise<TemplateVersion | null>;
   /** Deletes it with its versions; runs keep their graphs. False: there is none of this version. */
   delete(slug: string, expected: number): Promise<boolean>;
 }
@@ -50,62 +50,67 @@ const NEWEST =
   "FROM template t JOIN template_version v ON v.slug = t.slug AND v.version = t.version";
 const SUMMARIES = `SELECT t.*, v.digest ${NEWEST}`;
 const WHOLE = `SELECT t.*, v.digest, v.text, g.json AS graph_json ${NEWEST} JOIN graph g ON g.digest = v.graph`;
-const PROPOSED = `SELECT t.slug, json_extract(g.json, '$.schedules') AS schedules ${NEWEST} JOIN graph g ON g.digest = v.graph
-  WHERE json_array_length(g.json, '$.schedules') > 0 ORDER BY t.slug`;
 const VERSIONS =
   "SELECT v.*, g.json AS graph_json FROM template_version v JOIN graph g ON g.digest = v.graph WHERE slug = ?";
 
-export function createTemplates(
-  reader: Reader,
-  writer: Pick<Writer, "write">,
-  now: () => number,
-): Templates {
-  const get = (slug: string): Template | null => {
-    const row = reader.get(`${WHOLE} WHERE t.slug = ?`, [slug]);
+/** Told to other processes when a template has changed. */
+const CHANGED = { topics: ["templates"] } as const;
+
+export function createTemplates(db: Database): Templates {
+  const schedules = db.dialect.member("g.json", "schedules");
+  const proposed = `SELECT t.slug, ${schedules} AS schedules ${NEWEST} JOIN graph g ON g.digest = v.graph
+    WHERE ${schedules} <> '[]' ORDER BY t.slug`;
+  const get = async (slug: string): Promise<Template | null> => {
+    const row = await db.get(`${WHOLE} WHERE t.slug = ?`, [slug]);
     return row === undefined ? null : { ...summaryOf(row), ...contentOf(row) };
   };
   return {
-    list: () => reader.all(`${SUMMARIES} ORDER BY t.slug`).map(summaryOf),
+    list: async () => (await db.all(`${SUMMARIES} ORDER BY t.slug`)).map(summaryOf),
     get,
-    proposed: () =>
-      reader.all(PROPOSED).map((row) => ({
+    async proposed() {
+      const rows = await db.all(proposed);
+      return rows.map((row) => ({
         slug: String(row["slug"]),
         schedules: JSON.parse(String(row["schedules"])),
-      })),
+      }));
+    },
     async save(template, expected) {
       const { slug } = template;
-      const known = get(slug);
+      const known = await get(slug);
       if ((known?.version ?? null) !== expected) return null;
       const isSame = known?.digest === template.digest && known.dsl === template.dsl;
       const version = (known?.version ?? 0) + (isSame ? 0 : 1);
-      const at = now();
+      const at = db.now();
       const ops = [
         rowOf(template, { version, expected, at }),
         ...(isSame ? [] : versionRows(template, version, at)),
       ];
       try {
-        await writer.write(ops);
+        await db.write(ops, CHANGED);
       } catch (error) {
         if (error instanceof Refusal) return null; // another one was saved meanwhile
         throw error;
       }
       return get(slug);
     },
-    versions: (slug) => reader.all(`${VERSIONS} ORDER BY version DESC`, [slug]).map(versionOf),
-    version(slug, version) {
-      const row = reader.get(`${VERSIONS} AND version = ?`, [slug, version]);
+    async versions(slug) {
+      return (await db.all(`${VERSIONS} ORDER BY version DESC`, [slug])).map(versionOf);
+    },
+    async version(slug, version) {
+      const row = await db.get(`${VERSIONS} AND version = ?`, [slug, version]);
       return row === undefined ? null : { ...versionOf(row), ...contentOf(row) };
     },
     async delete(slug, expected) {
       try {
-        await writer.write([
+        const ops: Op[] = [
           {
             sql: "DELETE FROM template WHERE slug = ? AND version = ?",
             rows: [[slug, expected]],
             need: "changed",
           },
           { sql: "DELETE FROM template_version WHERE slug = ?", rows: [[slug]] },
-        ]);
+        ];
+        await db.write(ops, CHANGED);
         return true;
       } catch (error) {
         if (error instanceof Refusal) return false;

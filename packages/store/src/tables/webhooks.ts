@@ -1,8 +1,7 @@
 /** Webhooks, found by the hash of their token, and the signatures that were used. */
 import type { Json } from "@millrace/contracts";
-import type { Reader } from "../sqlite/reader.ts";
-import type { Op } from "../writer/unit.ts";
-import { change, type Writer } from "../writer/writer.ts";
+import { change } from "../sql/change.ts";
+import type { Op, SqlReader, SqlWriter } from "../sql/port.ts";
 
 /** A webhook as it is kept. `tokenHash`: SHA-256 of its token, which is nowhere stored. */
 export interface WebhookRow {
@@ -14,9 +13,9 @@ export interface WebhookRow {
 /** The webhooks of a store. */
 export interface Webhooks {
   /** All, by id. */
-  list(): readonly WebhookRow[];
-  get(id: string): WebhookRow | null;
-  byTokenHash(tokenHash: string): WebhookRow | null;
+  list(): Promise<readonly WebhookRow[]>;
+  get(id: string): Promise<WebhookRow | null>;
+  byTokenHash(tokenHash: string): Promise<WebhookRow | null>;
   put(webhook: WebhookRow): Promise<void>;
   /** False: there is none. */
   delete(id: string): Promise<boolean>;
@@ -37,26 +36,27 @@ export function signatureRows(
   ];
 }
 
-export function createWebhooks(reader: Reader, writer: Pick<Writer, "write">): Webhooks {
+export function createWebhooks(db: SqlReader & SqlWriter): Webhooks {
   const rowOf = (row: { readonly [column: string]: unknown }): WebhookRow => ({
     id: String(row["id"]),
     tokenHash: String(row["token_hash"]),
     body: JSON.parse(String(row["body"])),
   });
-  const one = (sql: string, value: string): WebhookRow | null => {
-    const row = reader.get(sql, [value]);
+  const one = async (sql: string, value: string): Promise<WebhookRow | null> => {
+    const row = await db.get(sql, [value]);
     return row === undefined ? null : rowOf(row);
   };
   return {
-    list: () => reader.all("SELECT * FROM webhook ORDER BY id").map(rowOf),
+    list: async () => (await db.all("SELECT * FROM webhook ORDER BY id")).map(rowOf),
     get: (id) => one("SELECT * FROM webhook WHERE id = ?", id),
     byTokenHash: (hash) => one("SELECT * FROM webhook WHERE token_hash = ?", hash),
     async put({ id, tokenHash, body }) {
       const sql =
         "INSERT INTO webhook(id, token_hash, body) VALUES(?, ?, ?) ON CONFLICT(id) DO UPDATE " +
         "SET token_hash = excluded.token_hash, body = excluded.body";
-      await change(writer, sql, [id, tokenHash, JSON.stringify(body)]);
+      await change(db, { sql, values: [id, tokenHash, JSON.stringify(body)] });
     },
-    delete: async (id) => (await change(writer, "DELETE FROM webhook WHERE id = ?", [id])) === 1,
+    delete: async (id) =>
+      (await change(db, { sql: "DELETE FROM webhook WHERE id = ?", values: [id] })) === 1,
   };
 }

@@ -7,8 +7,8 @@
  *   - `block`: from `at` on, for each line its time and where it ends (two doubles), then the bytes of all.
  * The thread reads it in `units.js`.
  */
-import type { SqlValue } from "../sqlite/sqlite-port.ts";
-import type { Lines, Op, PackedLines, PackedOp, Posted } from "./unit.ts";
+import type { Lines, SqlValue } from "../sql/port.ts";
+import type { PackedLines, PackedOp, Posted, UnitOp } from "./unit.ts";
 
 export interface PackedUnits {
   readonly sql: readonly string[];
@@ -71,7 +71,7 @@ export function createPacker(): (units: readonly Posted[]) => PackedUnits {
 }
 
 /** The operations of a unit that stays in this thread. */
-export function packedOps(ops: readonly Op[]): readonly PackedOp[] {
+export function packedOps(ops: readonly UnitOp[]): readonly PackedOp[] {
   return ops.map((op) =>
     op.lines === undefined
       ? op

@@ -1,6 +1,7 @@
+import type { OpResult } from "../sql/port.ts";
 import type { SqliteDb } from "../sqlite/sqlite-port.ts";
 import type { PackedUnits } from "./packed-units.ts";
-import type { OpResult, PackedOp, Posted } from "./unit.ts";
+import type { PackedOp, Posted } from "./unit.ts";
 
 /** Result of one unit; a quiet one says only that it is written. */
 export type UnitAnswer =

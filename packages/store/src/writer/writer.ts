@@ -3,26 +3,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import { StoreError, type StoreErrorCode } from "../errors.ts";
+import { StoreError } from "../errors.ts";
+import type { Condition, OpResult, WriteOptions } from "../sql/port.ts";
+import { refusal } from "../sql/refusal.ts";
 import { toStoreError } from "../sqlite/reader.ts";
-import type { SqliteDb, SqlValue } from "../sqlite/sqlite-port.ts";
+import type { SqliteDb } from "../sqlite/sqlite-port.ts";
 import { bytesOfLines, createPacker, packedOps } from "./packed-units.ts";
-import type { Op, OpResult, Posted } from "./unit.ts";
+import type { Posted, UnitOp } from "./unit.ts";
 import { createUnits, type UnitAnswer } from "./units.js";
-
-/** A unit that its own rows refused, with the `need` of the statement or the code of the broken constraint. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** `ok`; `store_full`: writes wait for room; else nothing is written any more. */
-export type Condition = "ok" | "store_full" | "store_read_only" | "store_unavailable";
 
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
 const ROW_BYTES = 64; // estimated cost of a row besides its lines
@@ -111,8 +99,8 @@ export class Writer {
    * answer has no results.
    */
   write(
-    ops: readonly Op[],
-    { sync = true, quiet = false }: { readonly sync?: boolean; readonly quiet?: boolean } = {},
+    ops: readonly UnitOp[],
+    { sync = true, quiet = false }: WriteOptions = {},
   ): Promise<readonly OpResult[]> {
     if (this.#closed !== undefined || this.#isGone) {
       return Promise.reject(gone(this.#fault));
@@ -158,7 +146,7 @@ export class Writer {
       if (waiting === undefined) continue;
       this.#waiting.delete(answer.id);
       this.#waitingBytes -= waiting.bytes;
-      if ("code" in answer) waiting.reject(errorOf(answer.code, answer.message));
+      if ("code" in answer) waiting.reject(refusal(answer.code, answer.message));
       else waiting.resolve(answer.results ?? []);
     }
     // After the start, only pending writes keep the process alive.
@@ -179,30 +167,6 @@ export class Writer {
     for (const { reject } of this.#waiting.values()) reject(gone(this.#fault));
     this.#waiting.clear();
   }
-}
-
-/** Runs one statement with one row; how many rows it has changed. */
-export async function change(
-  writer: Pick<Writer, "write">,
-  sql: string,
-  values: readonly SqlValue[] = [],
-): Promise<number> {
-  const [changes] = await writer.write([{ sql, rows: [values] }]);
-  return Number(changes);
-}
-
-const OWN: ReadonlySet<string> = new Set([
-  "store_full",
-  "store_read_only",
-  "store_unavailable",
-  "lease_lost",
-]);
-
-/** The refusal of a unit as an error. */
-function errorOf(code: string, message: string): Error {
-  return OWN.has(code)
-    ? new StoreError(code as StoreErrorCode, message)
-    : new Refusal(code, message);
 }
 
 function gone(cause: unknown): StoreError {
@@ -241,7 +205,7 @@ function quietFlags(driver: string): string[] {
     : [];
 }
 
-function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records: number } {
+function sizeOf(ops: readonly UnitOp[]): { readonly bytes: number; readonly records: number } {
   let bytes = 0;
   let records = 0;
   for (const op of ops) {
@@ -266,20 +230,23 @@ function sizeOf(ops: readonly Op[]): { readonly bytes: number; readonly records:
   return { bytes, records };
 }
 
+/** What writes units. */
+export type UnitWriter = Pick<Writer, "write">;
+
 /** Writes units at once, each in a transaction of its own. */
-export function createMemoryWriter(db: SqliteDb): Pick<Writer, "write"> {
+export function createMemoryWriter(db: SqliteDb): UnitWriter {
   const { perform } = createUnits(db);
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
   return {
-    async write(ops: readonly Op[]): Promise<readonly OpResult[]> {
+    async write(ops: readonly UnitOp[]): Promise<readonly OpResult[]> {
       const answer = performed(ops);
-      if ("code" in answer) throw errorOf(answer.code, answer.message);
+      if ("code" in answer) throw refusal(answer.code, answer.message);
       return answer.results ?? [];
     },
   };
 
-  function performed(ops: readonly Op[]): UnitAnswer {
+  function performed(ops: readonly UnitOp[]): UnitAnswer {
     try {
       begin.run([]);
     } catch (cause) {

@@ -58,15 +58,15 @@ export async function countChaos(
     for (const run of runs.all.values()) {
       const lines = await linesOf(store, run.runId);
       gaps += run.gaps + differences(run.lines, lines);
-      const one = countRun(store, { run, lines, effects });
+      const one = await countRun(store, { run, lines, effects });
       for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += one[name];
       faults.push(...one.faults);
     }
-    const fires = countFires(store, runs, faults);
-    const asked = countQuestions(store, runs, faults);
+    const fires = await countFires(store, runs, faults);
+    const asked = await countQuestions(store, runs, faults);
     const seen = [...runs.all.values()];
     const accepted = seen.filter(({ runId }) => !fires.runIds.has(runId)).length;
-    const stored = idsOf(store).length;
+    const stored = (await idsOf(store)).length;
     if (stored !== runs.all.size) faults.push(`${stored} runs are stored, ${runs.all.size} known`);
     if (runs.afterSuccess > 0)
       faults.push(`${runs.afterSuccess} effects after a reader had seen their success`);
@@ -89,7 +89,7 @@ export async function countChaos(
 }
 
 /** One run: its state, its steps and their effects, and the laws of its log. */
-function countRun(
+async function countRun(
   store: Store,
   {
     run,
@@ -104,11 +104,11 @@ function countRun(
   const { runId, steps } = run;
   const events = lines.map((line) => parseEventStrict(line));
   const faults: string[] = [];
-  const status = store.runs.summary(runId)?.status ?? "nowhere";
+  const status = (await store.runs.summary(runId))?.status ?? "nowhere";
   if (status !== "succeeded") {
     faults.push(`${runId} is ${status}: ${lines.at(-1)}`);
   }
-  const graph = store.runs.header(runId)?.graph;
+  const graph = (await store.runs.header(runId))?.graph;
   const laws = checkLog(events, graph === undefined ? {} : { graph });
   const summaries = events.filter(({ kind }) => kind === "summary").length;
   faults.push(...laws.map((law) => `${runId}: ${JSON.stringify(law)}`));
@@ -136,14 +136,14 @@ function countRun(
 }
 
 /** Every second has one run, from the first to the last. */
-function countFires(store: Store, { all }: ChaosRuns, faults: string[]) {
+async function countFires(store: Store, { all }: ChaosRuns, faults: string[]) {
   const runIds = new Set<string>();
   const runsOf = new Map<number, number>();
   let missedFires = 0;
   let fireTimes = 0;
-  for (const { id, body } of store.schedules.list()) {
+  for (const { id, body } of await store.schedules.list()) {
     const { everyMs } = body as { readonly everyMs: number };
-    const fires = store.schedules.fires(id, Number.MAX_SAFE_INTEGER);
+    const fires = await store.schedules.fires(id, Number.MAX_SAFE_INTEGER);
     fireTimes += fires.length;
     fires.forEach(({ fireTime, runId, outcome }, at) => {
       const before = fires[at + 1]?.fireTime;
@@ -154,8 +154,8 @@ function countFires(store: Store, { all }: ChaosRuns, faults: string[]) {
       }
     });
   }
-  for (const runId of idsOf(store)) {
-    const source = store.runs.summary(runId)?.source;
+  for (const runId of await idsOf(store)) {
+    const source = (await store.runs.summary(runId))?.source;
     if (source === undefined || !("fireTime" in source)) continue;
     runIds.add(runId);
     const time = Date.parse(source.fireTime);
@@ -173,14 +173,14 @@ function countFires(store: Store, { all }: ChaosRuns, faults: string[]) {
  * Each run that asks has one answer, and it is the one whose sender was told so. A question whose node was still at work at the
  * kill, not yet waiting, is withdrawn by the recovery and asked anew.
  */
-function countQuestions(store: Store, runs: ChaosRuns, faults: string[]) {
+async function countQuestions(store: Store, runs: ChaosRuns, faults: string[]) {
   const answersOf = new Map<string, number>();
   const keys = new Set<string>();
   let answeredTwice = 0;
   let withdrawnQuestions = 0;
   for (const { runId, id, taken } of runs.questions) {
     keys.add(`${runId} ${id}`);
-    const stored = store.confirmations.get(runId, id);
+    const stored = await store.confirmations.get(runId, id);
     const said = runs.all.get(runId)?.lines.filter((line) => isAnswer(line, id)).length;
     if (taken.length > 1 || said !== 1) answeredTwice += 1;
     if (stored?.status === "cancelled" && taken.length === 0) withdrawnQuestions += 1;
@@ -217,10 +217,10 @@ function differences(a: readonly string[], b: readonly string[]): number {
   return Array.from({ length }).filter((_, at) => a[at] !== b[at]).length;
 }
 
-function idsOf(store: Store): string[] {
+async function idsOf(store: Store): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = store.runs.list({ limit: 200, ...(cursor && { cursor }) });
+    const page = await store.runs.list({ limit: 200, ...(cursor && { cursor }) });
     ids.push(...page.items.map(({ runId }) => runId));
     cursor = page.nextCursor;
   }

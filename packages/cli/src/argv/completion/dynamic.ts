@@ -18,12 +18,14 @@ export interface Asked {
 export const VALUES: {
   readonly [kind in Completer]: (asked: Asked) => Promise<readonly string[]>;
 } = {
-  run: stored(({ runs }) => runs.list({ limit: MAX_RUNS }).items.map(({ runId }) => runId)),
-  template: stored(({ templates }) => templates.list().map(({ slug }) => slug)),
-  schedule: stored(({ schedules }) => schedules.list().map(({ id }) => id)),
-  webhook: stored(({ webhooks }) => webhooks.list().map(({ id }) => id)),
-  hub: stored(({ hubs }) => hubs.list().map(({ id }) => id)),
-  connection: stored(({ connections }) => connections.list().map(({ slug }) => slug)),
+  run: stored(async ({ runs }) =>
+    (await runs.list({ limit: MAX_RUNS })).items.map(({ runId }) => runId),
+  ),
+  template: stored(async ({ templates }) => (await templates.list()).map(({ slug }) => slug)),
+  schedule: stored(async ({ schedules }) => (await schedules.list()).map(({ id }) => id)),
+  webhook: stored(async ({ webhooks }) => (await webhooks.list()).map(({ id }) => id)),
+  hub: stored(async ({ hubs }) => (await hubs.list()).map(({ id }) => id)),
+  connection: stored(async ({ connections }) => (await connections.list()).map(({ slug }) => slug)),
   example: async () => (await import("../../scaffold/templates.ts")).templateNames(),
   "node-type": async () =>
     (await import("../../run/core-catalog.ts")).coreEntries().map(({ type }) => type),
@@ -36,7 +38,7 @@ export const VALUES: {
 
 /** What a store has, read beside whoever writes it; nothing where there is no store. */
 function stored(
-  valuesOf: (store: Store) => readonly string[],
+  valuesOf: (store: Store) => Promise<readonly string[]>,
 ): (asked: Asked) => Promise<readonly string[]> {
   return async ({ home, io }) => {
     const { existsSync } = await import("node:fs");
@@ -46,7 +48,7 @@ function stored(
     const { openStore } = await import("@millrace/store");
     const store = await openStore({ dir, readonly: true });
     try {
-      return valuesOf(store);
+      return await valuesOf(store);
     } finally {
       await store.close();
     }

@@ -76,7 +76,7 @@ export const storeReadable: Check = {
     const { openStore, StoreError } = await import("@millrace/store");
     try {
       const store = await openStore({ dir: data, readonly: true });
-      store.runs.list({ limit: 1 });
+      await store.runs.list({ limit: 1 });
       await store.close();
       return ok(join(data, STORE_FILE));
     } catch (error) {

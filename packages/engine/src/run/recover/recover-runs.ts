@@ -9,8 +9,8 @@ import type { Run } from "../run.ts";
 /** The part of a store that knows which runs have not ended: `runs` of `openStore` is one. */
 export interface RunsOfStore {
   readonly runs: {
-    live(): readonly string[];
-    header(runId: string): RunHeader | null;
+    live(): readonly string[] | Promise<readonly string[]>;
+    header(runId: string): RunHeader | null | Promise<RunHeader | null>;
   };
 }
 
@@ -55,8 +55,8 @@ export async function recoverRuns(
   const runs: Run[] = [];
   const givenUp: { readonly runId: string; readonly message: string }[] = [];
   const left: string[] = [];
-  for (const runId of store.runs.live()) {
-    const header = store.runs.header(runId);
+  for (const runId of await store.runs.live()) {
+    const header = await store.runs.header(runId);
     if (header === null) continue;
     try {
       const compiled = await compile(header.graph, header);

@@ -1,0 +1,107 @@
+/** A store: every table of it, over whichever database. */
+
+import { createJournal, type StoreJournal } from "./journal/journal.ts";
+import { PrivateValues } from "./journal/private-values.ts";
+import type { KeepsContent } from "./journal/seal.ts";
+import {
+  createRetention,
+  type RetentionLimits,
+  type RetentionReport,
+} from "./retention/retention.ts";
+import { type Confirmations, createConfirmations } from "./runs/confirmations.ts";
+import { type Cursors, createCursors } from "./runs/cursor.ts";
+import { createFeed, type Feed } from "./runs/feed.ts";
+import { createRuns, type Runs } from "./runs/runs.ts";
+import type { Condition, Database } from "./sql/port.ts";
+import { type Connections, createConnections } from "./tables/connections.ts";
+import { createHubs, type Hubs } from "./tables/hubs.ts";
+import { createIdempotency, type Idempotency } from "./tables/idempotency.ts";
+import { createSchedules, type Schedules } from "./tables/schedules.ts";
+import { createSettings, type SettingsTable } from "./tables/settings.ts";
+import { createTemplates, type Templates } from "./tables/templates.ts";
+import { createWebhooks, type Webhooks } from "./tables/webhooks.ts";
+
+/** The tables of a store besides runs. */
+export interface Tables {
+  readonly connections: Connections;
+  readonly hubs: Hubs;
+  readonly idempotency: Idempotency;
+  readonly schedules: Schedules;
+  readonly settings: SettingsTable;
+  readonly templates: Templates;
+  readonly webhooks: Webhooks;
+}
+
+/** An open store. Its reads are asynchronous, whichever database is behind it. */
+export interface Store extends Tables {
+  /** `memory`: gone with its process. `postgres`: processes share it. */
+  readonly kind: Database["kind"];
+  /** The log of every run. `create` takes the rows that begin with a run. */
+  readonly journal: StoreJournal;
+  readonly runs: Runs;
+  readonly confirmations: Confirmations;
+  readonly feed: Feed;
+  /** Signs positions in lists; its key is that of the store, so that cursors outlive a process. */
+  readonly cursors: Cursors;
+  /**
+   * `ok`; `store_full`: the disk is full, writes wait until there is room; `store_read_only` and `store_unavailable`: nothing
+   * is written any more, and the process should end and start again.
+   */
+  readonly condition: Condition;
+  /** Resolves when nothing is written any more, before `close` was asked for: with `condition`. */
+  readonly lost: Promise<Condition>;
+  /**
+   * Deletes rows older than `limits`, by default those of `RETENTION`, and frees their space. The log of an ended run goes
+   * first and leaves a `snapshot` and its `summary`; live runs and templates stay. Concurrent calls share one pass.
+   */
+  retain(limits?: Partial<RetentionLimits>): Promise<RetentionReport>;
+  /**
+   * Writes one consistent copy of the database to `path`, without the key of the private values. Throws `path_exists` when
+   * there is something already.
+   */
+  backup(path: string): Promise<void>;
+  /** Writes the address of this process to `owner.json`; does nothing for a store in memory. */
+  announce(url: string): void;
+  /** Writes the queue, marks the end as clean, and releases the lock. Idempotent. */
+  close(): Promise<void>;
+  /** `close()`, for `await using store = await openStore(…)`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** What a store is told besides its database. */
+export interface StoreParts {
+  /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
+  readonly keepsContent?: KeepsContent | undefined;
+}
+
+/** The store over an open database, which belongs to it from then on: `close` closes both. */
+export function storeOver(db: Database, { keepsContent }: StoreParts = {}): Store {
+  const cursors = createCursors(Buffer.from(db.cursorKey, "hex"));
+  const feed = createFeed(db);
+  const privates = new PrivateValues(db, db.key);
+  const close = (): Promise<void> => db.close();
+  return {
+    journal: createJournal({ db, privates, keepsContent, publish: (kinds) => feed.publish(kinds) }),
+    feed,
+    cursors,
+    runs: createRuns({ db, cursors, privates }),
+    confirmations: createConfirmations(db, cursors),
+    retain: createRetention(db),
+    connections: createConnections(db),
+    hubs: createHubs(db),
+    idempotency: createIdempotency(db),
+    schedules: createSchedules(db),
+    settings: createSettings(db),
+    templates: createTemplates(db),
+    webhooks: createWebhooks(db),
+    kind: db.kind,
+    get condition() {
+      return db.condition;
+    },
+    lost: db.lost,
+    announce: (url) => db.announce(url),
+    backup: (path) => db.backup(path),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
