@@ -33,6 +33,8 @@ export interface PostgresDatabaseOptions {
   readonly connections?: number;
   /** How long a write that was begun waits for a database that is away, in milliseconds. Default 30 000. */
   readonly patienceMs?: number;
+  /** Epoch milliseconds, by which leases run out. Default: the clock of the database. */
+  readonly now?: () => number;
 }
 
 const CONNECTIONS = 10;
@@ -51,6 +53,7 @@ export async function openPostgresDatabase({
   schema: wanted,
   connections = CONNECTIONS,
   patienceMs = PATIENCE_MS,
+  now,
 }: PostgresDatabaseOptions): Promise<Database> {
   const { config, schema, place } = addressOf(url, wanted);
   const connect = (): Promise<Link> => new Link(config).open();
@@ -95,7 +98,7 @@ export async function openPostgresDatabase({
     ...reader,
     ...writer,
     nextRun: () => numbers.next(),
-    now: () => session.now(),
+    now: now ?? (() => session.now()),
     watch: (told) => session.watch(told),
     alone: (name, work) => session.alone(name, work),
     get condition() {

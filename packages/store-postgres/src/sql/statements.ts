@@ -12,7 +12,7 @@ const named = new Map<string, Prepared>();
 const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
 
 /** Numbers the places of values. */
-export function numbered(sql: string): string {
+function numbered(sql: string): string {
   let count = 0;
   return sql.replace(TOKENS, (token) => {
     if (token !== "?") return token;
