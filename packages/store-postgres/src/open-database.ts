@@ -78,6 +78,7 @@ export async function openPostgresDatabase({
   const writer = createWriter({
     links: writing,
     presence,
+    max: writers,
     patienceMs,
     told: (topics) => session.tell(topics),
   });

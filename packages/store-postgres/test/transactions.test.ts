@@ -127,6 +127,32 @@ describeWith("postgres")("transactions", () => {
     expect(await textsOf(database, 9)).toEqual(["alone"]);
   });
 
+  test("of appends that are written together only those with another owner are refused", async () => {
+    const database = await openDatabase();
+    const runs = Array.from({ length: 40 }, (_, n) => n + 1);
+    for (const no of runs) await database.write(runOps(no, no % 10 === 0 ? 2 : 1));
+    const { addToFeed } = database.dialect;
+    const answers = await Promise.all(
+      runs.map((no) => {
+        const append = appendOps(no, { epoch: 1, after: 0, texts: ["a", "b"] });
+        const entry = { sql: addToFeed, rows: [[no, 1]] };
+        return database.write([...append, entry], { quiet: true }).then(
+          () => "stored",
+          (error: { code: string }) => error.code,
+        );
+      }),
+    );
+    expect(answers).toEqual(runs.map((no) => (no % 10 === 0 ? "lease_lost" : "stored")));
+    for (const no of runs) {
+      expect(await textsOf(database, no)).toEqual(no % 10 === 0 ? [] : ["a", "b"]);
+    }
+    const entries = await database.all("SELECT pos, run FROM feed ORDER BY pos");
+    expect(entries.map(({ pos }) => pos)).toEqual(entries.map((_, index) => index + 1));
+    expect(new Set(entries.map(({ run }) => run))).toEqual(
+      new Set(runs.filter((no) => no % 10 !== 0)),
+    );
+  });
+
   test("a server whose run was taken by another one writes nothing more", async () => {
     const schema = "fencing";
     const [one, other] = [await openDatabase({ schema }), await openDatabase({ schema })];

@@ -12,14 +12,17 @@ import type { OpResult, SqlWriter } from "@millrace/store/sql";
 import { type Fault, faultOf, isRefusal, toStoreError } from "../connect/faults.ts";
 import type { Links } from "../connect/links.ts";
 import type { Presence } from "../connect/presence.ts";
+import { createBatches } from "./batches.ts";
 import { fateOf, isStored } from "./fate.ts";
-import { append, Cut, transact } from "./transaction.ts";
+import { Cut, append as sendAppend, transact } from "./transaction.ts";
 import { type Unit, unitOf } from "./unit.ts";
 
 /** What a writer works with. */
 export interface WriterParts {
   readonly links: Links;
   readonly presence: Presence;
+  /** How many transactions are at work at one time. */
+  readonly max: number;
   /** How long a write waits for a database that is away. */
   readonly patienceMs: number;
   /** Called with the topics of what was committed. */
@@ -32,7 +35,14 @@ const AGAIN_MS = 5; // then twice as long each time
 const FULL_MS = 1_000;
 const MAX_WAITING_BYTES = 67_108_864; // more would only fill the memory
 
-export function createWriter({ links, presence, patienceMs, told }: WriterParts): SqlWriter {
+export function createWriter(parts: WriterParts): SqlWriter {
+  const { links, presence, max, patienceMs, told } = parts;
+  const deadline = (): number => performance.now() + patienceMs;
+  const append = createBatches({
+    links,
+    max,
+    alone: (unit, wasSent) => written(unit, { wasSent, deadline: deadline() }),
+  });
   let waitingBytes = 0;
 
   return {
@@ -44,25 +54,30 @@ export function createWriter({ links, presence, patienceMs, told }: WriterParts)
       }
       waitingBytes += unit.bytes;
       try {
-        const results = await written(unit, performance.now() + patienceMs);
+        const results = unit.isAppend
+          ? await append(unit)
+          : await written(unit, { wasSent: false, deadline: deadline() });
         presence.drain();
         if (topics.length > 0) told(topics);
-        return quiet ? [] : results;
+        return quiet || results === undefined ? [] : results;
       } finally {
         waitingBytes -= unit.bytes;
       }
     },
   };
 
-  /** Tries until it is known what became of it, or until the deadline. */
-  async function written(unit: Unit, deadline: number): Promise<readonly OpResult[]> {
-    const asked = { links, presence, deadline };
-    let wasSent = false; // whether an earlier try may have been committed
+  /** Tries until it is known what became of it, or until the deadline. `wasSent`: an earlier try may have been committed. */
+  async function written(
+    unit: Unit,
+    { wasSent: before, deadline: end }: { readonly wasSent: boolean; readonly deadline: number },
+  ): Promise<readonly OpResult[]> {
+    const asked = { links, presence, deadline: end };
+    let wasSent = before;
     for (let tries = 1; ; tries += 1) {
       try {
         const link = await links.pick();
         return await link.exclusively((leave) =>
-          unit.isAppend ? append(unit, link, leave) : transact(unit, link),
+          unit.isAppend ? sendAppend(unit, link, leave) : transact(unit, link),
         );
       } catch (error) {
         if (error instanceof Cut && error.number !== undefined) {
@@ -72,8 +87,8 @@ export function createWriter({ links, presence, patienceMs, told }: WriterParts)
           if (wasSent && (await isStored(unit.ops, asked))) return [];
           throw error;
         }
-        await pauseAfter(error, { unit, tries, deadline });
-        if (!(await presence.isBack(deadline))) throw away();
+        await pauseAfter(error, { unit, tries, deadline: end });
+        if (!(await presence.isBack(end))) throw away();
       }
     }
   }
@@ -81,7 +96,7 @@ export function createWriter({ links, presence, patienceMs, told }: WriterParts)
   /** Waits until a failed transaction is to be tried again; throws when it is not. */
   async function pauseAfter(
     error: unknown,
-    { unit, tries, deadline }: { unit: Unit; tries: number; deadline: number },
+    { unit, tries, deadline: end }: { unit: Unit; tries: number; deadline: number },
   ): Promise<void> {
     const fault: Fault = error instanceof Cut ? "cut" : faultOf(error);
     const isRepeated =
@@ -91,7 +106,7 @@ export function createWriter({ links, presence, patienceMs, told }: WriterParts)
     if (fault === "full") presence.fill();
     const ms =
       fault === "full" ? FULL_MS : AGAIN_MS * 2 ** Math.min(tries, MAX_TRIES) * Math.random();
-    if (!isRepeated || performance.now() + ms > deadline) {
+    if (!isRepeated || performance.now() + ms > end) {
       throw error instanceof Cut ? away() : toStoreError(error, "the store cannot be written");
     }
     await sleep(ms);
