@@ -36,7 +36,7 @@ describeWith("postgres")("a database that goes away", () => {
     const feed = database.dialect.addToFeed;
     const lengths = runs.map(async (no) => {
       let after = 0;
-      while (after < 36) {
+      while (after < 90) {
         const texts = after % 3 === 0 ? [`${after}`] : [`${after}`, `${after + 1}`];
         const entry = after % 2 === 0 ? [{ sql: feed, rows: [[no, after]] }] : [];
         const ops = [...appendOps(no, { epoch: database.epoch, after, texts }), ...entry];
