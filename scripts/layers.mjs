@@ -37,6 +37,7 @@ export const layers = {
   store: { needs: ["contracts"], foreign: ["libsql"] },
   "store-postgres": { needs: ["contracts", "store"], foreign: ["pg"] }, // installed by who wants several servers
   "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
+  restate: { needs: ["contracts"], foreign: ["@restatedev/restate-sdk"] },
   server: {
     needs: [...spine, ...packs, "client", "desktop", "oauth", "store", "providers", "local-models"],
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],

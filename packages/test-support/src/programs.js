@@ -34,6 +34,7 @@ export const OUTSIDE = {
   mount: ["mount"],
   nvim: ["nvim"],
   postgres: ["postgres"],
+  "restate-server": ["restate-server"],
   tmux: ["tmux"],
   unshare: ["unshare"],
   workerd: ["workerd"],

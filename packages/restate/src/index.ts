@@ -1,0 +1,3 @@
+/** Restate as the dispatcher of several servers. */
+export { createRestateDispatcher } from "./dispatcher.ts";
+export type { RestateDispatcherOptions, RestateLog } from "./options.ts";

@@ -1,0 +1,283 @@
+/**
+ * A cluster of Restate on loopback, and a balancer in front of the servers that it calls. For tests that say
+ * `describeWith("restate-server")`. Nodes are processes of their own, which may be killed and started again with their data.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileOf } from "./programs.js";
+
+/** Options of `startRestate`. Three nodes keep everything twice, and go on when one is gone. */
+export interface RestateOptions {
+  readonly nodes: 1 | 3;
+}
+
+/** A running cluster. Nodes are numbered from 0. */
+export interface RestateCluster {
+  readonly ingress: readonly string[];
+  readonly admin: readonly string[];
+  /** The public key with which it signs its calls. */
+  readonly identityKey: string;
+  /** Holds the data of all nodes. */
+  readonly folder: string;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(node: number): Promise<void>;
+  /** Starts a node that was killed, with the data that it had. */
+  start(node: number): Promise<void>;
+  /** Kills all nodes, removes what they have stored, and starts them as a new cluster. */
+  wipe(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const HEALTH_MS = 30_000;
+const ASK_AGAIN_MS = 50;
+
+/** Starts a cluster and waits until each node says that it is healthy. The caller stops it. */
+export async function startRestate({ nodes: count }: RestateOptions): Promise<RestateCluster> {
+  const file = fileOf("restate-server");
+  if (file === undefined) throw new Error('the tests must say describeWith("restate-server")');
+  const folder = mkdtempSync(join(tmpdir(), "millrace-restate-"));
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  writeFileSync(join(folder, "key.pem"), privateKey.export({ format: "pem", type: "pkcs8" }));
+  const ports = await freePorts(count * 3);
+  const nodes = Array.from({ length: count }, (_, at) => new Node({ file, folder, at, ports }));
+  const startAll = () => Promise.all(nodes.map((node) => node.start()));
+  const killAll = () => Promise.all(nodes.map((node) => node.kill()));
+  const stop = async () => {
+    await killAll();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await startAll();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    ingress: nodes.map(({ ingress }) => ingress),
+    admin: nodes.map(({ admin }) => admin),
+    // The last 32 bytes of the format are the key itself.
+    identityKey: `publickeyv1_${base58(publicKey.export({ format: "der", type: "spki" }).subarray(-32))}`,
+    folder,
+    kill: async (node) => nodes[node]?.kill(),
+    start: async (node) => nodes[node]?.start(),
+    async wipe() {
+      await killAll();
+      for (const { data } of nodes) rmSync(data, { recursive: true, force: true });
+      await startAll();
+    },
+    stop,
+  };
+}
+
+interface NodeOptions {
+  readonly file: string;
+  readonly folder: string;
+  readonly at: number;
+  /** Three of each node: of the cluster, the ingress, the admin. */
+  readonly ports: readonly number[];
+}
+
+class Node {
+  readonly ingress: string;
+  readonly admin: string;
+  readonly data: string;
+  readonly #options: NodeOptions;
+  #child: ChildProcess | undefined;
+  #exited: Promise<unknown> = Promise.resolve();
+
+  constructor(options: NodeOptions) {
+    const { folder, at, ports } = options;
+    this.#options = options;
+    this.ingress = `http://127.0.0.1:${ports[at * 3 + 1]}`;
+    this.admin = `http://127.0.0.1:${ports[at * 3 + 2]}`;
+    this.data = join(folder, `node-${at}`);
+  }
+
+  async start(): Promise<void> {
+    const { file, folder, at } = this.#options;
+    mkdirSync(this.data, { recursive: true });
+    const config = join(folder, `node-${at}.toml`);
+    writeFileSync(config, configOf(this.#options, this.data));
+    // The program of npm is a script that starts the real one: both are of a group of their own.
+    const child = spawn(file, ["--no-logo", "--config-file", config], {
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: true,
+    });
+    this.#child = child;
+    let told = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      told = (told + text).slice(-4_000);
+    });
+    this.#exited = new Promise((resolve) => child.once("exit", resolve));
+    process.once("exit", this.#killGroup);
+    const due = performance.now() + HEALTH_MS;
+    for (const url of [`${this.ingress}/restate/health`, `${this.admin}/health`]) {
+      while (!(await isHealthy(url))) {
+        const isGone = child.exitCode !== null;
+        if (isGone || performance.now() > due) throw new Error(`node ${at} of Restate: ${told}`);
+        await sleep(ASK_AGAIN_MS);
+      }
+    }
+  }
+
+  async kill(): Promise<void> {
+    this.#killGroup();
+    await this.#exited;
+    // The real program ends a moment after the script that waits for it.
+    while (await isHealthy(`${this.admin}/health`)) await sleep(ASK_AGAIN_MS);
+  }
+
+  readonly #killGroup = (): void => {
+    process.off("exit", this.#killGroup);
+    const pid = this.#child?.pid;
+    this.#child = undefined;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // it is gone
+    }
+  };
+}
+
+/** Nodes trust each other at once; what is stored can be searched, because it is not compressed. */
+function configOf({ folder, at, ports }: NodeOptions, data: string): string {
+  const addresses = ports.filter((_, index) => index % 3 === 0);
+  const own = addresses[at];
+  const urls = addresses.map((port) => `"http://127.0.0.1:${port}"`).join(", ");
+  return `
+cluster-name = "millrace-test"
+node-name = "node-${at}"
+base-dir = "${data}"
+listen-mode = "tcp"
+bind-address = "127.0.0.1:${own}"
+advertised-address = "http://127.0.0.1:${own}"
+auto-provision = ${at === 0}
+default-num-partitions = 4
+default-replication = ${addresses.length > 1 ? 2 : 1}
+disable-telemetry = true
+log-filter = "error"
+log-disable-ansi-codes = true
+rocksdb-total-memory-size = "128 MiB"
+gossip-suspect-interval = "0s"
+rocksdb-disable-wal-compression = true
+rocksdb-disable-l0-l1-compression = true
+
+[metadata-client]
+addresses = [${urls}]
+
+[worker.invoker]
+request-identity-private-key-pem-file = "${join(folder, "key.pem")}"
+
+[ingress]
+bind-address = "127.0.0.1:${ports[at * 3 + 1]}"
+
+[admin]
+bind-address = "127.0.0.1:${ports[at * 3 + 2]}"
+disable-web-ui = true
+`;
+}
+
+function isHealthy(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { timeout: 1_000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once("timeout", () => request.destroy(new Error("late")));
+    request.once("error", () => resolve(false));
+  });
+}
+
+/** Ports that were free a moment ago, all of them different. */
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, () => listen(createServer())));
+  const ports = servers.map(portOf);
+  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+  return ports;
+}
+
+function listen(server: Server): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve(server));
+  });
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+const DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+function base58(bytes: Uint8Array): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+  let text = "";
+  for (; rest > 0n; rest /= 58n) text = DIGITS[Number(rest % 58n)] + text;
+  const zeros = bytes.findIndex((byte) => byte !== 0);
+  return DIGITS.charAt(0).repeat(Math.max(0, zeros)) + text;
+}
+
+/** One address of several servers. */
+export interface Balancer {
+  readonly url: string;
+  /** Ports on loopback; each new connection goes to the next one that takes it. */
+  readonly targets: Set<number>;
+  close(): Promise<void>;
+}
+
+/** A balancer of connections: it looks at no request. */
+export async function startBalancer(): Promise<Balancer> {
+  const targets = new Set<number>();
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  const server = await listen(
+    createServer((client) => {
+      const inTurn = [...targets];
+      const ports = inTurn.map((_, index) => inTurn[(turn + index) % inTurn.length] ?? 0);
+      turn += 1;
+      track(client);
+      forward(client, ports, track);
+    }),
+  );
+  function track(socket: Socket): void {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+  }
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    targets,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Joins the client with the first of these ports that takes a connection. */
+function forward(
+  client: Socket,
+  [port, ...others]: readonly number[],
+  track: (socket: Socket) => void,
+): void {
+  if (port === undefined) return void client.destroy();
+  const upstream = connect(port, "127.0.0.1");
+  let isJoined = false;
+  upstream.once("connect", () => {
+    isJoined = true;
+    track(upstream);
+    client.pipe(upstream).pipe(client);
+    client.once("close", () => upstream.destroy());
+    upstream.once("close", () => client.destroy());
+  });
+  upstream.once("error", () => {
+    if (!isJoined) forward(client, others, track);
+  });
+}
