@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { notFull, testUnless } from "@millrace/test-support";
 import { bareFolder, machinePath, OUTSIDE } from "@millrace/test-support/programs";
 import { expect, test } from "vitest";
-import { sumUp } from "../scripts/closing-line.mjs";
+import { named, sumUp } from "../scripts/closing-line.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PROGRAMS = Object.keys(OUTSIDE);
@@ -114,6 +114,7 @@ test("skipped tests are counted by their reasons; what another run passed was no
     passed: 1,
     failed: 0,
     skipped: 3,
+    failures: [],
     reasons: new Map([
       ["no tmux", 2],
       ["no reason given", 1],
@@ -125,6 +126,40 @@ test("skipped tests are counted by their reasons; what another run passed was no
     [first, second, broken],
     [broken, second, first],
   ]) {
-    expect(sumUp(reports)).toEqual({ passed: 3, failed: 2, skipped: 0, reasons: new Map() });
+    expect(sumUp(reports)).toMatchObject({
+      passed: 3,
+      failed: 2,
+      skipped: 0,
+      reasons: new Map(),
+    });
   }
+});
+
+test("each failed test is named with its file and the first line of its error, twenty of them", () => {
+  const failed = (fullName: string, ...failureMessages: string[]) => ({
+    ...{ fullName, status: "failed", meta: {}, failureMessages },
+  });
+  const file = join(ROOT, "packages/dsl/test/a.test.ts");
+  const assertionResults = [
+    failed(
+      "reads a flow",
+      "\u001b[31mAssertionError: expected 1\u001b[39m\n    at a.ts:1:1",
+      "more",
+    ),
+    failed("writes one"),
+    { fullName: "is fast", status: "passed", meta: {} },
+  ];
+  const broken = { name: join(ROOT, "test/b.test.ts"), status: "failed", assertionResults: [] };
+  const { failures } = sumUp([
+    { testResults: [{ name: file, status: "failed", assertionResults }] },
+    { testResults: [{ ...broken, message: "SyntaxError: no such export\n" }] },
+  ]);
+  expect(failures).toEqual([
+    "failed: packages/dsl/test/a.test.ts > reads a flow: AssertionError: expected 1",
+    "failed: packages/dsl/test/a.test.ts > writes one: no message",
+    "failed: test/b.test.ts: SyntaxError: no such export",
+  ]);
+  expect(named(failures)).toEqual(failures);
+  const many = Array.from({ length: 23 }, (_, index) => `failed: ${index}`);
+  expect(named(many)).toEqual([...many.slice(0, 20), "and 3 more"]);
 });
