@@ -4,6 +4,7 @@
  * no block shows.
  */
 import { Session } from "node:inspector/promises";
+import { setFlagsFromString } from "node:v8";
 
 const SOURCES = /\/packages\/[a-z-]+\/(?:src|dist)\//;
 
@@ -12,6 +13,8 @@ export type Work = (call: () => unknown) => Promise<number>;
 
 /** Starts to count. The package has to be imported after it: code that is compiled before has no counters. */
 export async function countWork(): Promise<{ work: Work; stop: () => Promise<void> }> {
+  // Code that was not called for a while is thrown away, and the counts of its functions with it.
+  setFlagsFromString("--no-flush-bytecode");
   const session = new Session();
   session.connect();
   await session.post("Profiler.enable");
@@ -40,6 +43,7 @@ export async function countWork(): Promise<{ work: Work; stop: () => Promise<voi
     stop: async () => {
       await session.post("Profiler.stopPreciseCoverage");
       session.disconnect();
+      setFlagsFromString("--flush-bytecode");
     },
   };
 }
