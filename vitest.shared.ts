@@ -10,6 +10,8 @@ export const shared: ViteUserConfig["test"] = {
   setupFiles: [setup],
   isolate: false,
   reporters: ["default", report],
+  // A state that does not come is a failure, however long a busy machine takes for it.
+  expect: { poll: { timeout: 30_000 } },
   onConsoleLog: (log) => {
     throw new Error(`a test wrote to the console: ${log}`);
   },

@@ -166,4 +166,4 @@ test("secrets of a server stand nowhere in clear, before and after a kill", asyn
     ["stderr", ended.stderr] as const,
   ];
   expect(found(after, secrets())).toEqual([]);
-}, 120_000);
+});

@@ -305,4 +305,4 @@ test("secrets stand nowhere in clear, before and after a kill, and the run goes 
   ];
   expect(found(after, SECRETS)).toEqual([]);
   expect(lastSummary(resumed.stdout).status).toBe("succeeded");
-}, 120_000);
+});

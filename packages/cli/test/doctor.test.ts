@@ -315,7 +315,7 @@ test("a credential store that never answers is killed after three seconds, and t
   // Keys of providers are in that store: nobody else waits for it.
   expect(found(lines, "providers")?.says).toContain("not looked at");
   expect(code).toBe(1);
-}, 20_000);
+});
 
 test("a real server is reached, and the clocks agree", async () => {
   const serving = start(["serve", "--port", "0", "--json"]);

@@ -191,7 +191,7 @@ test("a tarball is installed without its scripts, with its integrity, and only p
   expect(json("millrace.lock.json")["extensions"]).toEqual({});
   expect(existsSync(installed)).toBe(true);
   expect(existsSync(marker)).toBe(false);
-}, 60_000);
+});
 
 function integrityOf(file: string): string {
   return `sha512-${createHash("sha512").update(readFileSync(file)).digest("base64")}`;
@@ -299,7 +299,6 @@ testUnless(notLinux)(
     await host.ended;
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
   },
-  30_000,
 );
 
 /** A process that ended and that nobody has asked for its end is none that runs. */

@@ -198,7 +198,7 @@ test("a reader that begins after the run has ended gets every line, and memory s
   for await (const chunk of child.stdout) read.update(chunk as Buffer);
   const written = createHash("sha256").update(readFileSync(file));
   expect(read.digest("hex")).toBe(written.digest("hex"));
-}, 90_000);
+});
 
 /** The last bytes of a file. */
 function tail(file: string): string {

@@ -87,6 +87,5 @@ for (const [where, missing] of [["here"], ["on a server", notFull]] as const) {
       const down = expect.stringMatching(/^\{.*"detail":"ours: .*\}\n$/);
       expect(await tell("hubs sync ours --json")).toEqual([6, "", down]);
     },
-    180_000,
   );
 }

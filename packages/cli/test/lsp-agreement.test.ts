@@ -112,4 +112,4 @@ test("diagnostics are those of `validate`, and formatting is that of `fmt`", asy
     const edits = answers.find(({ id }) => id === FIRST_ID + index)?.result as PlacedEdit[];
     expect(edited(texts[index] as string, edits), file).toBe(readFileSync(join(cwd, file), "utf8"));
   }
-}, 120_000);
+});

@@ -60,7 +60,7 @@ test("every example is a template, and the flow of each is valid in its project"
     const checked = await inside(["validate", "flows"], { cwd: join(cwd, name) });
     expect(checked.code, checked.stderr).toBe(0);
   }
-}, 30_000);
+});
 
 test("new writes a flow of the given name into the project's folder of flows, with its fixtures", async () => {
   const cwd = scratch({ "millrace.json": '{ "flows": "all" }' });

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ASKS, HELLO, steady, transcript, world } from "./api-world.ts";
 import { scratch } from "./cli.ts";
 import { inside, millrace } from "./inside.ts";
@@ -560,9 +560,9 @@ output count: any = ok.value.count
 test("an approval with a schema is filled in at the terminal, a question for each field", async () => {
   const at = await world();
   const { runId } = JSON.parse(await at.invoke("start_run", { dsl: FORM }));
-  await vi.waitFor(async () => {
-    expect(JSON.parse(await at.invoke("list_confirmations", { runId })).items).toHaveLength(1);
-  }, 20_000);
+  await expect
+    .poll(async () => JSON.parse(await at.invoke("list_confirmations", { runId })).items)
+    .toHaveLength(1);
   const words = ["confirm", runId, "ok", "--approve"];
   const empty = await at.inside(words, { terminal: true, stdin: "\n" });
   expect([empty.code, empty.stderr.includes("count is needed")], empty.stderr).toEqual([2, true]);

@@ -40,7 +40,7 @@ test("every example makes the events that are kept beside it", async () => {
   );
   expect(gallery.filter((folder) => !tested.has(folder))).toEqual([]);
   expect([told.code, lastSummary(told.stdout).status]).toEqual([0, "succeeded"]);
-}, 60_000);
+});
 
 test("a difference is a unified diff on stdout, and exit code 1", async () => {
   const cwd = copy("01-hello");

@@ -201,7 +201,7 @@ test("an error in the process of the host is known by the code that it came thro
 test("a check that does not end is ended, and finds nothing", async () => {
   expect((await stuck).code).toBeUndefined();
   expect(warnings).toContainEqual(expect.objectContaining({ code: "extension_check_late" }));
-}, 20_000);
+});
 
 test("what a package leaves out of its digest, or makes of it, is refused", async () => {
   const at = packageFolder(folder, "@acme/late");

@@ -30,7 +30,7 @@ function below(seed: number): (limit: number) => number {
 
 const EDITS = Number(process.env["MILLRACE_EDITS"] ?? casesOf(10_000));
 /** Far more than an edit takes; for the long runs by hand. */
-const TIMEOUT_MS = 60_000 + 10 * EDITS;
+const TIMEOUT_MS = 180_000 + 10 * EDITS;
 /** A rename that is refused. */
 const REFUSED = -32803;
 

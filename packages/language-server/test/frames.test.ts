@@ -26,6 +26,7 @@ async function exchange(
   if (last.length > 0) {
     await vi.waitFor(() => expect(String(Buffer.concat(served.written))).toContain('"id":99'), {
       interval: 1,
+      timeout: 30_000,
     });
   }
   served.input.end(last);

@@ -121,7 +121,7 @@ describe("diagnostics", () => {
     await change(2, `${text}# more\n`);
     await settle();
     served.timers.advance(120);
-    await vi.waitFor(() => expect(order).toEqual(["answered", "published 2"]));
+    await vi.waitFor(() => expect(order).toEqual(["answered", "published 2"]), WAIT);
   });
 
   test("of a text above 1 MiB are found when it is opened or saved, and requests are answered", async () => {
@@ -350,7 +350,7 @@ test("a project is read anew for the first text of its folder, and its problems 
   ]);
   problems = [];
   await editor.sendNotification("workspace/didChangeWatchedFiles", { changes: [] });
-  await vi.waitFor(() => expect(said.slice(2)).toEqual([[problem.uri, 0]]));
+  await vi.waitFor(() => expect(said.slice(2)).toEqual([[problem.uri, 0]]), WAIT);
   await editor.sendNotification("textDocument/didOpen", { textDocument: first });
   await folds();
   expect(count).toBe(3);

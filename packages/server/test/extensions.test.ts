@@ -145,7 +145,7 @@ beforeAll(async () => {
     },
   });
   hanging = run("node a: hanging.go {}");
-}, 60_000);
+});
 
 afterAll(async () => {
   await server?.close({ graceMs: 0 });
@@ -346,7 +346,7 @@ test("code that never finishes loading fails its own types alone", async () => {
     problem: { code: "extension_load_failed" },
   });
   await stands();
-}, 30_000);
+});
 
 /** Resolves when the log has a warning. */
 async function warned(extension: string, code: string): Promise<void> {

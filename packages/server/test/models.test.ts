@@ -302,18 +302,16 @@ describeUnless(await noLocalEngine())("models over HTTP", () => {
     expect(failures(events)).toMatchObject([{ reason: "stream_cut", next: "failover" }]);
     expect(events.at(-1)).toMatchObject({ status: "succeeded", outputs: { text: "say it" } });
     // Its socket may be cut before its end is known.
-    await vi.waitFor(async () =>
-      expect(await get<Model>("/api/models/babble")).toMatchObject({
+    await expect
+      .poll(() => get<Model>("/api/models/babble"))
+      .toMatchObject({
         state: "crashed",
         error: { code: "runner_crashed", signal: "SIGKILL" },
-      }),
-    );
+      });
     const loaded = await post(server, "/api/models/babble/load", { wait: true, ttlMs: 1 });
     expect(loaded.status).toBe(200);
     await oneLeft();
-    await vi.waitFor(async () => expect(await state("babble")).toBe("ready"), {
-      timeout: 10_000,
-    });
+    await expect.poll(() => state("babble")).toBe("ready");
   });
 
   test("unloading ends a process, and a load that nobody waits for begins one", async () => {

@@ -116,4 +116,4 @@ test("tools run once and kept answers are not asked for again, wherever the proc
   }
   expect(cuts).toBeGreaterThan(6);
   expect(kept).toBeGreaterThan(2);
-}, 120_000);
+});

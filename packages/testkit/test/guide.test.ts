@@ -33,9 +33,6 @@ const env = {
 };
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Eight processes of Node one after the other, two of them npm's, on a machine that has other things to do. */
-const TIMEOUT_MS = 180_000;
-
 interface Manifest {
   readonly files: readonly string[];
   readonly publishConfig: { readonly exports: object };
@@ -133,5 +130,4 @@ testUnless(notFull)(
       await once(server, "close");
     }
   },
-  TIMEOUT_MS,
 );

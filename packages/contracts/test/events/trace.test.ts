@@ -187,7 +187,7 @@ test("I12: from the JSON of any moment the rest of the log leads to the same tra
       expect(text(fold(events.slice(k + 1), restored))).toBe(whole);
     }
   }
-}, 60_000); // two hundred logs, each from every moment: long on a busy machine
+});
 
 test("the spans of a whole log agree with its view: attempts, states, tokens and money; none is open at its end", () => {
   for (let seed = 0; seed < casesOf(200); seed += 1) {

@@ -83,7 +83,7 @@ test("a server that goes on with junk until it is gone fills nothing", async () 
   const before = process.memoryUsage().arrayBuffers;
   await source.endRun("r1");
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
-}, 20_000);
+});
 
 test("a server that dies in the middle of a call fails that call; the next one starts it anew", async () => {
   source = sourceOf({

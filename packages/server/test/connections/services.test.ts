@@ -74,11 +74,14 @@ const stateOf = (server: RunningServer, connectId: string): Promise<ConnectProgr
 
 /** The end of a consent, once it has one. */
 async function endOf(server: RunningServer, connectId: string): Promise<ConnectProgress> {
-  return vi.waitFor(async () => {
-    const progress = await stateOf(server, connectId);
-    expect(progress.state).not.toBe("waiting");
-    return progress;
-  }, 20_000);
+  return vi.waitFor(
+    async () => {
+      const progress = await stateOf(server, connectId);
+      expect(progress.state).not.toBe("waiting");
+      return progress;
+    },
+    { timeout: 30_000 },
+  );
 }
 
 async function problem(server: RunningServer, command: string, args: object) {

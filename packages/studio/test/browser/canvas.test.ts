@@ -41,7 +41,7 @@ describeWith("chromium")("the canvas", () => {
   let guest: GuestServer;
   beforeAll(async () => {
     guest = await serveGuest();
-  }, 60_000);
+  });
   afterAll(() => guest?.[Symbol.asyncDispose]());
 
   const region = (page: Page) => page.getByRole("region", { name: "Canvas" });

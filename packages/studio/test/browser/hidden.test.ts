@@ -65,5 +65,5 @@ describeWith("chromium")("a hidden page", () => {
     await expect.poll(() => streams(server), PATIENCE).toBe(2);
     await page.getByRole("button", { name: "Approve" }).click();
     await expectRunStatus(page, "succeeded");
-  }, 120_000);
+  });
 });
