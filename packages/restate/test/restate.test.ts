@@ -63,6 +63,27 @@ describeWith("restate-server")("over a cluster of three nodes", () => {
   // First, while the cluster is whole.
   dispatcherConformance("restate", async () => ({ hasMany: true, open: () => openServer() }));
 
+  test("a server drives no more runs at a time than it is told, and misses none", {
+    timeout: 40_000,
+  }, async () => {
+    const dispatcher = await openServer({ maxDrives: 2 });
+    onTestFinished(() => dispatcher.close());
+    const driven = new Set<string>();
+    let [working, most] = [0, 0];
+    await dispatcher.serve(async (run) => {
+      working += 1;
+      most = Math.max(most, working);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      working -= 1;
+      driven.add(run);
+      return "done";
+    });
+    const runs = Array.from({ length: 12 }, () => `run-${randomUUID()}`);
+    await Promise.all(runs.map((run) => dispatcher.ring(run)));
+    await expect.poll(() => runs.filter((run) => !driven.has(run)), PATIENCE).toEqual([]);
+    expect(most).toBe(2);
+  });
+
   test("Restate stores the ids of runs and nothing else of them", { timeout: 40_000 }, async () => {
     const dispatcher = await openServer();
     onTestFinished(() => dispatcher.close());
