@@ -7,8 +7,8 @@ import { openStore, type Store } from "@millrace/store";
 import { planOf } from "@millrace/test-support/flows";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { type Entry, flowOf, HMAC_KEY, scripted, toolType } from "@millrace/test-support/models";
+import { linesOf } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
-import { linesOf } from "./logs.ts";
 
 const RUN = "ai";
 const FIELDS = `task = "extract"

@@ -1,40 +1,23 @@
-import { rmSync } from "node:fs";
+/** The suite of all stores over files, by each library. */
 import { createMemoryJournal } from "@millrace/engine";
-import { type DriverName, openMemoryStore, openStore } from "@millrace/store";
+import { type DriverName, openStore } from "@millrace/store";
 import { describeUnless, testUnless } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { journalConformance } from "@millrace/test-support/journals";
-import { describe, expect, test } from "vitest";
+import { storeConformance } from "@millrace/test-support/store";
+import { expect, test } from "vitest";
 
 const hasNodeSqlite = process.getBuiltinModule?.("node:sqlite") !== undefined;
 const noSqlite = hasNodeSqlite ? undefined : "no node:sqlite in this Node: it came with 22.5";
 
-describe("memory", () => {
-  const cases = journalConformance(async ({ now }) => ({ journal: createMemoryJournal({ now }) }));
-  test.each(cases)("$name", ({ run }) => run());
-});
-
-describe("SQLite in memory", () => {
-  const cases = journalConformance(async ({ now }) => openMemoryStore({ now }));
-  test.each(cases)("$name", ({ run }) => run());
-});
-
 function onDisk(driver: DriverName): void {
-  const cases = journalConformance(async ({ now }) => {
+  storeConformance(`a folder, by ${driver}`, async () => {
     const dir = temporaryFolder();
-    const store = await openStore({ dir, driver, now });
-    return {
-      journal: store.journal,
-      async close() {
-        await store.close();
-        rmSync(dir, { recursive: true });
-      },
-    };
+    return { open: (options) => openStore({ dir, driver, ...options }) };
   });
-  test.each(cases)("$name", ({ run }) => run());
 }
 
-describe("libsql", () => onDisk("libsql"));
+onDisk("libsql");
 describeUnless(noSqlite)("node", () => onDisk("node"));
 
 testUnless(hasNodeSqlite ? "this Node has node:sqlite" : undefined)(

@@ -4,9 +4,9 @@ import { openStore } from "@millrace/store";
 import { notFull, testUnless } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { bundleProgram } from "@millrace/test-support/program";
+import { linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
 import { startChild } from "./child.ts";
-import { linesOf, logOf, startRun } from "./logs.ts";
 import { newStore } from "./new-store.ts";
 
 const SEED = 11; // a log of some hundred events
@@ -16,7 +16,7 @@ const KILLS = 10;
 const APPENDER = `
 import { writeSync } from "node:fs";
 import { openStore } from "@millrace/store";
-import { linesOf, logOf, startRun } from "./logs.ts";
+import { linesOf, logOf, startRun } from "@millrace/test-support/store";
 const [dir] = process.argv.slice(2);
 const store = await openStore({ dir });
 const log = logOf(${SEED});
@@ -85,7 +85,7 @@ test("an open store keeps no process alive, and what it was given is stored befo
   const dir = temporaryFolder();
   const program = `
     import { openStore } from "@millrace/store";
-    import { logOf, startRun } from "./logs.ts";
+    import { logOf, startRun } from "@millrace/test-support/store";
     const store = await openStore({ dir: process.argv[2] });
     store.journal.create(startRun(1)).then(({ epoch }) =>
       store.journal.append("r1", 0, logOf(1), { epoch, sync: false }));

@@ -13,8 +13,8 @@ import { createRandom, createSimClock, type SimClock } from "@millrace/engine/te
 import { openStore, type Store } from "@millrace/store";
 import { compiled, differences, randomFlow } from "@millrace/test-support/flows";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { linesOf } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
-import { linesOf } from "./logs.ts";
 
 const SEEDS = [1, 3, 5];
 const CUTS = 2; // of each flow

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
-import { linesOf, logOf, startRun } from "./logs.ts";
 import { newStore } from "./new-store.ts";
 
 /** The files of a store whose process was killed after it had stored a log, one event at a time. */

@@ -4,8 +4,8 @@ import { openStore, type Store } from "@millrace/store";
 import { testUnless } from "@millrace/test-support";
 import { mountDisk, noMount } from "@millrace/test-support/disk";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { expect, onTestFinished } from "vitest";
-import { linesOf, logOf, startRun } from "./logs.ts";
 
 /** A disk that can be filled is one of its own. */
 const withDisk = testUnless(noMount());

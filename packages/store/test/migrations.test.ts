@@ -3,13 +3,12 @@ import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { bundleProgram } from "@millrace/test-support/program";
+import { appendAll, linesOf, linesOfText, logOf } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
 import { prepareFile } from "../src/sqlite/database-file.ts";
 import { chooseDriver } from "../src/sqlite/driver.ts";
 import { MIGRATIONS } from "../src/sqlite/schema.ts";
 import { startChild } from "./child.ts";
-import { appendAll, linesOf, logOf } from "./logs.ts";
-import { linesOfText } from "./long-log.ts";
 import { newStore } from "./new-store.ts";
 
 const later = (n: number): string[] =>

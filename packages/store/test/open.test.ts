@@ -13,8 +13,8 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { openStore, StoreError } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { appendAll, linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
 import { newStore } from "./new-store.ts";
 
 interface RawDatabase {

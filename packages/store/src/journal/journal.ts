@@ -67,8 +67,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const seals = createSeals(db, keepsContent);
   const followers = createFollowers(db);
   const numbers = new Map<string, number>();
-  /** Runs that were begun and may not be stored yet, where transactions do not follow the order of their calls. */
-  const beginning = new Map<string, Promise<unknown>>();
+  /** The newest write of each run that is on its way, where transactions do not follow the order of their calls. */
+  const tails = new Map<string, Promise<unknown>>();
   const side: SideRows = { dialect, untimed: new Set() };
   const remember = (runId: string, no: number): number => {
     const [oldest = ""] = numbers.size < MAX_NUMBERS ? [] : numbers.keys();
@@ -90,16 +90,57 @@ export function createJournal(parts: JournalParts): StoreJournal {
     }
   };
   const learnNumber = async (runId: string): Promise<number> => {
-    await beginning.get(runId);
-    const known = numbers.get(runId);
-    if (known !== undefined) return known;
     const row = await db.get("SELECT no FROM run WHERE id = ?", [runId]);
     if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
     return remember(runId, Number(row["no"]));
   };
   /** At once where it is known, so that what is written in one turn is sent in one message. */
   const numberOf = (runId: string): number | Promise<number> =>
-    (beginning.has(runId) ? undefined : numbers.get(runId)) ?? learnNumber(runId);
+    numbers.get(runId) ?? learnNumber(runId);
+  /** Writes of one run follow each other, at once where the database sees to it. */
+  const inOrder = <T>(runId: string, work: () => Promise<T>): Promise<T> => {
+    if (db.isOrdered) return work();
+    const before = tails.get(runId);
+    const done = before === undefined ? work() : before.then(work);
+    const settled = done
+      .catch(() => {})
+      .then(() => {
+        if (tails.get(runId) === settled) tails.delete(runId);
+      });
+    tails.set(runId, settled);
+    return done;
+  };
+  const append: Journal["append"] = async (runId, expectedSeq, events, { epoch, sync }) => {
+    const no = numberOf(runId);
+    const run = typeof no === "number" ? no : await no;
+    const last = events.at(-1)?.seq ?? expectedSeq;
+    const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
+    if (!isInOrder) throw lost(runId);
+    const isEnd = events.at(-1)?.kind === "summary";
+    if (!isEnd) seals.see(run, events);
+    const sealing = isEnd ? seals.end(run, events) : [];
+    const sealed = "then" in sealing ? await sealing : sealing; // without withholding it is written in this turn
+    const ops: Op[] = [
+      {
+        sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
+        rows: [[last, run, runId, epoch, expectedSeq]],
+        need: "lease_lost",
+      },
+      ...(events.length === 0 ? [] : [{ lines: { run, events } }]),
+      ...sideRows(run, events, side),
+      ...sealed,
+    ];
+    const inFeed = events.map(({ kind }) => kind).filter(isInFeed);
+    const topics = events.length === 0 ? [] : [runTopic(runId), ...feedTopics(inFeed)];
+    try {
+      await db.write(ops, { sync, quiet: true, topics });
+    } catch (error) {
+      const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
+      throw isLost || error instanceof Refusal ? lost(runId) : error;
+    }
+    followers.publish(runId, events);
+    publish?.(inFeed);
+  };
 
   return {
     async create(header, rows) {
@@ -111,51 +152,17 @@ export function createJournal(parts: JournalParts): StoreJournal {
     },
 
     begin(header) {
-      const { runId } = header;
       const next = db.nextRun();
       const begun = (no: number): Promise<void> => {
         know(header, no);
         return stored(header, no);
       };
-      const whole = typeof next === "number" ? begun(next) : next.then(begun);
-      if (db.isOrdered && typeof next === "number") return { epoch: db.epoch, stored: whole };
-      const settled = whole.catch(() => {}).then(() => beginning.delete(runId));
-      beginning.set(runId, settled);
-      return { epoch: db.epoch, stored: whole };
+      const whole = (): Promise<void> =>
+        typeof next === "number" ? begun(next) : next.then(begun);
+      return { epoch: db.epoch, stored: inOrder(header.runId, whole) };
     },
 
-    async append(runId, expectedSeq, events, { epoch, sync }) {
-      const no = numberOf(runId);
-      const run = typeof no === "number" ? no : await no;
-      const last = events.at(-1)?.seq ?? expectedSeq;
-      const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
-      if (!isInOrder) throw lost(runId);
-      const isEnd = events.at(-1)?.kind === "summary";
-      if (!isEnd) seals.see(run, events);
-      const sealing = isEnd ? seals.end(run, events) : [];
-      const sealed = "then" in sealing ? await sealing : sealing; // without withholding it is written in this turn
-      const ops: Op[] = [
-        {
-          sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
-          rows: [[last, run, runId, epoch, expectedSeq]],
-          need: "lease_lost",
-        },
-        ...(events.length === 0 ? [] : [{ lines: { run, events } }]),
-        ...sideRows(run, events, side),
-        ...sealed,
-      ];
-      const inFeed = events.map(({ kind }) => kind).filter(isInFeed);
-      const topics = events.length === 0 ? [] : [runTopic(runId), ...feedTopics(inFeed)];
-      try {
-        await db.write(ops, { sync, quiet: true, topics });
-      } catch (error) {
-        const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
-        if (!isLost && !(error instanceof Refusal)) throw error;
-        throw lost(runId);
-      }
-      followers.publish(runId, events);
-      publish?.(inFeed);
-    },
+    append: (runId, ...given) => inOrder(runId, () => append(runId, ...given)),
 
     follow: (runId, told) => followers.add(runId, told),
 
@@ -170,11 +177,13 @@ export function createJournal(parts: JournalParts): StoreJournal {
     },
 
     async putValue(runId, name, value, { private: hidden = false, kept = false } = {}) {
-      const no = numberOf(runId);
-      const run = typeof no === "number" ? no : await no;
       const ref = digestOfText(canonicalJson(value)); // as the engine names its references
-      if (hidden) await db.write([privates.put(runId, name, value, { kept })]);
-      else await db.write(valueRows({ run, name, ref, value }));
+      await inOrder(runId, async () => {
+        const no = numberOf(runId);
+        const run = typeof no === "number" ? no : await no;
+        if (hidden) await db.write([privates.put(runId, name, value, { kept })]);
+        else await db.write(valueRows({ run, name, ref, value }));
+      });
       return ref;
     },
 

@@ -5,7 +5,7 @@ import {
   type RunHeader,
   serialiseEvent,
 } from "@millrace/contracts";
-import { legalLog } from "@millrace/test-support/logs";
+import { legalLog } from "../logs/index.ts";
 
 export function startRun(seed: number, more: Partial<RunHeader> = {}): RunHeader {
   const planDigest = `sha256:${"ab".repeat(32)}`;
