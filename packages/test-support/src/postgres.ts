@@ -3,11 +3,19 @@
  * say "postgres".
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readFileSync, realpathSync } from "node:fs";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Certificate } from "./certificate.ts";
 import { fileOf, machinePath } from "./programs.js";
 
 /** A server on the loopback address, with fsync as in real life; every client is trusted. */
@@ -30,24 +38,30 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared;
 }
 
-/** A server of the caller's own, such as one that is to be ended. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** A server of the caller's own, such as one that is to be ended. With a certificate it speaks TLS to who asks for it. */
+export async function startPostgres(certificate?: Certificate): Promise<PostgresServer> {
   const program = fileOf("postgres");
   if (program === undefined) throw new Error('the test must say describeWith("postgres")');
   const folder = mkdtempSync(join(tmpdir(), "millrace-pg-"));
   const user = ordinaryUser();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const port = await freePort();
-  const shell = spawn(
-    "sh",
-    ["-c", KEEPER, "sh", dirname(realpathSync(program)), folder, String(port)],
-    {
-      cwd: folder,
-      env: { PATH: machinePath() },
-      stdio: ["pipe", "pipe", "ignore"],
-      ...user,
-    },
-  );
+  const words = [dirname(realpathSync(program)), folder, String(port)];
+  if (certificate !== undefined) {
+    for (const part of ["cert", "key"] as const) {
+      const file = join(folder, part);
+      writeFileSync(file, certificate[part], { mode: 0o600 });
+      if (user !== undefined) chownSync(file, user.uid, user.gid);
+      words.push("-c", `ssl_${part}_file=${file}`);
+    }
+    words.push("-c", "ssl=on");
+  }
+  const shell = spawn("sh", ["-c", KEEPER, "sh", ...words], {
+    cwd: folder,
+    env: { PATH: machinePath() },
+    stdio: ["pipe", "pipe", "ignore"],
+    ...user,
+  });
   shell.unref();
   const ask = asker(shell, join(folder, "log"));
   await ask("start");
@@ -70,10 +84,11 @@ export async function startPostgres(): Promise<PostgresServer> {
  */
 const KEEPER = `
 bin=$1 folder=$2 port=$3
+shift 3
 "$bin/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale --no-sync >"$folder/log" 2>&1
 start() {
   "$bin/postgres" -D "$folder/data" -p "$port" -k "$folder" -c listen_addresses=127.0.0.1 -c wal_level=minimal -c max_wal_senders=0 \\
-    -c shared_buffers=32MB -c max_connections=200 -c jit=off -c autovacuum=off <&- >>"$folder/log" 2>&1 &
+    -c shared_buffers=32MB -c max_connections=200 -c jit=off -c autovacuum=off "$@" <&- >>"$folder/log" 2>&1 &
   pid=$!
   until "$bin/pg_isready" -q -h 127.0.0.1 -p "$port"; do
     kill -0 "$pid" || exit 1
@@ -83,7 +98,7 @@ start() {
 end() { [ -z "$pid" ] || { kill -"$1" "$pid"; wait "$pid"; pid=; }; }
 while read -r word; do
   case $word in
-    start) start ;;
+    start) start "$@" ;;
     fast) end INT ;;
     immediate) end QUIT ;;
   esac
