@@ -39,6 +39,9 @@ export function addressOf(text: string, schema?: string): Address {
       'sslmode of the store is "disable", "require", "verify-ca" or "verify-full"',
     );
   }
+  if (mode === "verify-ca" && !url.searchParams.has("sslrootcert")) {
+    throw new TypeError("sslmode=verify-ca of the store needs sslrootcert, a file of certificates");
+  }
   const name = schema ?? url.searchParams.get("search_path") ?? DEFAULT_SCHEMA;
   if (!SCHEMA.test(name)) {
     throw new TypeError(

@@ -52,7 +52,7 @@ export function isRefusal(error: unknown): boolean {
 /** Whether the row is there already. */
 export const isTaken = (error: unknown): boolean => codeOf(error) === UNIQUE;
 
-/** Names an error without values of rows, which may be secret. */
+/** Names an error without values of rows, which may be secret. What the driver says by itself has none. */
 export function nameOf(error: unknown): string {
   const { code, table, column, constraint, routine } = error as {
     readonly [part: string]: unknown;
@@ -60,7 +60,7 @@ export function nameOf(error: unknown): string {
   const parts = [code, table, column, constraint, routine].filter(
     (part) => typeof part === "string" && part !== "",
   );
-  return parts.length > 0 ? parts.join(" ") : "the connection has ended";
+  return parts.length > 0 ? parts.join(" ") : (error as Error).message;
 }
 
 /** The error for callers of the store. */
