@@ -116,6 +116,11 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return ClientError.isInstance(error) && codes.includes(error.code);
 }
 
+/** What the server says of a failure in particular; undefined: nothing. */
+export function detailOf(error: unknown): string | undefined {
+  return ClientError.isInstance(error) ? error.problem?.detail : undefined;
+}
+
 /** Whether an error says what a person may do nothing about but wait: the connection is cut, and the page says so already. */
 export function isUnreachable(error: unknown): boolean {
   return hasCode(error, "unreachable");

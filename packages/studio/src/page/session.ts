@@ -3,6 +3,7 @@
  * the others for it, so that a link opens there without signing in again; signing out ends all of them.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
+import { keptByTab } from "./state/storage.ts";
 
 const KEY = "millrace.token";
 /** How long a new tab waits for the others, in milliseconds. */
@@ -12,20 +13,20 @@ type Message =
   | { readonly kind: "ask" | "sign-out" }
   | { readonly kind: "token"; readonly token: string };
 
-const current = signal<string | undefined>(globalThis.sessionStorage?.getItem(KEY) ?? undefined);
+const current = signal<string | undefined>(keptByTab.get(KEY) ?? undefined);
 
 /** The token; undefined: none is known. */
 export const token: ReadonlySignal<string | undefined> = current;
 
 /** Keeps a token that the server has accepted. */
 export function keepToken(accepted: string): void {
-  sessionStorage.setItem(KEY, accepted);
+  keptByTab.set(KEY, accepted);
   current.value = accepted;
 }
 
 /** Forgets the token. */
 export function forgetToken(): void {
-  sessionStorage.removeItem(KEY);
+  keptByTab.remove(KEY);
   current.value = undefined;
 }
 

@@ -36,7 +36,7 @@ describeWith("chromium")("the catalog", () => {
       .getByRole("row")
       .filter({ has: page.getByRole("rowheader", { name: "method" }) });
     expect(await row.textContent()).toMatch(/string.*"GET".*One of.*"POST"/);
-    await fields.getByText("string, needed").first().waitFor();
+    await fields.getByText("string, required").first().waitFor();
     await page.getByRole("table", { name: "Output" }).getByText("status").waitFor();
     await page.getByRole("button", { name: "Copy Read JSON" }).click();
     await page.getByRole("status", { name: "Notifications" }).getByText("Copied").waitFor();

@@ -68,7 +68,7 @@ describeWith("chromium")("the screen of a flow", () => {
     const needs = inspector.getByRole("list", { name: "Needs" });
     await needs.getByText(/Connection tracker no service of this name/).waitFor();
     await needs.getByRole("link", { name: "Services" }).waitFor();
-    await needs.getByText(/Node save writes/).waitFor();
+    await needs.getByText(/Node save changes something outside of the run/).waitFor();
     const activate = inspector.getByRole("button", { name: "Activate nightly" });
     expect(await activate.getAttribute("title")).toBe("save the flow first");
 

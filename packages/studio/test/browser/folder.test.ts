@@ -60,7 +60,7 @@ describeWith("chromium")("the page over a folder", () => {
     writeFileSync(file, BROKEN);
     await fillText(page, OURS);
     await save(page);
-    await dialog.waitFor();
+    await dialog.getByText(/The server says: greeting\.flow/).waitFor();
     expect(readFileSync(file, "utf8")).toBe(BROKEN);
     await dialog.getByRole("button", { name: "Keep mine" }).click();
     await notified(page, "Saved version 2");

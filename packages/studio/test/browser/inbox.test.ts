@@ -45,7 +45,7 @@ describeWith("chromium")("the inbox", () => {
     const item = questions(page).filter({ hasText: first });
     await item.getByText("Ask before going on").waitFor();
     await item.getByText("Go on?").waitFor();
-    await item.getByText(/asked .* ago|asked now/).waitFor();
+    await item.getByText(/asked .* ago|asked just now/).waitFor();
     await item.getByText(/answer due in/).waitFor();
     await item.getByRole("textbox", { name: "Comment" }).fill("not today");
     await item.getByRole("button", { name: "Reject" }).click();

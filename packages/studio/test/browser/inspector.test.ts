@@ -51,7 +51,7 @@ describeWith("chromium")("the inspector of a run", () => {
     await openTab(page, "Node details", "Log");
     await page.getByRole("log", { name: "Log" }).getByText("There are 2 words").waitFor();
     await openTab(page, "Node details", "Model calls");
-    await panel("Model calls").getByText("No model and no tool was called.").waitFor();
+    await panel("Model calls").getByText("The node called no model and no tool.").waitFor();
     await openTab(page, "Node details", "Definition");
     await panel("Definition").getByText("node say: log {").waitFor();
 

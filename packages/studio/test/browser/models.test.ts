@@ -111,10 +111,21 @@ describeWith("chromium")("the models", () => {
       await page.getByRole("button", { name: "Install", exact: true }).click();
     };
     await install("wrong", "0".repeat(64));
+    await page.getByRole("progressbar", { name: "Installing wrong" }).waitFor();
+    await page.goto(`${server.url}/studio#/flows`);
+    await page.getByRole("heading", { name: "No flows yet" }).waitFor();
     await files.send(0, 1);
+    const stage = async () =>
+      (await server.client.invoke("list_model_jobs", {})).find(({ kind }) => kind === "install")
+        ?.stage;
+    await expect.poll(stage, { timeout: 20_000 }).toBe("error");
+    await page.goto(`${server.url}/studio#/models`);
     await page.getByRole("alert").getByText("does not have the digest that was given").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Dismiss" }).click();
+    await page.reload();
+    await page.getByRole("heading", { name: "No models" }).waitFor();
+    expect(await page.getByText("does not have the digest").count()).toBe(0);
 
     await install("slow", SHA256);
     const bar = page.getByRole("progressbar", { name: "Installing slow" });

@@ -33,6 +33,17 @@ describeWith("chromium")("the history of runs", () => {
     await row.getByText("api").waitFor();
     await row.getByRole("button", { name: "customer=acme" }).waitFor();
     await expectAccessible(page);
+
+    // On a telephone the table is scrolled, not the page.
+    await page.setViewportSize({ width: 390, height: 844 });
+    const region = page.getByRole("region", { name: "Runs, scrollable" });
+    await expect
+      .poll(() => region.evaluate((each) => each.scrollWidth > each.clientWidth), {
+        timeout: 10_000,
+      })
+      .toBe(true);
+    const widest = () => page.evaluate(() => document.documentElement.scrollWidth);
+    await expect.poll(widest, { timeout: 10_000 }).toBe(390);
   });
 
   test("keeps its filters in the place, and says when none fits", async () => {
@@ -54,7 +65,7 @@ describeWith("chromium")("the history of runs", () => {
     const tag = page.getByRole("searchbox", { name: "Tag" });
     await tag.fill("customer=acme");
     await tag.press("Enter");
-    await page.getByText("No run fits these filters").waitFor();
+    await page.getByText("No run matches these filters").waitFor();
     expect(page.url()).toContain("tag.customer=acme");
     await page.getByRole("combobox", { name: "Status" }).selectOption("any");
     await table.getByRole("link", { name: good }).waitFor();

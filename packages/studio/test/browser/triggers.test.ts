@@ -44,7 +44,11 @@ describeWith("chromium")("the triggers", () => {
     await page.getByRole("heading", { name: "No schedules" }).waitFor();
     await page.getByRole("button", { name: "New schedule" }).click();
     const form = page.getByRole("form", { name: "New schedule" });
-    await form.getByLabel("Flow").selectOption("hello");
+    const flow = form.getByLabel("Flow");
+    await expect
+      .poll(() => flow.evaluate((each) => each === document.activeElement), { timeout: 10_000 })
+      .toBe(true);
+    await flow.selectOption("hello");
     expect(await form.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
     const cron = form.getByLabel("Cron");
     await cron.fill("99 * * * *");

@@ -8,7 +8,7 @@ import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 const OURS = GREETING.replace('message = "done"', 'message = "ours"');
-const THEIRS = GREETING.replace('message = "done"', 'message = "theirs"');
+const THEIRS = GREETING.replace('message = "done"', 'message = "theirs \u202e"');
 const CHANGED = [/status of 412/];
 
 const save = (page: Page): Promise<void> =>
@@ -33,7 +33,7 @@ describeWith("chromium")("two pages of one flow", () => {
     await save(page);
     const dialog = page.getByRole("dialog", { name: "Changed on the server" });
     await dialog.getByRole("textbox", { name: "Your text against version 2" }).waitFor();
-    await dialog.getByText('"theirs"').first().waitFor();
+    await dialog.getByText('"theirs \\u202e"').first().waitFor();
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     expect(await textOf(page)).toBe(OURS);

@@ -12,6 +12,7 @@ import {
   FlowSession,
   type Stored,
 } from "../../src/page/state/flow-session.ts";
+import { guarded } from "../../src/page/state/storage.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
 import { TextReader } from "../../src/worker/questions.ts";
 
@@ -61,12 +62,14 @@ function storage(room = Number.POSITIVE_INFINITY) {
   const kept = new Map<string, string>();
   return {
     kept,
-    getItem: (key: string) => kept.get(key) ?? null,
-    setItem(key: string, value: string) {
-      if (value.length > room) throw new DOMException("full", "QuotaExceededError");
-      kept.set(key, value);
+    get: (key: string) => kept.get(key) ?? null,
+    set(key: string, value: string) {
+      const hasRoom = value.length <= room;
+      if (hasRoom) kept.set(key, value);
+      return hasRoom;
     },
-    removeItem: (key: string) => void kept.delete(key),
+    remove: (key: string) => void kept.delete(key),
+    keys: () => [...kept.keys()],
   };
 }
 
@@ -131,8 +134,12 @@ function editorOf(session: FlowSession) {
   };
 }
 
-function open(server: ReturnType<typeof serverOf>, kept = storage(), ask: Ask = askHere) {
-  const drafts = draftsIn(kept);
+function open(
+  server: ReturnType<typeof serverOf>,
+  kept = storage(),
+  { ask = askHere as Ask, tab = "a" } = {},
+) {
+  const drafts = draftsIn(kept, tab);
   const stored = server.stored().template.version === 0 ? undefined : server.stored();
   const ports = { ask, drafts, backend: { call: server.call }, now: () => Date.now() };
   const session = new FlowSession(stored, ports);
@@ -180,7 +187,7 @@ describe("an open flow", () => {
       if (name === "edit") interrupt();
       return answer;
     };
-    const { session, editor } = open(serverOf(FLOW), storage(), slow);
+    const { session, editor } = open(serverOf(FLOW), storage(), { ask: slow });
     const above = `# Typed meanwhile.\n${FLOW}`;
     interrupt = () => {
       interrupt = () => {};
@@ -292,6 +299,65 @@ describe("an open flow", () => {
   });
 });
 
+describe("two tabs of one flow", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test("keep a draft each, and one that was left is taken over", async () => {
+    const kept = storage();
+    const server = serverOf(FLOW);
+    const a = open(server, kept);
+    const b = open(server, kept, { tab: "b" });
+    a.editor.type(`${FLOW}# a\n`);
+    b.editor.type(`${FLOW}# b\n`);
+    await settled();
+    for (const { session } of [a, b]) session.close();
+    for (const [tab, text] of [
+      ["a", `${FLOW}# a\n`],
+      ["b", `${FLOW}# b\n`],
+    ] as const) {
+      const again = open(server, kept, { tab });
+      expect(again.session.text).toBe(text);
+      again.session.close();
+    }
+    const third = open(server, kept, { tab: "c" });
+    third.editor.type(`${third.session.text}# c\n`);
+    await settled();
+    expect(kept.keys().map((key) => key.split("@")[1])).toHaveLength(2);
+    third.session.discardDraft();
+    third.session.close();
+    const left = open(server, kept, { tab: "d" });
+    expect(left.session.text).toMatch(/# [ab]\n$/);
+    left.session.discardDraft();
+    expect(kept.keys()).toEqual([]);
+    left.session.close();
+  });
+
+  test("a tab that shows the text of another one does not take it away from that tab", async () => {
+    const kept = storage();
+    const server = serverOf(FLOW);
+    const a = open(server, kept);
+    a.editor.type(`${FLOW}# a\n`);
+    await settled();
+    const b = open(server, kept, { tab: "b" });
+    expect(b.session.text).toBe(`${FLOW}# a\n`);
+    b.session.discardDraft();
+    a.session.keep(); // as a reload does
+    expect(open(server, kept).session.text).toBe(`${FLOW}# a\n`);
+    for (const { session } of [a, b]) session.close();
+  });
+});
+
+test("a storage that the browser forbids keeps nothing and does not throw", () => {
+  const forbidden = guarded(() => {
+    throw new DOMException("denied", "SecurityError");
+  });
+  expect(forbidden.get("a")).toBeNull();
+  expect(forbidden.set("a", "b")).toBe(false);
+  expect(forbidden.keys()).toEqual([]);
+  forbidden.remove("a");
+});
+
 test("what differs is one edit, and makes the other text", () => {
   const texts = fc.string({ unit: fc.constantFrom("a", "b", "\n", "𝒳"), maxLength: 12 });
   fc.assert(
@@ -307,8 +373,8 @@ test("a storage that something else has written to is no draft", () => {
   const kept = storage();
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (value) => {
-      kept.setItem("millrace.draft.demo", value);
-      const draft = draftsIn(kept).read("demo");
+      kept.set("millrace.draft.demo@b", value);
+      const draft = draftsIn(kept, "a").read("demo");
       if (draft !== undefined) expect(typeof draft.text).toBe("string");
     }),
   );

@@ -93,8 +93,8 @@ test("a text that is not JSON keeps a value from being sent, at its place", () =
 test("a member that is missing is told at its own place", () => {
   const schema = { type: "object", required: ["a/b", 'q"q'] };
   expect(checkForm(schema, {})).toEqual([
-    { pointer: "/a~1b", message: "is needed" },
-    { pointer: '/q"q', message: "is needed" },
+    { pointer: "/a~1b", message: "is required" },
+    { pointer: '/q"q', message: "is required" },
   ]);
 });
 
@@ -119,9 +119,9 @@ test("inputs are needed unless they have a default, and fit their schemas", () =
   expect(checkInputs(declared, { a: 1 })).toEqual([]);
   expect(checkInputs(declared, { a: "1", c: 2 })).toEqual([
     { pointer: "/a", message: "must be integer, found string" },
-    { pointer: "/c", message: "is no input" },
+    { pointer: "/c", message: "is not an input of this flow" },
   ]);
-  expect(checkInputs(declared, {})).toEqual([{ pointer: "/a", message: "is needed" }]);
+  expect(checkInputs(declared, {})).toEqual([{ pointer: "/a", message: "is required" }]);
 });
 
 test("references and both ways to allow null lead to the control of the type", () => {

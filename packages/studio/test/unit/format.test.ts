@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   formatBytes,
   formatCost,
+  formatCount,
   formatDuration,
   formatRelative,
 } from "../../src/page/parts/format.ts";
@@ -36,4 +37,15 @@ test("times are told from now, in the larger of their units", () => {
   const now = Date.UTC(2026, 0, 2);
   expect(formatRelative(now - 120_000, now)).toBe("2 minutes ago");
   expect(formatRelative(now + 3 * 3_600_000, now)).toBe("in 3 hours");
+  expect(formatRelative(now - 900, now)).toBe("just now");
+  expect(formatRelative(Date.UTC(2024, 5, 15, 12), now)).toContain("2024");
+});
+
+test("counts have the noun in the right number", () => {
+  expect([0, 1, 2].map((count) => formatCount(count, "node"))).toEqual([
+    "0 nodes",
+    "1 node",
+    "2 nodes",
+  ]);
+  expect(formatCount(3, "policy", "policies")).toBe("3 policies");
 });

@@ -2,17 +2,22 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../parts/problem.tsx";
+import { escapedText } from "../parts/value-view/escapes.ts";
 
-/** Shows `after` with what was there before; `name`: what a screen reader calls it. */
+/**
+ * Shows `after` with what was there before; `name`: what a screen reader calls it. A character that is not seen, or that changes the
+ * order of others, is shown as its escape.
+ */
 export function DiffView({
   name,
-  before,
-  after,
+  before: textBefore,
+  after: textAfter,
 }: {
   readonly name: string;
   readonly before: string;
   readonly after: string;
 }): ComponentChildren {
+  const [before, after] = [escapedText(textBefore), escapedText(textAfter)];
   const host = useRef<HTMLDivElement>(null);
   const [error, setError] = useState<unknown>();
   useEffect(() => {
@@ -34,7 +39,7 @@ export function DiffView({
   if (before === after) return <p class="muted">{name}: no difference.</p>;
   return (
     <>
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
       <div ref={host} class="diff" />
     </>
   );

@@ -55,16 +55,36 @@ export function formatTime(time: string | number): string {
   return absolute.format(new Date(time));
 }
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+// The words of the page are English.
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** A moment that is this near is now. */
+const NOW_MS = 5_000;
+/** A time that is further away is told by its date. */
+const FAR_MS = 30 * DAY;
 
-/** How long ago or ahead a time is, such as `2 minutes ago`. */
+/** How long ago or ahead a time is, such as `2 minutes ago`; the date of one that is far away. */
 export function formatRelative(time: string | number, now: number = Date.now()): string {
   const ms = new Date(time).getTime() - now;
   const size = Math.abs(ms);
+  if (size < NOW_MS) return "just now";
+  if (size >= FAR_MS) return dates.format(new Date(time));
   if (size < MINUTE) return relative.format(Math.round(ms / 1_000), "second");
   if (size < HOUR) return relative.format(Math.round(ms / MINUTE), "minute");
   if (size < DAY) return relative.format(Math.round(ms / HOUR), "hour");
   return relative.format(Math.round(ms / DAY), "day");
+}
+
+const TRIGGERS: Readonly<Record<string, string>> = {
+  api: "the API",
+  cli: "the command line",
+  schedule: "a schedule",
+  webhook: "a webhook",
+};
+
+/** What started a run, such as `a schedule`. */
+export function triggerName(trigger: string): string {
+  return TRIGGERS[trigger] ?? trigger;
 }
 
 /** When a schedule fires, such as `0 7 * * 1-5, Europe/Berlin`. */

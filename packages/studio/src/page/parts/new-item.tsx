@@ -1,11 +1,11 @@
 /** The way to add something to a list: a button, and the form that it opens. */
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { refusal } from "../state/meta.ts";
 import type { Action } from "../state/use-action.ts";
 import { Problem } from "./problem.tsx";
 
-/** The button, with the form below it while that is open. `form`: is given what closes it; `children`: other buttons in the row. */
+/** The button, with the form below it, which gets the focus, while that is open. `form`: is given what closes it; `children`: other buttons in the row. */
 export function NewItem({
   title,
   form,
@@ -17,10 +17,20 @@ export function NewItem({
 }): ComponentChildren {
   const [isOpen, setOpen] = useState(false);
   const why = refusal("admin");
+  const button = useRef<HTMLButtonElement>(null);
+  const opened = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isOpen) opened.current?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+  }, [isOpen]);
+  const close = (): void => {
+    setOpen(false);
+    button.current?.focus(); // what had the focus goes away with the form
+  };
   return (
     <>
       <div class="actions">
         <button
+          ref={button}
           type="button"
           class="primary"
           aria-expanded={isOpen}
@@ -32,7 +42,7 @@ export function NewItem({
         </button>
         {children}
       </div>
-      {isOpen && form(() => setOpen(false))}
+      {isOpen && <div ref={opened}>{form(close)}</div>}
     </>
   );
 }
@@ -67,7 +77,7 @@ export function FormCard({
       }}
     >
       {children}
-      {work.error !== undefined && <Problem error={work.error} />}
+      <Problem error={work.error} />
       <div class="actions">
         <button type="submit" class="primary" disabled={work.isBusy || isOff}>
           {action}

@@ -2,6 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { VisibleText } from "./value-view/visible-text.tsx";
 
+/** A sentence for places that take no elements, such as a title. */
+export function plainProse(text: string): string {
+  return text.replaceAll("`", "");
+}
+
 /** Shows a sentence. */
 export function Prose({ text }: { readonly text: string }): ComponentChildren {
   const parts = text.split("`");

@@ -9,7 +9,7 @@ import type { Template } from "@millrace/contracts";
 import type { FlowChange, TextEdit } from "@millrace/dsl/editor";
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { FlowProblem, FlowReading, NewNode, TextQuestions } from "../../worker/protocol.ts";
-import { type Backend, hasCode } from "../backend.ts";
+import { type Backend, detailOf, hasCode } from "../backend.ts";
 import type { Drafts, Kept } from "./drafts.ts";
 
 /** Where the text of a session is: an editor, once it is there. */
@@ -48,8 +48,10 @@ export interface FlowDetails {
   readonly tags?: string[];
 }
 
-/** How a save ended. `changed`: the server has another version now, or a flow of that slug already. */
-export type Saved = { readonly kind: "saved" | "changed"; readonly stored: Stored };
+/** How a save ended. `changed`: the server has another version now, or a flow of that slug already, and `detail` is what it says. */
+export type Saved =
+  | { readonly kind: "saved"; readonly stored: Stored }
+  | { readonly kind: "changed"; readonly stored: Stored; readonly detail: string | undefined };
 
 /** Pause of typing after which the text is read. */
 const PAUSE_MS = 100;
@@ -66,6 +68,8 @@ export class FlowSession {
   #since: number | undefined;
   #etag: string | undefined;
   #isOver = false;
+  /** When the text was typed. */
+  #typedAt: number;
 
   readonly #stored = signal<Stored | undefined>(undefined);
   readonly #reading = signal<FlowReading | undefined>(undefined);
@@ -85,6 +89,7 @@ export class FlowSession {
     this.#etag = isOther ? draft.etag : stored?.etag;
     this.#restored.value = isOther ? draft.at : undefined;
     this.#isDirty.value = isOther;
+    this.#typedAt = isOther ? draft.at : ports.now();
     this.#holder = plainText(isOther ? draft.text : saved);
     void this.#read();
   }
@@ -131,9 +136,9 @@ export class FlowSession {
     this.#holder = plainText(this.#holder.text);
   }
 
-  /** Keeps what was typed a moment ago, as the page may go away now. */
+  /** Keeps what is not saved, as the page may go away now. */
   keep(): void {
-    if (this.#timer !== undefined && !this.#isOver) this.#keepDraft();
+    if (this.#isDirty.peek() && !this.#isOver) this.#keepDraft();
   }
 
   /** Ends reading. What is not saved is a draft. */
@@ -155,6 +160,7 @@ export class FlowSession {
   textChanged(): void {
     this.#isDirty.value = true;
     const now = this.#ports.now();
+    this.#typedAt = now;
     this.#since ??= now;
     clearTimeout(this.#timer);
     const left = Math.max(0, this.#since + LONGEST_WAIT_MS - now);
@@ -246,10 +252,16 @@ export class FlowSession {
       return { kind: "saved", stored };
     } catch (error) {
       if (!hasCode(error, "etag_mismatch")) throw error;
+      return this.#changed(slug, detailOf(error));
     }
+  }
+
+  /** What the server has in place of what this text began from. */
+  async #changed(slug: string, detail: string | undefined): Promise<Saved> {
+    const { backend } = this.#ports;
     try {
       const { value: template, etag } = await backend.call("get_template", { slug });
-      return { kind: "changed", stored: { template, etag } };
+      return { kind: "changed", stored: { template, etag }, detail };
     } catch (error) {
       if (!hasCode(error, "not_found")) throw error;
       this.#stored.value = undefined;
@@ -323,7 +335,7 @@ export class FlowSession {
   }
 
   #keepDraft(): void {
-    const { drafts, now } = this.#ports;
+    const { drafts } = this.#ports;
     const stored = this.#stored.peek()?.template;
     const slug = stored?.slug ?? "";
     if (this.text === (stored?.dsl ?? "")) {
@@ -334,7 +346,7 @@ export class FlowSession {
     const etag = this.#etag;
     this.#kept.value = drafts.write(slug, {
       text: this.text,
-      at: now(),
+      at: this.#typedAt,
       ...(etag !== undefined && { etag }),
     });
   }

@@ -1,6 +1,7 @@
 /** The last inputs with which each flow was started from this tab, without secrets. They are kept in `sessionStorage`. */
 import { type FlowInput, hideSecretInputs, type Json, type JsonObject } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
+import { keptByTab } from "./storage.ts";
 
 const PREFIX = "millrace.inputs.";
 /** Longest text that is kept for a flow, in UTF-16 units. */
@@ -16,17 +17,13 @@ export function keepInputs(
   const shown = hideSecretInputs(declared, values);
   const open = Object.entries(values).filter(([name, value]) => shown[name] === value);
   const text = JSON.stringify(Object.fromEntries(open));
-  try {
-    if (text.length <= MAX_LENGTH) sessionStorage.setItem(PREFIX + key, text);
-    else sessionStorage.removeItem(PREFIX + key);
-  } catch {
-    // A full storage: the next dialog begins with the defaults.
-  }
+  if (text.length <= MAX_LENGTH) keptByTab.set(PREFIX + key, text);
+  else keptByTab.remove(PREFIX + key);
 }
 
 /** The inputs that were kept and that the flow still has. */
 export function keptInputs(key: string | undefined, declared: readonly FlowInput[]): JsonObject {
-  const text = key === undefined ? null : sessionStorage.getItem(PREFIX + key);
+  const text = key === undefined ? null : keptByTab.get(PREFIX + key);
   if (text === null) return {};
   try {
     const kept = JSON.parse(text) as Json;

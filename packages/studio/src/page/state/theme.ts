@@ -1,5 +1,6 @@
 /** Light or dark: as the system says, until a person chooses. The choice is kept in `localStorage`. */
 import { effect, signal } from "@preact/signals";
+import { keptByBrowser } from "./storage.ts";
 
 const KEY = "millrace.theme";
 
@@ -8,7 +9,7 @@ export type Theme = "system" | "light" | "dark";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
-const kept = globalThis.localStorage?.getItem(KEY) as Theme | null;
+const kept = keptByBrowser.get(KEY) as Theme | null;
 
 /** The theme that was chosen. */
 export const theme = signal<Theme>(kept !== null && THEMES.includes(kept) ? kept : "system");
@@ -18,8 +19,8 @@ export function followTheme(): void {
   effect(() => {
     const { value } = theme;
     document.documentElement.dataset["theme"] = value;
-    if (value === "system") localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, value);
+    if (value === "system") keptByBrowser.remove(KEY);
+    else keptByBrowser.set(KEY, value);
   });
 }
 

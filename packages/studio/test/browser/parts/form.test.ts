@@ -141,8 +141,8 @@ describeWith("chromium")("a form", () => {
     await showOrder(page, { name: "A", count: "two" });
     const list = page.getByRole("list", { name: "Wrong values" });
     expect(await list.getByRole("listitem").allTextContents()).toEqual([
-      "fast is needed",
-      "size is needed",
+      "fast is required",
+      "size is required",
       "name must have at least 2 characters",
       "count must be integer, found string",
     ]);

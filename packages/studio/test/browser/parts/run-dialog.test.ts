@@ -48,9 +48,9 @@ describeWith("chromium")("the dialog of a run", () => {
     const wrong = dialog.getByRole("list", { name: "Wrong values" });
     expect(await wrong.getByRole("listitem").allTextContents()).toEqual([
       "count must be at least 3",
-      "name is needed",
-      "token is needed",
-      "any is needed",
+      "name is required",
+      "token is required",
+      "any is required",
     ]);
     expect(await field(page, "count").getAttribute("aria-invalid")).toBe("true");
     await expectAccessible(page);

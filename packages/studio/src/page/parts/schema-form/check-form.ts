@@ -69,7 +69,7 @@ export function checkInputs(
     const pointer = pointerSegment(name);
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined) {
-      return input.default === undefined ? [{ pointer, message: "is needed" }] : [];
+      return input.default === undefined ? [{ pointer, message: "is required" }] : [];
     }
     return checkForm(schema, value).map((finding) => ({
       ...finding,
@@ -80,7 +80,10 @@ export function checkInputs(
   const unknown = Object.keys(values).filter((name) => !names.has(name));
   return [
     ...findings,
-    ...unknown.map((name) => ({ pointer: pointerSegment(name), message: "is no input" })),
+    ...unknown.map((name) => ({
+      pointer: pointerSegment(name),
+      message: "is not an input of this flow",
+    })),
   ];
 }
 
@@ -104,5 +107,5 @@ function atMember(finding: FormFinding): FormFinding {
   const [, name] = MISSING.exec(finding.message) ?? [];
   if (name === undefined) return finding;
   const pointer = finding.pointer + pointerSegment(JSON.parse(name) as string);
-  return { pointer, message: "is needed" };
+  return { pointer, message: "is required" };
 }

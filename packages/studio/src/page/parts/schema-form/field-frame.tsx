@@ -2,6 +2,7 @@
 import type { JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
+import { Prose } from "../prose.tsx";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import type { FormFinding } from "./check-form.ts";
 import { FormContext, fieldId } from "./field-context.ts";
@@ -62,7 +63,7 @@ export function FieldNote({
   const value = shownDefault(schema);
   return (
     <p id={`${id}.note`} class="muted field-note">
-      <VisibleText text={about} />
+      <Prose text={about} />
       {about !== "" && value !== undefined && " "}
       {value !== undefined && (
         <>

@@ -22,7 +22,7 @@ export function Field(props: FieldProps): ComponentChildren {
       type="button"
       class="quiet"
       aria-label={`${props.name} as JSON`}
-      title={isMisfit ? "The value fits no other field" : "As JSON"}
+      title={isMisfit ? "This value can only be edited as JSON" : "As JSON"}
       aria-pressed={isJson}
       disabled={isMisfit || hasUnread(value)}
       onClick={() => setAsked(!isAsked)}
@@ -58,7 +58,7 @@ function SingleField(props: ShownProps & { readonly isJson: boolean }): Componen
         <label for={id}>
           <VisibleText text={name} />
         </label>
-        {isRequired && !box && <span class="muted field-needed">needed</span>}
+        {isRequired && !box && <span class="muted field-needed">required</span>}
         {toggle}
       </div>
       {isJson ? (

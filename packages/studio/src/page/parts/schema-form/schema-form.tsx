@@ -155,7 +155,7 @@ function FormFrame({
   const why = hasUnread(value)
     ? "A text in the form is not JSON"
     : children === undefined
-      ? "The value fits no fields"
+      ? "This value can only be edited as JSON"
       : undefined;
   return (
     <FormContext.Provider value={{ id, findings, Field }}>

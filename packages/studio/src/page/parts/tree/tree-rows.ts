@@ -3,7 +3,9 @@
  *   T1  An item is a row when each of its ancestors is open.
  *   T2  `children` of an item is called only when the item is open.
  */
+
 import type { NodeState } from "@millrace/contracts";
+import { formatCount } from "../format.ts";
 
 /** A node in the tree. `path`: its identity; `id`: what a person reads. */
 export interface TreeItem {
@@ -92,7 +94,7 @@ export function nameOf({ id, type, state, isTakenOver, problems = 0 }: TreeItem)
   const parts = [id, type];
   if (state !== undefined) parts.push(state);
   if (isTakenOver) parts.push("taken over");
-  if (problems > 0) parts.push(`${problems} ${problems === 1 ? "problem" : "problems"}`);
+  if (problems > 0) parts.push(formatCount(problems, "problem"));
   return parts.join(", ");
 }
 

@@ -3,8 +3,10 @@ import type { CatalogEntry } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Effect } from "../../parts/effect.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, type ScreenProps } from "../../router.ts";
@@ -28,7 +30,7 @@ const COLUMNS: readonly Column<CatalogEntry>[] = [
   { title: "What it does", cell: (entry) => <Summary entry={entry} /> },
   {
     title: "Effect",
-    cell: ({ effect }) => <span class={`catalog-effect-${effect}`}>{effect}</span>,
+    cell: ({ effect }) => <Effect effect={effect} />,
   },
 ];
 
@@ -78,7 +80,7 @@ export function CatalogScreen({ place }: ScreenProps): ComponentChildren {
 function Summary({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
   return (
     <>
-      <VisibleText text={entry.summary} />
+      <Prose text={entry.summary} />
       <EntryState entry={entry} />
     </>
   );

@@ -1,7 +1,7 @@
 /** What keeps a node type from being used, or speaks against it. */
 import type { CatalogEntry } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { VisibleText } from "../../parts/value-view/visible-text.tsx";
+import { Prose } from "../../parts/prose.tsx";
 
 /** Nothing for a type that is ready. */
 export function EntryState({
@@ -18,14 +18,14 @@ export function EntryState({
           </strong>
           {problem !== undefined && (
             <>
-              : <code>{problem.code}</code> <VisibleText text={problem.message} />
+              : <code>{problem.code}</code> <Prose text={problem.message} />
             </>
           )}
         </p>
       )}
       {deprecated !== undefined && (
         <p class="entry-state">
-          <strong>Deprecated</strong>: <VisibleText text={deprecated} />
+          <strong>Deprecated</strong>: <Prose text={deprecated} />
         </p>
       )}
     </>

@@ -25,7 +25,7 @@ export function membersOfSchema(schema: JsonSchema): readonly MemberFacts[] {
     const { description, default: standard } = member;
     return {
       name,
-      type: describeType(typeFromSchema(member)),
+      type: typeOfSchema(member),
       isRequired: needed.has(name),
       standard: standard === undefined ? undefined : JSON.stringify(standard),
       description: typeof description === "string" ? description : "",
@@ -34,9 +34,10 @@ export function membersOfSchema(schema: JsonSchema): readonly MemberFacts[] {
   });
 }
 
-/** The type of what is no object with members. */
+/** The type of a schema, as the language says it. */
 export function typeOfSchema(schema: JsonSchema): string {
-  return describeType(typeFromSchema(schema));
+  const type = typeFromSchema(schema);
+  return type.kind === "any" ? "any value" : describeType(type);
 }
 
 /** An example as a node in a flow; JSON of its fields where it is no node. */

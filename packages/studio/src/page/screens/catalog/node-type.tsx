@@ -4,8 +4,10 @@ import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
 import { copyText } from "../../parts/clipboard.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { effectMeaning } from "../../parts/effect.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, type ScreenProps } from "../../router.ts";
 import { useValue } from "../../state/use-value.ts";
@@ -42,7 +44,7 @@ function Entry({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
   return (
     <>
       <p>
-        <VisibleText text={summary} />
+        <Prose text={summary} />
       </p>
       <EntryState entry={entry} />
       <Facts entry={entry} />
@@ -59,7 +61,7 @@ function Entry({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
         return (
           <figure key={text} class="example">
             <figcaption>
-              <VisibleText text={title} />
+              <Prose text={title} />
               <button
                 type="button"
                 class="quiet"
@@ -85,7 +87,8 @@ function Facts({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
     ["Title", title],
     ["Version", `${version}`],
     ["Category", category],
-    ["Effect", idempotent === true ? `${effect}, idempotent` : effect],
+    ["Effect", `${effect}: ${effectMeaning(effect)}`],
+    ["Repeated", idempotent === true ? "the same idempotency key has one effect" : ""],
     ["From", "version" in source ? `${source.package} ${source.version}` : source.package],
     ["Needs a connection", requires.connection === undefined ? "" : `field ${requires.connection}`],
     ["Needs secrets", requires.secrets.join(", ")],
@@ -145,7 +148,7 @@ const FIELD_TYPE: Column<MemberFacts> = {
   cell: ({ type, isRequired }) => (
     <>
       {type}
-      {isRequired && <span class="muted">, needed</span>}
+      {isRequired && <span class="muted">, required</span>}
     </>
   ),
 };
@@ -166,7 +169,7 @@ const ABOUT: Column<MemberFacts> = {
   title: "Description",
   cell: ({ description, choices }) => (
     <>
-      <VisibleText text={description} />
+      <Prose text={description} />
       {choices.length > 0 && (
         <>
           {" "}
@@ -195,7 +198,7 @@ function Ports({
             </code>
           </dt>
           <dd>
-            <VisibleText text={description} />
+            <Prose text={description} />
           </dd>
         </div>
       ))}
@@ -211,7 +214,7 @@ function Ports({
         <dt>
           <code>error</code>
         </dt>
-        <dd>What comes next once the node has failed.</dd>
+        <dd>Is left by when the node has failed.</dd>
       </div>
     </dl>
   );

@@ -7,7 +7,6 @@ import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
 import { Time } from "../../parts/time.tsx";
-import { escapedText } from "../../parts/value-view/escapes.ts";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, type ScreenProps } from "../../router.ts";
 import { onFeed } from "../../state/feed.ts";
@@ -161,7 +160,7 @@ function FlowText({ sides: { texts } }: { readonly sides: Sides }): ComponentChi
       {texts === undefined ? (
         <p class="muted">Same flow.</p>
       ) : (
-        <DiffView name="Flow text" before={escapedText(texts.a)} after={escapedText(texts.b)} />
+        <DiffView name="Flow text" before={texts.a} after={texts.b} />
       )}
     </section>
   );

@@ -63,7 +63,7 @@ export function ConnectConsent({
       {progress === undefined && needsClient && (
         <ClientFields client={client} onChange={setClient} />
       )}
-      {begin.error !== undefined && <Problem error={begin.error} />}
+      <Problem error={begin.error} />
       {isWaiting && started !== undefined && (
         <>
           <p>
@@ -222,7 +222,7 @@ function AddressField({
           onInput={(event) => onChange(event.currentTarget.value)}
         />
       </label>
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
     </>
   );
 }

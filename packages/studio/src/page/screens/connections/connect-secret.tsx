@@ -71,7 +71,7 @@ export function ConnectSecret({
         />
       </label>
       <p class="muted">It goes to the credential store of the server and is never shown again.</p>
-      {store.error !== undefined && <Problem error={store.error} />}
+      <Problem error={store.error} />
       <div class="actions">
         <button
           type="submit"

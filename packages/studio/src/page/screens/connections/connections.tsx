@@ -50,7 +50,7 @@ export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentC
   return (
     <>
       <Heading title="Connections" />
-      {disconnect.error !== undefined && <Problem error={disconnect.error} />}
+      <Problem error={disconnect.error} />
       {line !== undefined && line.service.scheme === "oauth2" && (
         <ConnectConsent
           key={`${line.slug} ${asked.turn}`}
@@ -155,7 +155,7 @@ function columnsOf({
         ) : (
           <>
             <Time at={connection.expires_at} />
-            {connection.refreshable && <span class="muted"> renewed by itself</span>}
+            {connection.refreshable && <span class="muted"> renewed automatically</span>}
           </>
         ),
     },
@@ -229,11 +229,11 @@ function NoServices(): ComponentChildren {
     <section class="empty">
       <h2>No services</h2>
       <p>
-        A service says how flows call an API of others, and which credential it wants. Make one from
-        an OpenAPI document:
+        A service describes how flows call an API, and which credential the API needs. Import one
+        from an OpenAPI document:
       </p>
       <pre>millrace services import https://api.example/openapi.json</pre>
-      <p>A program that embeds the server gives it services by the option of that name.</p>
+      <p>A program that embeds the server passes services in the option services.</p>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { DiffView } from "../../editor/diff-view.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import type { Stored } from "../../state/flow-session.ts";
 import { useAction } from "../../state/use-action.ts";
 
@@ -10,12 +11,15 @@ import { useAction } from "../../state/use-action.ts";
 export function ChangedDialog({
   mine,
   theirs,
+  detail,
   onKeepMine,
   onTakeTheirs,
   onClose,
 }: {
   readonly mine: string;
   readonly theirs: Stored;
+  /** What the server says of it. */
+  readonly detail: string | undefined;
   readonly onKeepMine: () => Promise<void>;
   readonly onTakeTheirs: () => void;
   readonly onClose: () => void;
@@ -26,9 +30,14 @@ export function ChangedDialog({
     <Dialog title="Changed on the server" onClose={onClose}>
       <Problem error={keep.error} />
       <p>
-        The server has version {version} now, which is not the one that this text began from.
-        Nothing was saved yet. Below, your text is shown with what it would replace.
+        Somebody saved version {version} since you opened this flow, so your text was not saved.
+        Below, your text is shown with what it would replace.
       </p>
+      {detail !== undefined && (
+        <p>
+          The server says: <VisibleText text={detail} />.
+        </p>
+      )}
       <DiffView name={`Your text against version ${version}`} before={dsl} after={mine} />
       <DialogActions hasFocus onClose={onClose}>
         <button type="button" onClick={onTakeTheirs}>

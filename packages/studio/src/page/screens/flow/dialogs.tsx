@@ -4,7 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { NewNode } from "../../../worker/protocol.ts";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
+import { effectMeaning } from "../../parts/effect.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { Prose } from "../../parts/prose.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { newFields } from "./new-fields.ts";
 
@@ -115,7 +117,10 @@ export function AddNodeDialog({
         </label>
         {entry && (
           <p>
-            {entry.summary} <span class="muted">({entry.effect})</span>
+            <Prose text={entry.summary} />{" "}
+            <span class="muted">
+              Effect: {entry.effect}, {effectMeaning(entry.effect)}.
+            </span>
           </p>
         )}
         <label>

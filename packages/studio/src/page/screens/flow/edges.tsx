@@ -27,7 +27,7 @@ export function Edges({
   return (
     <section aria-label="Edges">
       <h3>Edges</h3>
-      {leaving.length + arriving.length === 0 && <p class="muted">None is written.</p>}
+      {leaving.length + arriving.length === 0 && <p class="muted">No edges are written.</p>}
       <ul class="edges">
         {arriving.map(({ from, port }) => (
           <li key={`${from}.${port}`}>

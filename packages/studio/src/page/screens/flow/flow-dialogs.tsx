@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { FlowProject } from "../../editor/project.ts";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { lazily } from "../../parts/lazily.tsx";
+import { slugOf } from "../../parts/slug.ts";
 import { findNode } from "../../state/flow-nodes.ts";
 import { useAction } from "../../state/use-action.ts";
 import { ChangedDialog } from "./changed-dialog.tsx";
@@ -46,7 +47,7 @@ export function FlowDialogs({
           isNew={stored === undefined}
           noteOf={(error) => noteOf(session, error)}
           initial={{
-            slug: stored?.slug ?? slugOf(graph?.id),
+            slug: stored?.slug ?? slugOf(graph?.id ?? ""),
             name: stored?.name ?? graph?.title ?? "",
             description: stored?.description ?? "",
             tags: [...(stored?.tags ?? [])],
@@ -106,13 +107,13 @@ export function FlowDialogs({
           }}
         >
           <p>
-            The node leaves the text, with its edges and its place in the layout. Undo brings it
-            back.
+            The node is removed from the text, with its edges and its place in the layout. Undo
+            brings it back.
           </p>
           {readers.length > 0 && (
             <p>
-              It is read by {readers.join(", ")}: the text will have problems there until they are
-              mended.
+              {readers.join(", ")} {readers.length === 1 ? "reads" : "read"} this node, and will
+              have problems until you change the text there.
             </p>
           )}
         </ConfirmDialog>
@@ -127,7 +128,7 @@ export function FlowDialogs({
           onClose={close}
           onConfirm={() => void remove.run().then(close)}
         >
-          <p>The flow leaves the server with all its versions. Its runs stay.</p>
+          <p>The flow is deleted from the server with all its versions. Its runs stay.</p>
         </ConfirmDialog>
       );
     case "versions":
@@ -143,11 +144,12 @@ export function FlowDialogs({
     case "shortcuts":
       return <ShortcutsDialog onClose={close} />;
     case "changed": {
-      const { theirs, details } = dialog;
+      const { theirs, detail, details } = dialog;
       return (
         <ChangedDialog
           mine={session.text}
           theirs={theirs}
+          detail={detail}
           onKeepMine={async () => {
             session.keepMine(theirs);
             close();
@@ -162,12 +164,4 @@ export function FlowDialogs({
       );
     }
   }
-}
-
-/** The id of a flow as a slug; ids may have more letters. */
-function slugOf(id: string | undefined): string {
-  return (id ?? "")
-    .toLowerCase()
-    .replace(/[^a-z0-9-]+/g, "-")
-    .replace(/^-+|-+$/g, "");
 }

@@ -1,7 +1,9 @@
 /** What the screen shows of a flow, made from what was read of its text. */
+
 import type { FlowBody } from "@millrace/contracts";
 import type { Picture } from "@millrace/graph";
 import type { FlowProblem } from "../../../worker/protocol.ts";
+import { formatCount } from "../../parts/format.ts";
 import type { TreeItem } from "../../parts/tree/node-tree.tsx";
 import type { PlacedNode } from "../../state/flow-nodes.ts";
 
@@ -81,6 +83,6 @@ export function runRefusal(problems: readonly FlowProblem[] | undefined): string
   const errors = problems?.filter(({ severity }) => severity === "error") ?? [];
   if (errors.length === 0) return undefined;
   const [first] = errors;
-  const count = errors.length === 1 ? "1 problem has" : `${errors.length} problems have`;
+  const count = formatCount(errors.length, "problem has", "problems have");
   return `${count} to be mended before the flow runs: ${first?.code} ${first?.message}`;
 }

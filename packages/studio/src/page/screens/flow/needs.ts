@@ -1,6 +1,7 @@
 /** What a flow needs of its server before it can run, and the state of each. */
 import type { FieldValue, FlowGraph } from "@millrace/contracts";
 import type { FlowProject } from "../../editor/project.ts";
+import { effectMeaning } from "../../parts/effect.tsx";
 import { placeHref } from "../../router.ts";
 import { everyNode } from "../../state/flow-nodes.ts";
 
@@ -73,7 +74,12 @@ function provider(name: string, { providers }: FlowProject): Need {
 function model(name: string, { providers }: FlowProject): Need {
   const local = providers?.find((each) => each.name === "local")?.models ?? [];
   const isHere = local.includes(name);
-  return { kind: "model", name, state: isHere ? "installed here" : "of its provider", isMet: true };
+  return {
+    kind: "model",
+    name,
+    state: isHere ? "installed on the server" : "from its provider",
+    isMet: true,
+  };
 }
 
 function calledFlow(name: string, { flows }: FlowProject): Need {
@@ -95,7 +101,7 @@ function effects(
   return nodes.flatMap(({ path, node }): Need[] => {
     const effect = types.get(node.type)?.effect;
     if (effect !== "write" && effect !== "destructive") return [];
-    const state = effect === "write" ? "writes" : "destroys";
+    const state = effectMeaning(effect);
     return [{ kind: "effect", name: path, state, isMet: true }];
   });
 }

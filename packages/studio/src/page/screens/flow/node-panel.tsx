@@ -5,6 +5,8 @@ import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FlowReading, NodeReading } from "../../../worker/protocol.ts";
+import { Effect } from "../../parts/effect.tsx";
+import { formatCount } from "../../parts/format.ts";
 import { Prose } from "../../parts/prose.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref } from "../../router.ts";
@@ -50,7 +52,7 @@ export function NodePanel(props: NodePanelProps): ComponentChildren {
             <VisibleText text={node.type} />
           </code>
         </a>{" "}
-        {entry && <span class={`effect effect-${entry.effect}`}>{entry.effect}</span>}
+        {entry && <Effect effect={entry.effect} />}
       </p>
       {entry === undefined ? (
         <p class="muted">This type is not in the catalog of the server.</p>
@@ -61,7 +63,7 @@ export function NodePanel(props: NodePanelProps): ComponentChildren {
       )}
       {!isReadOnly && !reading.isWhole && (
         <p class="muted">
-          The text has an error of syntax: mend it before the node is changed here.
+          The text has a syntax error. Mend it in the text before you change the node here.
         </p>
       )}
       <div class="actions">
@@ -152,11 +154,11 @@ function Fields({
   return (
     <section aria-label="Fields">
       <h3>Fields</h3>
-      {shown.length === 0 && <p class="muted">None is set.</p>}
+      {shown.length === 0 && <p class="muted">No field is set.</p>}
       {shown.map(field)}
       {others.length > 0 && (
         <details>
-          <summary>More fields ({others.length})</summary>
+          <summary>{formatCount(others.length, "more field")}</summary>
           {others.map(field)}
         </details>
       )}
@@ -195,7 +197,7 @@ function Policies({
       <h3>Policies</h3>
       {policies.map(({ name }) => field(name))}
       <details>
-        <summary>More policies ({others.length})</summary>
+        <summary>{formatCount(others.length, "more policy", "more policies")}</summary>
         {others.map(field)}
       </details>
     </section>

@@ -54,7 +54,7 @@ export function Overview({
       {schedules.length > 0 && <Schedules schedules={schedules} slug={slug} />}
       <h3>Needs</h3>
       {project === undefined ? (
-        <p class="muted">The server is being asked…</p>
+        <p class="muted">Asking the server…</p>
       ) : (
         <Needs needs={needsOf(graph, project)} />
       )}
@@ -106,7 +106,7 @@ const KINDS: Readonly<Record<Need["kind"], string>> = {
 };
 
 function Needs({ needs }: { readonly needs: readonly Need[] }): ComponentChildren {
-  if (needs.length === 0) return <p class="muted">Nothing: it only reads and computes.</p>;
+  if (needs.length === 0) return <p class="muted">Nothing: the flow only reads and computes.</p>;
   return (
     <ul aria-label="Needs" class="needs">
       {needs.map(({ kind, name, state, isMet, mend }) => (

@@ -1,5 +1,6 @@
 /** How the panes of a flow are divided: kept in `localStorage`. */
 import { signal } from "@preact/signals";
+import { keptByBrowser } from "../../state/storage.ts";
 
 /** The panes that can be hidden. */
 export type Pane = "canvas" | "text" | "inspector";
@@ -22,7 +23,7 @@ export const panes = signal<Panes>(readPanes());
 /** Changes the division. */
 export function setPanes(changes: Partial<Panes>): void {
   panes.value = { ...panes.peek(), ...changes };
-  localStorage.setItem(KEY, JSON.stringify(panes.peek()));
+  keptByBrowser.set(KEY, JSON.stringify(panes.peek()));
 }
 
 /** Shows or hides a pane; one always stays. */
@@ -34,7 +35,7 @@ export function togglePane(pane: Pane): void {
 
 function readPanes(): Panes {
   try {
-    const kept = JSON.parse(globalThis.localStorage?.getItem(KEY) ?? "{}") as Partial<Panes>;
+    const kept = JSON.parse(keptByBrowser.get(KEY) ?? "{}") as Partial<Panes>;
     const share = (value: unknown, start: number): number =>
       typeof value === "number" && value >= PANE_RANGE.min && value <= PANE_RANGE.max
         ? value

@@ -2,6 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+/** Numbers as they are being typed. */
+type Draft = { readonly x?: string; readonly y?: string };
+
 /** The corner of a node in its body; Enter applies what was typed. */
 export function Position({
   corner,
@@ -13,8 +16,17 @@ export function Position({
   readonly onMove: (x: number, y: number) => void;
 }): ComponentChildren {
   const [x, y] = corner;
-  const [typed, setTyped] = useState({ x: `${x}`, y: `${y}` });
-  useEffect(() => setTyped({ x: `${x}`, y: `${y}` }), [x, y]);
+  /** What was typed and not applied yet: another layout of the picture does not take it away. */
+  const [draft, setDraft] = useState<Draft>({});
+  const typed = { x: `${x}`, y: `${y}`, ...draft };
+  useEffect(
+    () =>
+      setDraft((before) => ({
+        ...(before.x !== undefined && Number(before.x) !== x && { x: before.x }),
+        ...(before.y !== undefined && Number(before.y) !== y && { y: before.y }),
+      })),
+    [x, y],
+  );
   const apply = (): void => {
     const [nextX, nextY] = [Number(typed.x), Number(typed.y)];
     const areNumbers = typed.x.trim() !== "" && typed.y.trim() !== "";
@@ -31,7 +43,7 @@ export function Position({
         step="any"
         value={typed[name]}
         readOnly={isReadOnly}
-        onInput={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
+        onInput={({ currentTarget: { value } }) => setDraft({ ...draft, [name]: value })}
         onKeyDown={({ key }) => key === "Enter" && apply()}
       />
     </label>

@@ -32,7 +32,7 @@ export function Problems({
   return (
     <section class="problems" aria-label="Problems of the text">
       <h2>Problems{count > 0 && ` (${formatNumber(count)})`}</h2>
-      {problems === undefined && <p class="muted">The text is being read…</p>}
+      {problems === undefined && <p class="muted">Reading the text…</p>}
       {problems?.length === 0 && <p class="muted">No problems.</p>}
       <ul aria-label="Problems">
         {problems?.slice(0, shown).map((problem) => (

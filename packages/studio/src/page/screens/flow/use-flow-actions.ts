@@ -14,7 +14,12 @@ import type { OpenFlow } from "./use-flow-session.ts";
 export type OpenDialog =
   | { readonly kind: "save" | "run" | "add" | "versions" | "shortcuts" | "deleteFlow" }
   | { readonly kind: "rename" | "deleteNode"; readonly path: string }
-  | { readonly kind: "changed"; readonly theirs: Stored; readonly details: FlowDetails };
+  | {
+      readonly kind: "changed";
+      readonly theirs: Stored;
+      readonly detail: string | undefined;
+      readonly details: FlowDetails;
+    };
 
 /** The actions of a screen. */
 export interface FlowActions {
@@ -56,8 +61,9 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
 
   const store = async (details: FlowDetails): Promise<void> => {
     const isNew = session.stored.peek()?.template.slug !== details.slug;
-    const { kind, stored } = await session.save(details);
-    if (kind === "saved") {
+    const saved = await session.save(details);
+    const { stored } = saved;
+    if (saved.kind === "saved") {
       const isBroken = runRefusal(session.problems.peek()) !== undefined;
       const rest = isBroken ? "; it does not run until its problems are mended" : "";
       notify(`Saved version ${stored.template.version}${rest}`);
@@ -65,7 +71,7 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
       else setQuery({ v: undefined }); // the version of the place is not the newest any more
     } else if (isNew) {
       throw new Error(`There is a flow ${details.slug} already: choose another slug`);
-    } else show({ kind: "changed", theirs: stored, details });
+    } else show({ kind: "changed", theirs: stored, detail: saved.detail, details });
   };
   const saveAs = async (details: FlowDetails): Promise<void> => {
     if (isSaving.current) return;

@@ -6,6 +6,8 @@ import { prepareEditor } from "../../editor/flow-editor.tsx";
 import { askAbout, prepareWorker } from "../../editor/worker.ts";
 import { type Drafts, draftsIn } from "../../state/drafts.ts";
 import { FlowSession, type Stored } from "../../state/flow-session.ts";
+import { keptByBrowser } from "../../state/storage.ts";
+import { tabId } from "../../state/tab.ts";
 import { useWhenBack } from "../../state/use-when-back.ts";
 
 /** A flow that is open. `old`: a version that is only read. */
@@ -71,10 +73,11 @@ export function useFlowSession({ slug, version }: FlowPlace): {
 async function open({ slug, version }: FlowPlace): Promise<OpenFlow> {
   opened += 1;
   const id = opened;
-  if (slug === undefined) return { id, session: sessionOf(undefined, draftsIn(localStorage)) };
+  if (slug === undefined)
+    return { id, session: sessionOf(undefined, draftsIn(keptByBrowser, tabId)) };
   const { value: template, etag } = await backend.call("get_template", { slug });
   if (version === undefined || version === template.version) {
-    return { id, session: sessionOf({ template, etag }, draftsIn(localStorage)) };
+    return { id, session: sessionOf({ template, etag }, draftsIn(keptByBrowser, tabId)) };
   }
   const old = await backend.invoke("get_template_version", { slug, version });
   const { dsl, graph, digest } = old;

@@ -6,6 +6,7 @@ import type { SentCompletion, WrittenValue } from "../../../worker/protocol.ts";
 import { ExpressionEditor } from "../../editor/expression-editor.tsx";
 import { askFreely } from "../../editor/worker.ts";
 import { messageOf } from "../../parts/problem.tsx";
+import { plainProse } from "../../parts/prose.tsx";
 
 /** What a field shows and does. */
 export interface ValueFieldProps {
@@ -50,7 +51,8 @@ export function ValueField(props: ValueFieldProps): ComponentChildren {
     else await set(read.value);
   };
   const plain = isExpression ? undefined : plainControl(schema, written);
-  const help = typeof schema["description"] === "string" ? schema["description"] : undefined;
+  const help =
+    typeof schema["description"] === "string" ? plainProse(schema["description"]) : undefined;
   const common = {
     id,
     "aria-invalid": error === undefined ? undefined : ("true" as const),

@@ -214,7 +214,7 @@ export function Workbench({
           hidden={!shown("inspector")}
         >
           {reading === undefined ? (
-            <p class="muted">The text is being read…</p>
+            <p class="muted">Reading the text…</p>
           ) : selected === undefined || node === undefined ? (
             <Overview reading={reading} project={project} slug={stored?.slug} />
           ) : (

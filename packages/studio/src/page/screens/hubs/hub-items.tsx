@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { slugOf } from "../../parts/slug.ts";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { navigate, placeHref } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
@@ -71,7 +72,7 @@ export function HubItems({ hubId }: { readonly hubId: string }): ComponentChildr
   return (
     <section>
       <h2>Items of {hubId}</h2>
-      {installModel.error !== undefined && <Problem error={installModel.error} />}
+      <Problem error={installModel.error} />
       <ListView list={list} empty={<p>The index has no items. Sync the hub to read it again.</p>}>
         {(items) => (
           <DataTable
@@ -140,7 +141,7 @@ function InstallFlow({
           />
           Replace the flow of this slug by a new version
         </label>
-        {install.error !== undefined && <Problem error={install.error} />}
+        <Problem error={install.error} />
         <DialogActions onClose={onClose}>
           <button type="submit" class="primary" disabled={install.isBusy}>
             Install
@@ -170,12 +171,4 @@ function showInstalled(installed: InstalledItem): void {
   const { slug } = installed.template;
   notify(`Installed ${slug}`);
   navigate(placeHref(["flows", slug]));
-}
-
-/** The id of an item as a slug. */
-function slugOf(id: string): string {
-  return id
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "");
 }

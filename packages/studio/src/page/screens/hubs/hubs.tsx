@@ -30,7 +30,7 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
   });
   const sync = useAction(async ({ id: hubId, name }: Hub) => {
     await invokeOnce("sync_hub", { hubId });
-    notify(`The index of ${name} is new`);
+    notify(`Synced ${name}`);
     setSyncs((count) => count + 1);
     setQuery({ hub: hubId });
     list.reload();
@@ -105,7 +105,7 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
           />
         )}
       />
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
       <ListView
         list={list}
         empty={

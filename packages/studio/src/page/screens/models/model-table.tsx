@@ -115,7 +115,7 @@ export function ModelTable({
   const error = load.error ?? unload.error ?? remove.error;
   return (
     <>
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
       <DataTable name="Models" columns={columns} rows={models} keyOf={({ id }) => id} />
       {removed !== undefined && (
         <ConfirmDialog

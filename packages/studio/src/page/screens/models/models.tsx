@@ -54,7 +54,7 @@ function Managed(): ComponentChildren {
           Scan folders
         </button>
       </NewItem>
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
       {models.jobs.map((job) => (
         <JobProgress key={job.id} job={job} onCancelled={models.reload} />
       ))}
@@ -67,8 +67,8 @@ function Managed(): ComponentChildren {
         <section class="empty">
           <h2>No models</h2>
           <p>
-            A model of this machine answers flows without a provider. Install one from an https
-            address of a GGUF file, with the SHA-256 digest that its publisher gives.
+            A local model answers AI nodes without a provider. Install one from an https address of
+            a GGUF file, with the SHA-256 digest that its publisher gives.
           </p>
         </section>
       ) : (
@@ -111,7 +111,7 @@ function JobProgress({
           Cancel
         </button>
       </div>
-      {cancel.error !== undefined && <Problem error={cancel.error} />}
+      <Problem error={cancel.error} />
     </section>
   );
 }
@@ -186,7 +186,7 @@ function Engines({
     <section>
       <h2>Engines</h2>
       <p class="muted">The programs that run models.</p>
-      {fetchEngine.error !== undefined && <Problem error={fetchEngine.error} />}
+      <Problem error={fetchEngine.error} />
       <DataTable name="Engines" columns={columns} rows={engines} keyOf={({ id }) => id} />
     </section>
   );

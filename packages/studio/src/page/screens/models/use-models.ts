@@ -11,6 +11,7 @@ import { onFeed } from "../../state/feed.ts";
 import { followStream } from "../../state/follow-stream.ts";
 import { isWired } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
+import { keptByTab } from "../../state/storage.ts";
 import { isActive } from "../../state/visibility.ts";
 
 /** Models of one page of the server; a machine has some dozens. */
@@ -22,7 +23,7 @@ export interface ModelsState {
   readonly engines: readonly ModelEngine[];
   /** Jobs that go on. */
   readonly jobs: readonly Job[];
-  /** Jobs that failed while the screen was open. */
+  /** Jobs that failed, also while nobody looked, and that nobody has dismissed. */
   readonly failed: readonly Job[];
   readonly error?: unknown;
 }
@@ -48,10 +49,11 @@ export function useModels(): Models {
       const [{ items: models }, engines, jobs] = await Promise.all([
         backend.invoke("list_models", { limit: PAGE }),
         backend.invoke("list_engines", {}),
-        isWired("list_model_jobs") ? backend.invoke("list_model_jobs", { open: true }) : [],
+        isWired("list_model_jobs") ? backend.invoke("list_model_jobs", {}) : [],
       ]);
       if (mine !== turn.current) return;
-      setState(({ failed }) => ({ models, engines, jobs, failed }));
+      const open = jobs.filter(({ stage }) => !isEnd(stage));
+      setState({ models, engines, jobs: open, failed: failedJobs(jobs) });
     } catch (error) {
       // What is shown stays; the state of the connection tells why.
       if (mine === turn.current && !isUnreachable(error)) {
@@ -63,12 +65,7 @@ export function useModels(): Models {
   const ended = useCallback(
     async (jobId: string): Promise<void> => {
       const job = await backend.invoke("get_model_job", { jobId }).catch(() => undefined);
-      if (job !== undefined && job.error !== null) {
-        setState((before) => ({
-          ...before,
-          failed: [...before.failed.filter(({ id }) => id !== jobId), job],
-        }));
-      } else if (job !== undefined) notify(`${titleOf(job)}: ${job.stage}`);
+      if (job !== undefined && job.error === null) notify(`${titleOf(job)}: ${job.stage}`);
       await reload();
     },
     [reload],
@@ -120,12 +117,34 @@ export function useModels(): Models {
     ...state,
     reload: useCallback(() => void reload(), [reload]),
     dismiss: useCallback((jobId) => {
+      keptByTab.set(DISMISSED, JSON.stringify([...dismissed(), jobId].slice(-MAX_DISMISSED)));
       setState((before) => ({
         ...before,
         failed: before.failed.filter(({ id }) => id !== jobId),
       }));
     }, []),
   };
+}
+
+const DISMISSED = "millrace.jobs.dismissed";
+/** The server keeps the jobs of a day. */
+const MAX_DISMISSED = 100;
+
+/** Ids of jobs that were dismissed in this tab. */
+function dismissed(): readonly string[] {
+  const ids: unknown = JSON.parse(keptByTab.get(DISMISSED) ?? "[]");
+  return Array.isArray(ids) ? ids.map(String) : [];
+}
+
+/** Failed jobs: the last one of each model, unless it was tried again since. */
+function failedJobs(jobs: readonly Job[]): readonly Job[] {
+  const hidden = new Set(dismissed());
+  const isLast = (job: Job): boolean =>
+    !jobs.some(
+      ({ kind, modelId, startedAt }) =>
+        kind === job.kind && modelId === job.modelId && startedAt > job.startedAt,
+    );
+  return jobs.filter((job) => job.error !== null && !hidden.has(job.id) && isLast(job));
 }
 
 function isEnd(stage: string): boolean {

@@ -14,7 +14,7 @@ import "../../parts/data-table.css";
 export function CallsTab({ attempt, read }: NodeTabProps): ComponentChildren {
   const { calls, tools } = callsOf(read.events, attempt);
   if (calls.length + tools.length === 0)
-    return <p class="muted">No model and no tool was called.</p>;
+    return <p class="muted">The node called no model and no tool.</p>;
   return (
     <>
       {calls.length > 0 && (
@@ -101,7 +101,7 @@ function Call({ call: { start, end, rejected, tools } }: { readonly call: CallFa
 }
 
 function endOf(end: CallFacts["end"]): string {
-  if (end === undefined) return "going on";
+  if (end === undefined) return "running";
   return end.kind === "llm.finished" ? end.finish : `${end.reason}, then ${end.next}`;
 }
 
@@ -113,7 +113,7 @@ function Tool({ tool: { start, end } }: { readonly tool: ToolFacts }): Component
     <details class="tool">
       <summary>
         Tool <code>{start.tool}</code>{" "}
-        {end === undefined ? "going on" : `${end.outcome}, ${formatDuration(end.durationMs)}`}
+        {end === undefined ? "running" : `${end.outcome}, ${formatDuration(end.durationMs)}`}
       </summary>
       {(args !== undefined || argsRef !== undefined) && (
         <ValueView
@@ -137,7 +137,7 @@ function Tool({ tool: { start, end } }: { readonly tool: ToolFacts }): Component
         </p>
       )}
       {args === undefined && argsRef === undefined && (
-        <p class="muted">The flow does not keep what tools are given.</p>
+        <p class="muted">The arguments of tools are not kept for this flow.</p>
       )}
     </details>
   );

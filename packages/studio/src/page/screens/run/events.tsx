@@ -119,7 +119,9 @@ export function Events(): ComponentChildren {
       </div>
       <Problem error={downloaded.error ?? filtered?.error ?? pages.current.error} />
       {count === 0 && (
-        <p class="muted">{filtered === undefined ? "No event yet." : "No event is like that."}</p>
+        <p class="muted">
+          {filtered === undefined ? "No events yet." : "No event matches the filter."}
+        </p>
       )}
       <VirtualTable
         name="Events"

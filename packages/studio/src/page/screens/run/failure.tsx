@@ -118,7 +118,7 @@ const STEPS: Readonly<Record<string, string | undefined>> = {
     "Next: allow the node more time with @timeout, or rerun from it when the other side is faster.",
   run_timeout: "Next: allow the run more time, or rerun from the first node that was not done.",
   confirm_rejected:
-    "Next: a person said no. Rerun from the node to ask again, or handle its exit rejected.",
+    "Next: a person said no. Rerun from the node to ask again, or handle its port rejected.",
   confirm_expired: "Next: nobody answered in time. Rerun from the node to ask again.",
   interrupted:
     "Next: the server went down meanwhile. See whether the node has done its work, then rerun from it.",

@@ -2,7 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
-import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  triggerName,
+} from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { lazily } from "../../parts/lazily.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -57,7 +63,7 @@ export function RunHeader(): ComponentChildren {
         )}
         {run !== undefined && (
           <span class="muted">
-            {run.trigger}, <Time at={run.createdAt} />
+            Started by {triggerName(run.trigger)} <Time at={run.createdAt} />
           </span>
         )}
       </p>
@@ -86,7 +92,7 @@ function Progress(): ComponentChildren {
   session.revision.value;
   const { counts, nodeCount } = session.view;
   const done = counts.succeeded + counts.failed + counts.skipped + counts.cancelled;
-  const text = nodeCount === 0 ? "" : `${done} of ${nodeCount} nodes done`;
+  const text = nodeCount === 0 ? "" : `${done} of ${formatCount(nodeCount, "node")} done`;
   return (
     <span role="status" aria-label="Nodes done">
       {useCalm(text, COUNTS_MS)}

@@ -1,7 +1,7 @@
 /** The tab "Summary": how many nodes did what, and what the models cost. */
 import type { Counts } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
+import { formatCost, formatDuration, formatNumber, triggerName } from "../../parts/format.ts";
 import { Time } from "../../parts/time.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref } from "../../router.ts";
@@ -55,7 +55,7 @@ export function Summary(): ComponentChildren {
         {summary !== null && <Fact title="Exit code">{summary.exitCode}</Fact>}
         {run !== undefined && (
           <>
-            <Fact title="Started by">{run.trigger}</Fact>
+            <Fact title="Started by">{triggerName(run.trigger)}</Fact>
             <Fact title="Created">
               <Time at={run.createdAt} />
             </Fact>
@@ -137,9 +137,9 @@ function Failures(): ComponentChildren {
 
 const ROUTES: Readonly<Record<string, string>> = {
   none: "fails the run",
-  port: "left by its exit error",
+  port: "handled by its error port",
   default: "replaced by a default",
-  parent: "left to the node around it",
+  parent: "passed to the node around it",
 };
 
 /** How long a run has taken so far, in milliseconds; undefined: it has not begun. */

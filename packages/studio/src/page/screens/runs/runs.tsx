@@ -91,7 +91,7 @@ function withOne(before: ReadonlySet<string>, runId: string, isIn: boolean): Rea
 function NoneFits(): ComponentChildren {
   return (
     <p>
-      No run fits these filters. <a href={placeHref(["runs"])}>Show all runs</a>
+      No run matches these filters. <a href={placeHref(["runs"])}>Show all runs</a>
     </p>
   );
 }

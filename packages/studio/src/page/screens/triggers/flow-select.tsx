@@ -28,7 +28,7 @@ export function FlowSelect({
           ))}
         </select>
       </label>
-      {flows.error !== undefined && <Problem error={flows.error} />}
+      <Problem error={flows.error} />
     </>
   );
 }

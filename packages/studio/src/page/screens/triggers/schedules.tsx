@@ -157,7 +157,7 @@ function ScheduleTable({
   const error = runNow.error ?? pause.error ?? remove.error;
   return (
     <>
-      {error !== undefined && <Problem error={error} />}
+      <Problem error={error} />
       {startedId !== undefined && (
         <p>
           Started{" "}
@@ -235,7 +235,7 @@ function Proposed({
       <p class="muted">
         A flow can declare schedules. They start nothing until they are activated.
       </p>
-      {activate.error !== undefined && <Problem error={activate.error} />}
+      <Problem error={activate.error} />
       <DataTable
         name="Proposed schedules"
         columns={columns}

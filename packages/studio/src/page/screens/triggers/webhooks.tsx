@@ -80,7 +80,7 @@ export function Webhooks(): ComponentChildren {
         )}
       />
       {token !== undefined && <Address token={token} onDone={() => setToken(undefined)} />}
-      {remove.error !== undefined && <Problem error={remove.error} />}
+      <Problem error={remove.error} />
       <ListView
         list={list}
         empty={
