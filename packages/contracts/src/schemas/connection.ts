@@ -30,6 +30,15 @@ export const serviceInfoSchema = z.strictObject({
   slug: z.string(),
   title: z.string(),
   scheme: authSchemeSchema,
+  redirect: z
+    .strictObject({
+      port: z.int().min(1).max(65_535).exactOptional(),
+      path: z.string().exactOptional(),
+    })
+    .describe(
+      "What the redirect of a consent must have, as the service knows its clients. Absent: any port of loopback, and the path /callback.",
+    )
+    .exactOptional(),
   operations: z.array(z.string()).describe("Ids of its operations."),
   connections: z.array(connectionStatusSchema),
 });

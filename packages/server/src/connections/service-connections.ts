@@ -7,6 +7,7 @@
 import type {
   ConnectionStatus,
   ParsedArgs,
+  ServiceAuth,
   ServiceDefinition,
   ServiceInfo,
   ServiceSecret,
@@ -119,6 +120,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       slug,
       title,
       scheme: serviceIntegration.auth.scheme,
+      ...redirectOf(serviceIntegration.auth),
       operations: serviceIntegration.operations.map(({ id }) => id),
       connections: [...own, ...others],
     };
@@ -238,6 +240,13 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       await options.close?.();
     },
   };
+}
+
+/** What the service says of redirects; port 0 is any port. */
+function redirectOf(auth: ServiceAuth): Pick<ServiceInfo, "redirect"> {
+  const { port = 0, path } = (auth.scheme === "oauth2" && auth.redirect) || {};
+  const redirect = { ...(port > 0 && { port }), ...(path !== undefined && { path }) };
+  return Object.keys(redirect).length === 0 ? {} : { redirect };
 }
 
 /** A secret in the shape that its scheme wants. Throws `invalid_args`. */

@@ -207,6 +207,8 @@ describe("a consent that the server receives", () => {
 
   test("may be of a service of another name, with scopes, port and path of its own", async () => {
     const { server, auth } = await world({ more: { redirect: { path: "/back" } } });
+    const { redirect } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    expect(redirect).toEqual({ path: "/back" });
     const spare = await start(server);
     const port = Number(new URL(spare.redirectUri).port);
     const args = { slug: "tracker-eu", service: "tracker", scopes: ["x", "y"] };

@@ -109,7 +109,9 @@ describeWith("chromium")("the connections", () => {
     await page.getByRole("button", { name: "Finish" }).click();
     await page.getByRole("alert").getByText("has no code and no state").waitFor();
     const link = page.getByRole("link", { name: "Open consent page" });
-    const answer = await fetch((await link.getAttribute("href")) ?? "", { redirect: "manual" });
+    const consent = new URL((await link.getAttribute("href")) ?? "");
+    expect(consent.searchParams.get("redirect_uri")).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/done$/);
+    const answer = await fetch(consent, { redirect: "manual" });
     await address.fill(answer.headers.get("location") ?? "");
     await page.getByRole("button", { name: "Finish" }).click();
     await status(page).getByText("connected").waitFor();

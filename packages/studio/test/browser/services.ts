@@ -24,6 +24,7 @@ export const servicesAt = (origin: string): TestServerOptions => {
         tokenUrl: `${origin}/token`,
         revocationUrl: `${origin}/revoke`,
         scopes: ["issues:read"],
+        redirect: { path: "/done" },
       }),
       service("mailer", "Mailer", { scheme: "apiKey", in: "header", name: "X-Key" }),
       service("clock", "Clock", { scheme: "none" }),

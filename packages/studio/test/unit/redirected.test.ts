@@ -25,6 +25,11 @@ test("a refusal is told by its name, and anything else is no answer", () => {
 });
 
 test("the port is one that nobody owns", () => {
-  expect(callerRedirectUri(() => 0)).toBe("http://127.0.0.1:49152/callback");
-  expect(callerRedirectUri(() => 0.999_999_9)).toBe("http://127.0.0.1:65535/callback");
+  expect(callerRedirectUri({}, () => 0)).toBe("http://127.0.0.1:49152/callback");
+  expect(callerRedirectUri({}, () => 0.999_999_9)).toBe("http://127.0.0.1:65535/callback");
+});
+
+test("a service that knows one address of its clients is sent to that", () => {
+  const redirect = { port: 8_321, path: "/oauth/done" };
+  expect(callerRedirectUri(redirect)).toBe("http://127.0.0.1:8321/oauth/done");
 });

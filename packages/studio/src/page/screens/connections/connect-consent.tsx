@@ -1,5 +1,5 @@
 /** The form that connects a service by OAuth: the client where none is known, the consent page, and how it stands. */
-import type { OAuthClientArgs } from "@millrace/contracts";
+import type { OAuthClientArgs, ServiceInfo } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Problem } from "../../parts/problem.tsx";
@@ -19,7 +19,7 @@ export function ConnectConsent({
   onClose,
 }: {
   readonly slug: string;
-  readonly service: string;
+  readonly service: ServiceInfo;
   readonly isAsked: boolean;
   readonly receiver: string | null;
   readonly onConnected: () => void;
@@ -28,7 +28,8 @@ export function ConnectConsent({
   // The redirect goes to the machine of the browser: the server receives it only where both are the same.
   const receiver: Receiver =
     named === "caller" || !isLoopback(location.hostname) ? "caller" : "server";
-  const consent = useConsent({ slug, service, receiver }, onConnected);
+  const { slug: name, redirect } = service;
+  const consent = useConsent({ slug, service: name, redirect, receiver }, onConnected);
   const { started, progress, needsClient = false, begin } = consent;
   const isWaiting = progress?.state === "waiting";
   useEffect(() => {
@@ -90,7 +91,11 @@ export function ConnectConsent({
           ) : (
             <p>
               <a
-                href={placeHref(["connections"], { connect: slug, service, receiver: "caller" })}
+                href={placeHref(["connections"], {
+                  connect: slug,
+                  service: name,
+                  receiver: "caller",
+                })}
                 onClick={(event) => {
                   event.preventDefault();
                   setQuery({ receiver: "caller" });

@@ -55,7 +55,7 @@ export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentC
         <ConnectConsent
           key={`${line.slug} ${asked.turn}`}
           slug={line.slug}
-          service={line.service.slug}
+          service={line.service}
           isAsked={asked.slug === line.slug}
           receiver={query.get("receiver")}
           onConnected={list.reload}

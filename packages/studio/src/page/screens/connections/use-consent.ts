@@ -5,6 +5,7 @@ import type {
   ConnectProgress,
   ConnectStarted,
   OAuthClientArgs,
+  ServiceInfo,
 } from "@millrace/contracts";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { backend, isUnreachable } from "../../backend.ts";
@@ -36,9 +37,15 @@ export interface Consent extends ConsentState {
   readonly askClient: () => void;
 }
 
+/** What is connected; `redirect`: what the service wants of the address to which a consent leads. */
+export interface ConsentOptions extends Pick<ConnectArgs, "slug" | "service"> {
+  readonly redirect: ServiceInfo["redirect"];
+  readonly receiver: Receiver;
+}
+
 /** Drives the consent of a connection. */
 export function useConsent(
-  { slug, service, receiver }: Pick<ConnectArgs, "slug" | "service"> & { receiver: Receiver },
+  { slug, service, redirect, receiver }: ConsentOptions,
   onConnected: () => void,
 ): Consent {
   const [state, setState] = useState<ConsentState>({});
@@ -52,7 +59,7 @@ export function useConsent(
         slug,
         ...(service !== undefined && { service }),
         ...(client !== undefined && { client }),
-        ...(receiver === "caller" && { receiver, redirectUri: callerRedirectUri() }),
+        ...(receiver === "caller" && { receiver, redirectUri: callerRedirectUri(redirect) }),
       });
       setState({ started, progress: { state: "waiting" } });
     } catch (error) {
