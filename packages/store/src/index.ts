@@ -8,9 +8,11 @@ export {
 } from "./open-store.ts";
 export type { RetentionLimits, RetentionReport } from "./retention/retention.ts";
 export { type RetentionOptions, startRetention } from "./retention/start-retention.ts";
+export type { Bells } from "./runs/bells.ts";
 export type { ConfirmationQuery, Confirmations } from "./runs/confirmations.ts";
 export type { Cursors } from "./runs/cursor.ts";
 export type { Feed } from "./runs/feed.ts";
+export type { Inbox, PendingRequest } from "./runs/inbox.ts";
 export type { Runs } from "./runs/runs.ts";
 export type { Condition } from "./sql/port.ts";
 export type { DriverName } from "./sqlite/driver.ts";
@@ -22,7 +24,7 @@ export type {
   SqlValue,
   Stmt,
 } from "./sqlite/sqlite-port.ts";
-export type { Store, Tables } from "./store.ts";
+export type { SharedStore, Store, Tables } from "./store.ts";
 export type { ConnectionRow, Connections } from "./tables/connections.ts";
 export type { Hubs } from "./tables/hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";

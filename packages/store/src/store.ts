@@ -8,9 +8,11 @@ import {
   type RetentionLimits,
   type RetentionReport,
 } from "./retention/retention.ts";
+import { type Bells, createBells } from "./runs/bells.ts";
 import { type Confirmations, createConfirmations } from "./runs/confirmations.ts";
 import { type Cursors, createCursors } from "./runs/cursor.ts";
 import { createFeed, type Feed } from "./runs/feed.ts";
+import { createInbox, type Inbox } from "./runs/inbox.ts";
 import { createRuns, type Runs } from "./runs/runs.ts";
 import type { Condition, Database } from "./sql/port.ts";
 import { type Connections, createConnections } from "./tables/connections.ts";
@@ -68,10 +70,30 @@ export interface Store extends Tables {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** A store that servers share, with what they tell each other. */
+export interface SharedStore extends Store {
+  readonly kind: "postgres";
+  readonly bells: Bells;
+  readonly inbox: Inbox;
+  /** Time by the clock of the database, epoch milliseconds. */
+  now(): number;
+}
+
 /** What a store is told besides its database. */
 export interface StoreParts {
   /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
   readonly keepsContent?: KeepsContent | undefined;
+}
+
+/** The store over a database that processes share: its tables have what those of `Inbox` and `Bells` need. */
+export function sharedStoreOver(db: Database, parts: StoreParts = {}): SharedStore {
+  const store = storeOver(db, parts);
+  return Object.assign(store, {
+    kind: "postgres" as const,
+    bells: createBells(db),
+    inbox: createInbox(db),
+    now: () => db.now(),
+  });
 }
 
 /** The store over an open database, which belongs to it from then on: `close` closes both. */

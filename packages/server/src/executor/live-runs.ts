@@ -181,7 +181,7 @@ export class LiveRun {
     this.committed = new Promise((done) => {
       this.#tellCommitted = done;
     });
-    this.#unfollow = journal.follow(header.runId, (events) => this.#take(events));
+    this.#unfollow = journal.follow(header.runId, lastSeq, (events) => this.#take(events));
   }
 
   get isWorking(): boolean {

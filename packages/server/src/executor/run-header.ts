@@ -93,7 +93,7 @@ export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveR
   const { runId, lastSeq } = run;
   const header = await store.runs.header(runId);
   if (header === null) throw runNotLocalError(runId);
-  const plan = await planOf(header, parts);
+  const plan = await planOf(header, parts.compile);
   const live = parts.add({ header, plan, lastSeq, state: run.status });
   if (lastSeq > 0) {
     live.enter(await engine.resume(runId, { plan, ...optionsOf(header) }));
@@ -108,7 +108,7 @@ export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveR
 }
 
 /** The plan that the run was started with: a run never goes on with an edited flow. */
-async function planOf(header: RunHeader, { compile }: TakeUpParts): Promise<Plan> {
+export async function planOf(header: RunHeader, compile: TakeUpParts["compile"]): Promise<Plan> {
   const compiled = await compile(header);
   if (!compiled.ok) {
     const first = compiled.diagnostics.find(({ severity }) => severity === "error");

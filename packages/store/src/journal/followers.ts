@@ -1,7 +1,8 @@
 /**
  * Who follows runs, and what they are told.
  *   F1  What this process appends is told after its commit, from memory.
- *   F2  What another process appends is read and told when its topic comes, or at latest after `POLL_MS`: no event twice, none left out.
+ *   F2  What another process appends is read and told when its topic comes, or at latest after `POLL_MS`.
+ *   F3  A follower gets every event after its position, each once and in order, whoever has appended it.
  */
 import type { EncodedEvent } from "@millrace/contracts";
 import type { Database } from "../sql/port.ts";
@@ -15,8 +16,8 @@ type Told = (events: readonly EncodedEvent[]) => void;
 
 /** The followers of the runs of one journal. */
 export interface Followers {
-  /** Calls `told` with what follows from now on, until the answer is called. */
-  add(runId: string, told: Told): () => void;
+  /** Calls `told` with what follows the position `after`, until the answer is called. */
+  add(runId: string, after: number, told: Told): () => void;
   /** Events that this process has committed. */
   publish(runId: string, events: readonly EncodedEvent[]): void;
 }
@@ -26,10 +27,14 @@ export function runTopic(runId: string): string {
   return `${TOPIC}${runId}`;
 }
 
-interface Followed {
-  readonly all: Set<Told>;
-  /** `seq` of the last event that was told, or was there at the beginning. */
+interface Follower {
+  readonly told: Told;
+  /** `seq` of the last event that it has. */
   at: number;
+}
+
+interface Followed {
+  readonly all: Set<Follower>;
   /** Of reading on: one at a time. */
   reading: Promise<void>;
 }
@@ -39,12 +44,20 @@ export function createFollowers(db: Database): Followers {
   const isShared = db.kind === "postgres";
   let poll: ReturnType<typeof setInterval> | undefined;
 
-  const tell = (entry: Followed, events: readonly EncodedEvent[]): void => {
-    const fresh = isShared ? events.filter(({ seq }) => seq > entry.at) : events;
-    const last = fresh.at(-1);
-    if (last === undefined) return;
-    entry.at = last.seq;
-    for (const told of entry.all) told(fresh);
+  /** Tells who has all that comes before; false: somebody has not. */
+  const tell = ({ all }: Followed, events: readonly EncodedEvent[]): boolean => {
+    const first = events[0]?.seq ?? 0;
+    let isWhole = true;
+    for (const follower of [...all]) {
+      const fresh = follower.at < first ? events : events.slice(follower.at + 1 - first);
+      const last = fresh.at(-1);
+      if (last === undefined) continue;
+      if (fresh[0]?.seq === follower.at + 1) {
+        follower.at = last.seq;
+        follower.told(fresh);
+      } else isWhole = false;
+    }
+    return isWhole;
   };
 
   const readOn = (runId: string): void => {
@@ -56,53 +69,43 @@ export function createFollowers(db: Database): Followers {
 
   async function tellRest(runId: string, entry: Followed): Promise<void> {
     for (let isWhole = false; !isWhole && entry.all.size > 0; ) {
+      const after = Math.min(...[...entry.all].map(({ at }) => at));
       const rows = await db.all(
         "SELECT j.seq, j.kind, j.line FROM journal j JOIN run r ON r.no = j.run WHERE r.id = ? AND j.seq > ? ORDER BY j.seq LIMIT ?",
-        [runId, entry.at, PAGE],
+        [runId, after, PAGE],
       );
       isWhole = rows.length < PAGE;
-      tell(
-        entry,
-        rows.map(({ seq, kind, line }) => ({
-          seq: Number(seq),
-          kind: String(kind),
-          line: line as Uint8Array,
-          event: eventOf(line),
-        })),
-      );
+      const events = rows.map(({ seq, kind, line }) => ({
+        seq: Number(seq),
+        kind: String(kind),
+        line: line as Uint8Array,
+        event: eventOf(line),
+      }));
+      if (!tell(entry, events)) return; // retention has taken what was not read in time
     }
   }
 
-  async function begin(runId: string, entry: Followed): Promise<void> {
-    const row = await db.get("SELECT last_seq FROM run WHERE id = ?", [runId]);
-    entry.at = Math.max(entry.at, Number(row?.["last_seq"] ?? 0));
-  }
-
+  const readAll = (): void => {
+    for (const runId of followed.keys()) readOn(runId);
+  };
   if (isShared) {
     db.watch((topic) => {
-      if (topic === "*") for (const runId of followed.keys()) readOn(runId);
+      if (topic === "*") readAll();
       else if (topic.startsWith(TOPIC)) readOn(topic.slice(TOPIC.length));
     });
   }
 
   return {
-    add(runId, told) {
-      let entry = followed.get(runId);
-      if (entry === undefined) {
-        entry = { all: new Set(), at: 0, reading: Promise.resolve() };
-        followed.set(runId, entry);
-        if (isShared) {
-          entry.reading = begin(runId, entry).catch(() => {});
-          poll ??= setInterval(() => {
-            for (const each of followed.keys()) readOn(each);
-          }, POLL_MS).unref();
-        }
-      }
+    add(runId, after, told) {
+      const entry = followed.get(runId) ?? { all: new Set(), reading: Promise.resolve() };
+      followed.set(runId, entry);
       const { all } = entry;
-      all.add(told);
+      const follower = { told, at: after };
+      all.add(follower);
+      if (isShared) poll ??= setInterval(readAll, POLL_MS).unref();
       return () => {
-        all.delete(told);
-        if (all.size > 0 || followed.get(runId)?.all !== all) return;
+        all.delete(follower);
+        if (all.size > 0 || followed.get(runId) !== entry) return;
         followed.delete(runId);
         if (followed.size > 0) return;
         clearInterval(poll);
@@ -112,7 +115,7 @@ export function createFollowers(db: Database): Followers {
 
     publish(runId, events) {
       const entry = followed.get(runId);
-      if (entry !== undefined) tell(entry, events);
+      if (entry !== undefined && !tell(entry, events)) readOn(runId);
     },
   };
 }

@@ -36,19 +36,24 @@ const MAX_NUMBERS = 10_000; // run numbers that are remembered
 export interface StoreJournal extends Journal {
   /**
    * Creates the run, and in the same transaction `rows`: all of it or nothing. Throws `run_exists`, `key_used`,
-   * `already_fired`, `signature_used`.
+   * `already_fired`, `signature_used`. `isFree`: nobody has the run yet, and any server of a shared store may take it.
    */
-  create(header: RunHeader, rows?: StartRows): Promise<{ epoch: number }>;
+  create(
+    header: RunHeader,
+    rows?: StartRows,
+    options?: { readonly isFree?: boolean },
+  ): Promise<{ epoch: number }>;
   /**
    * Creates a run whose id is new, and does not wait for it: what is appended to it meanwhile is stored with it or after it, or not at
    * all. `stored` resolves when the run is, and rejects as `create` does; its appends then reject with `lease_lost`.
    */
   begin(header: RunHeader): { readonly epoch: number; readonly stored: Promise<void> };
   /**
-   * Calls `told` with the events appended to a run, after their commit and in order, until the returned function is called: the same bytes
-   * that were stored, so that readers need not read them again.
+   * Calls `told` with the events of a run after the position `after`, each once and in order, until the returned function is called.
+   * What this process appends is told after its commit, with the bytes that were stored, so that readers need not read them again;
+   * what other processes of a shared store append follows soon.
    */
-  follow(runId: string, told: (events: readonly EncodedEvent[]) => void): () => void;
+  follow(runId: string, after: number, told: (events: readonly EncodedEvent[]) => void): () => void;
 }
 
 /** Dependencies of the journal. */
@@ -80,10 +85,14 @@ export function createJournal(parts: JournalParts): StoreJournal {
     side.untimed.add(no);
     seals.begin(remember(runId, no), graph);
   };
-  const stored = async (header: RunHeader, no: number, rows?: StartRows): Promise<void> => {
+  const stored = async (
+    header: RunHeader,
+    no: number,
+    { rows, isFree = false }: { readonly rows?: StartRows | undefined; readonly isFree?: boolean },
+  ): Promise<void> => {
     const { epoch, holder } = db;
     try {
-      const ops = creation(header, { no, epoch, holder, rows, privates, now: db.now() });
+      const ops = creation(header, { no, epoch, holder, isFree, rows, privates, now: db.now() });
       await db.write(ops, { quiet: true });
     } catch (error) {
       throw refusedStart(error, header.runId);
@@ -143,10 +152,10 @@ export function createJournal(parts: JournalParts): StoreJournal {
   };
 
   return {
-    async create(header, rows) {
+    async create(header, rows, options) {
       const next = db.nextRun();
       const no = typeof next === "number" ? next : await next;
-      await stored(header, no, rows);
+      await stored(header, no, { rows, ...options });
       know(header, no);
       return { epoch: db.epoch };
     },
@@ -155,7 +164,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const next = db.nextRun();
       const begun = (no: number): Promise<void> => {
         know(header, no);
-        return stored(header, no);
+        return stored(header, no, {});
       };
       const whole = (): Promise<void> =>
         typeof next === "number" ? begun(next) : next.then(begun);
@@ -164,7 +173,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
 
     append: (runId, ...given) => inOrder(runId, () => append(runId, ...given)),
 
-    follow: (runId, told) => followers.add(runId, told),
+    follow: (runId, after, told) => followers.add(runId, after, told),
 
     async *read(runId, after) {
       const row = await db.get("SELECT no, last_seq FROM run WHERE id = ?", [runId]);

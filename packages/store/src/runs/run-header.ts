@@ -29,12 +29,15 @@ export function creation(
     readonly epoch: number;
     /** As of the database. */
     readonly holder: string | null;
+    /** Nobody has it yet, and it is to be driven. */
+    readonly isFree?: boolean;
     readonly rows: StartRows | undefined;
     readonly privates: PrivateValues;
     readonly now: number;
   },
 ): Op[] {
-  const { no, epoch, holder, rows = {}, privates, now: createdAt } = given;
+  const { no, epoch, holder, isFree = false, rows = {}, privates, now: createdAt } = given;
+  const shared = isFree ? [null, createdAt] : [holder, null];
   const shown = hideSecretInputs(header.graph.inputs, header.inputs as JsonObject);
   const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
   const { request, fire, waiting, signature } = rows;
@@ -50,9 +53,9 @@ export function creation(
     {
       sql:
         "INSERT INTO run(no, id, flow_id, graph, template, template_version, status, trigger, source, inputs, options, token_id, " +
-        `retry_of, epoch, created_at${holder === null ? "" : ", holder"}) VALUES(?, ?, ?, ?, ?, ` +
+        `retry_of, epoch, created_at${holder === null ? "" : ", holder, bell_at"}) VALUES(?, ?, ?, ?, ?, ` +
         "coalesce(?, (SELECT max(version) FROM template_version WHERE slug = ? AND graph = ?)), 'pending', ?, ?, ?, ?, ?, ?, ?, ?" +
-        `${holder === null ? "" : ", ?"}) ON CONFLICT(id) DO NOTHING`,
+        `${holder === null ? "" : ", ?, ?"}) ON CONFLICT(id) DO NOTHING`,
       rows: [
         [
           no,
@@ -71,7 +74,7 @@ export function creation(
           header.retryOf ?? null,
           epoch,
           createdAt,
-          ...(holder === null ? [] : [holder]),
+          ...(holder === null ? [] : shared),
         ],
       ],
       need: "run_exists",

@@ -1,5 +1,11 @@
 /** What a database needs to stand behind a store, and the store over it. */
-export { type Store, type StoreParts, storeOver } from "../store.ts";
+export {
+  type SharedStore,
+  type Store,
+  type StoreParts,
+  sharedStoreOver,
+  storeOver,
+} from "../store.ts";
 export type {
   Condition,
   Database,

@@ -1,0 +1,381 @@
+/**
+ * Runs flows on any number of servers with one store. The store is the truth about every run; a dispatcher says which server
+ * drives it, and knows nothing else of it.
+ *   S1  A run whose start was answered is in the store with its bell set: a ring that is lost is made up for.
+ *   S2  A run that waits for people alone is at work nowhere: it is left, and driven again when it is rung.
+ *   S3  What people say to a run that another server drives is a row in the inbox, which its driver obeys and answers.
+ *   S4  A reader gets the same bytes at every server, and an event only after the store has it.
+ */
+import {
+  Again,
+  type CancelOptions,
+  createRunId,
+  type Dispatcher,
+  type DriveOptions,
+  type DriveResult,
+  type Executor,
+  type Page,
+  type RecoveryReport,
+  type Run,
+  type RunQuery,
+  type RunRef,
+  type RunSignal,
+  type RunSpec,
+  type RunSummary,
+  type SignalResult,
+  type StartRows,
+  type StoredEvent,
+} from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
+import type { FlowCatalog } from "@millrace/dsl";
+import { type Engine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
+import { type SharedStore, StoreError } from "@millrace/store";
+import { LIMITS } from "../config/limits.ts";
+import { createStandardRegistry } from "../host/registry.ts";
+import type { Logger } from "../ports.ts";
+import {
+  ExecutorError,
+  refuse,
+  runExistsError,
+  runNotLocalError,
+  throwRunNotFound,
+} from "./errors.ts";
+import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
+import { askDriver, cancelRun, obey, obeyUntil } from "./inbox.ts";
+import { LiveRun, writeUnstarted } from "./live-runs.ts";
+import { createPlans, type Plans } from "./plans.ts";
+import { headerOf, optionsOf, planOf } from "./run-header.ts";
+import { signalRun } from "./signal-run.ts";
+
+/** What a shared executor is made of. `engine` must write to the journal of `store`. */
+export interface SharedExecutorOptions {
+  readonly engine: Engine;
+  readonly store: SharedStore;
+  /** How the executor calls itself: after its dispatcher. */
+  readonly kind: "postgres" | "restate";
+  /** Its `close` is the executor's business. */
+  readonly dispatcher: Dispatcher;
+  /** Node types of the flows. Default: the core ones. */
+  readonly registry?: Registry;
+  /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
+  readonly catalog?: FlowCatalog | undefined;
+  readonly subflows?: SubflowPort;
+  /** Runs of all servers that wait for one; default 256. */
+  readonly maxQueuedRuns?: number;
+  /** Nodes of one flow, bodies included; default 20,000. */
+  readonly maxNodes?: number;
+  readonly log?: Pick<Logger, "error" | "warn">;
+}
+
+const OPTIONS: OptionNames<SharedExecutorOptions> = {
+  ...{ engine: true, store: true, kind: true, dispatcher: true, registry: true, catalog: true },
+  ...{ subflows: true, maxQueuedRuns: true, maxNodes: true, log: true },
+};
+
+/** How late a bell may be before a server rings it once more: longer than a ring takes, shorter than a person waits. */
+const LATE_MS = 5_000;
+const SWEEP_MS = 2_000;
+/** How long the number of waiting runs is remembered: a limit need not be exact to the run. */
+const COUNT_MS = 1_000;
+/** A server with other code may drive what this one cannot; after so many tries nobody can. */
+const MAX_REFUSALS = 5;
+const QUEUE_LEASE_MS = 30_000;
+
+/** The executor of one server of many. Takes ownership of engine and dispatcher: `close` closes them; the store stays open. */
+export function createSharedExecutor(options: SharedExecutorOptions): Executor {
+  checkOptions("createSharedExecutor", options, OPTIONS);
+  return new SharedExecutor(options);
+}
+
+class SharedExecutor implements Executor {
+  readonly kind: Executor["kind"];
+  readonly #engine: Engine;
+  readonly #store: SharedStore;
+  readonly #dispatcher: Dispatcher;
+  readonly #log: SharedExecutorOptions["log"];
+  readonly #plans: Plans;
+  readonly #maxQueued: number;
+  /** The runs that this server drives. */
+  readonly #driven = new Map<string, LiveRun>();
+  readonly #followed: FollowedLogs;
+  readonly #refusals = new Map<string, number>();
+  #queued = { count: 0, at: Number.NEGATIVE_INFINITY };
+  #sweep: NodeJS.Timeout | undefined;
+  #graceMs = 0;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: SharedExecutorOptions) {
+    const { engine, store, dispatcher, catalog, subflows, log } = options;
+    const { registry = createStandardRegistry() } = options;
+    const { maxNodes, maxQueuedRuns } = LIMITS;
+    this.kind = options.kind;
+    this.#engine = engine;
+    this.#store = store;
+    this.#dispatcher = dispatcher;
+    this.#log = log;
+    this.#followed = new FollowedLogs(store);
+    this.#maxQueued = options.maxQueuedRuns ?? maxQueuedRuns.default;
+    const limits = { nodes: options.maxNodes ?? maxNodes.default };
+    this.#plans = createPlans({ registry, catalog, limits, subflows });
+  }
+
+  async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {
+    const compiled = await this.#plans.ofStart(spec.graph);
+    if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
+    this.#checkOpen();
+    const runId = spec.runId ?? createRunId(this.#store.now(), Math.random);
+    const header = headerOf({ spec, plan: compiled.plan, runId }, this.#engine);
+    const { journal, runs } = this.#store;
+    if (spec.retryOf !== undefined && (await runs.summary(spec.retryOf)) === null) {
+      throwRunNotFound(spec.retryOf);
+    }
+    const waiting = await this.#waiting();
+    if (waiting >= this.#maxQueued) throw refuse("too_many_runs", `${waiting} runs are waiting`);
+    try {
+      await journal.create(header, rows, { isFree: true });
+    } catch (error) {
+      const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
+      throw isTaken ? runExistsError(runId) : error;
+    }
+    this.#ring(runId);
+    return { runId, status: "pending" };
+  }
+
+  async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
+    await this.#driven.get(runId)?.entered;
+    const run = await this.#store.runs.summary(runId);
+    const live = this.#driven.get(runId);
+    const isElsewhere = live?.run === undefined && run !== null && run.endedAt === null;
+    if (!isElsewhere) return signalRun({ runId, live, store: this.#store }, signal);
+    return (await this.#ask(runId, { signal })) as SignalResult;
+  }
+
+  async cancel(runId: string, options: CancelOptions): Promise<Run> {
+    await this.#driven.get(runId)?.entered;
+    const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
+    if (run.endedAt !== null) {
+      throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
+    }
+    const live = this.#driven.get(runId);
+    if (live?.run !== undefined) await cancelRun(live, options);
+    else await this.#ask(runId, { cancel: options });
+    return (await this.get(runId)) ?? throwRunNotFound(runId);
+  }
+
+  async *attach(
+    runId: string,
+    options: { readonly after?: number; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<readonly StoredEvent[], void> {
+    const { after = 0, signal } = options;
+    for (let at = after, isOver = false; !isOver && !signal?.aborted; ) {
+      const live = this.#driven.get(runId);
+      const followed = live === undefined ? await this.#followed.open(runId) : undefined;
+      const { log } = live ?? (followed as FollowedLog);
+      try {
+        for await (const page of log.read(at, signal)) {
+          yield page;
+          at = page.at(-1)?.seq ?? at;
+          isOver = page.at(-1)?.kind === "summary";
+        }
+      } finally {
+        followed?.close();
+      }
+      // A log that is driven here may end because the run goes to another server.
+      isOver ||= live === undefined;
+    }
+  }
+
+  async get(runId: string): Promise<Run | null> {
+    return this.#store.runs.get(runId);
+  }
+
+  async list(query: RunQuery): Promise<Page<RunSummary>> {
+    return this.#store.runs.list(query);
+  }
+
+  /** Takes calls from now on. Runs that others have left are rung by the sweep. */
+  async recover(): Promise<RecoveryReport> {
+    const startedAt = performance.now();
+    await this.#dispatcher.serve((runId, options) => this.#drive(runId, options));
+    this.#sweep = setInterval(() => void this.#ringLate(), SWEEP_MS);
+    this.#sweep.unref();
+    return { resumed: 0, parked: 0, failed: 0, ms: Math.round(performance.now() - startedAt) };
+  }
+
+  close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(graceMs);
+    return this.#closed;
+  }
+
+  /** Runs that are driven here go to other servers; steps whose repetition may do harm have the grace to end. */
+  async #close(graceMs: number): Promise<void> {
+    clearInterval(this.#sweep);
+    this.#graceMs = graceMs;
+    await this.#dispatcher.close({ graceMs: 0 });
+    await this.#engine.close({ leave: true, graceMs: 0 });
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) {
+      throw refuse("executor_unavailable", "the executor is closing");
+    }
+    const { condition } = this.#store;
+    if (condition !== "ok") throw new StoreError(condition, "the store takes no new runs");
+  }
+
+  /** Runs that nobody drives yet, as counted lately. */
+  async #waiting(): Promise<number> {
+    const now = performance.now();
+    if (now - this.#queued.at > COUNT_MS) {
+      this.#queued = { count: await this.#store.bells.waiting(), at: now };
+    }
+    return this.#queued.count;
+  }
+
+  /** Never rejects: the bell in the store stays, and is rung once more when it is late. */
+  #ring(runId: string): void {
+    this.#dispatcher.ring(runId).catch((error: unknown) => {
+      this.#log?.warn({ runId, err: error }, "run.not_rung");
+    });
+  }
+
+  async #ringLate(): Promise<void> {
+    try {
+      for (const runId of await this.#store.bells.takeLate(LATE_MS)) this.#ring(runId);
+    } catch (error) {
+      this.#log?.warn({ err: error }, "bells.not_read");
+    }
+  }
+
+  /** Asks the server that drives the run. Throws `executor_unavailable` when no answer comes. */
+  #ask(runId: string, request: Parameters<typeof askDriver>[1]["request"]): Promise<unknown> {
+    return askDriver(this.#store, { runId, request, ring: () => this.#ring(runId) });
+  }
+
+  async #drive(runId: string, options: DriveOptions): Promise<DriveResult> {
+    const run = await this.#store.runs.summary(runId);
+    if (run === null) return "done";
+    if (run.endedAt !== null) {
+      await obey(this.#store, { runId, live: undefined });
+      return "done";
+    }
+    const live = await this.#enter(run);
+    if (live === undefined) return "done";
+    try {
+      return await this.#stay(live, options);
+    } finally {
+      this.#forget(live);
+    }
+  }
+
+  /** From now on another server may drive it: whoever wants something of the run asks through the inbox. */
+  #forget(live: LiveRun): void {
+    if (this.#driven.get(live.runId) === live) this.#driven.delete(live.runId);
+    live.end();
+  }
+
+  /** Stays with a run until it has ended, waits for people, or is to be left. */
+  async #stay(live: LiveRun, { signal }: DriveOptions): Promise<DriveResult> {
+    const { run } = live;
+    if (run === undefined) throw new Again();
+    const stop = new AbortController();
+    const obeying = obeyUntil(stop.signal, this.#store, live);
+    const left = new Promise<"left">((resolve) => {
+      if (signal.aborted) resolve("left");
+      signal.addEventListener("abort", () => resolve("left"), { once: true });
+    });
+    const ended = run.result.then(() => "ended" as const);
+    ended.catch(() => {}); // it is awaited below, if anything but a leave ends it
+    try {
+      for (;;) {
+        const parked = live.until(() => isParked(live)).then(() => "parked" as const);
+        const why = await Promise.race([ended, left, parked]);
+        if (why === "left") {
+          await run.leave({ graceMs: this.#graceMs });
+          throw new Again("this server stops");
+        }
+        if (why === "ended" || live.log.ended) {
+          await ended;
+          return "done";
+        }
+        if (isParked(live)) return await this.#park(live);
+      }
+    } catch (error) {
+      if (EngineError.isInstance(error)) throw new Again(error.message);
+      throw error;
+    } finally {
+      stop.abort();
+      await obeying;
+    }
+  }
+
+  /** Leaves a run that waits for people, until the first of their deadlines. */
+  async #park(live: LiveRun): Promise<DriveResult> {
+    const { runId, run } = live;
+    const open = run?.confirmations() ?? [];
+    const due = Math.min(...open.map(({ deadline }) => deadline ?? Number.POSITIVE_INFINITY));
+    const bellAt = Number.isFinite(due) ? due : null;
+    this.#forget(live);
+    await run?.leave();
+    await this.#store.bells.set(runId, bellAt);
+    return bellAt === null ? "done" : { again: Math.max(0, bellAt - this.#store.now()) };
+  }
+
+  /** Takes a run up; undefined: it has ended with that. Throws `Again` when another server shall. */
+  async #enter(run: RunSummary): Promise<LiveRun | undefined> {
+    const { runId, lastSeq } = run;
+    const store = this.#store;
+    try {
+      const header = await store.runs.header(runId);
+      if (header === null) return undefined;
+      if (lastSeq === 0 && (await this.#cancelUnstarted(runId))) return undefined;
+      const plan = await planOf(header, (one) => this.#plans.ofRun(one));
+      const { journal } = store;
+      const live = new LiveRun({ header, plan, journal, lastSeq, state: run.status, onState() {} });
+      this.#driven.set(runId, live);
+      live.enter(await this.#engine.resume(runId, { plan, ...optionsOf(header) }));
+      this.#refusals.delete(runId);
+      return live;
+    } catch (error) {
+      const live = this.#driven.get(runId);
+      if (live !== undefined) this.#forget(live);
+      return await this.#refuse(runId, error);
+    }
+  }
+
+  /** What cannot be taken up here goes to another server; when no server can, it ends. */
+  async #refuse(runId: string, error: unknown): Promise<undefined> {
+    if (StoreError.isInstance(error)) throw error;
+    if (EngineError.isInstance(error) && error.code !== "plan_mismatch") {
+      throw new Again(error.message);
+    }
+    const count = (this.#refusals.get(runId) ?? 0) + 1;
+    this.#refusals.set(runId, count);
+    const text = error instanceof Error ? error.message : "the run cannot be taken up";
+    this.#log?.warn({ runId, err: error, count }, "run.not_taken_up");
+    if (count < MAX_REFUSALS) throw new Again(text);
+    this.#refusals.delete(runId);
+    await this.#engine.giveUp(runId, text);
+    return undefined;
+  }
+
+  /** A run that nobody has begun and somebody has cancelled ends with a log of one event. */
+  async #cancelUnstarted(runId: string): Promise<boolean> {
+    const { inbox, journal } = this.#store;
+    const requests = await inbox.pending(runId);
+    const cancels = requests.filter(({ message }) => Object.hasOwn(message, "cancel"));
+    if (cancels.length === 0) return false;
+    const owner = createRunId(this.#store.now(), Math.random);
+    const lease = await journal.lease(runId, owner, QUEUE_LEASE_MS);
+    if (lease === null) throw runNotLocalError(runId);
+    await writeUnstarted(journal, { runId, epoch: lease.epoch }, this.#store.now());
+    for (const { id } of cancels) await inbox.answer({ id, runId }, null);
+    await obey(this.#store, { runId, live: undefined });
+    return true;
+  }
+}
+
+/** Whether people are the only ones that the run waits for, in the engine and in its log. */
+function isParked({ run, pauseReason }: LiveRun): boolean {
+  return run?.paused === "confirmation" && pauseReason === "confirmation";
+}

@@ -1,0 +1,63 @@
+/**
+ * When runs are to be driven, as a hint beside the dispatcher: a ring that was lost is made up for.
+ *   B1  A run that has not ended and is to be driven has a bell; one that waits for people without a deadline has none.
+ *   B2  A bell of a run that a living server drives is never late, however old it is.
+ */
+import { change } from "../sql/change.ts";
+import type { Database } from "../sql/port.ts";
+
+/** The bells of the runs of a store that servers share. */
+export interface Bells {
+  /** When a run is to be driven, epoch milliseconds; null: when somebody asks. A run with a request that has no answer keeps its bell. */
+  set(runId: string, at: number | null): Promise<void>;
+  /**
+   * Runs whose bell is late by more than so many milliseconds and that no living server drives. Each is named to one caller, and again
+   * when it is late once more.
+   */
+  takeLate(lateMs: number): Promise<readonly string[]>;
+  /** How many runs have not begun. */
+  waiting(): Promise<number>;
+}
+
+const MAX_LATE = 1_000; // of one look: what a dispatcher that comes back can take at once
+
+export function createBells(db: Database): Bells {
+  return {
+    async set(runId, at) {
+      await change(db, {
+        sql:
+          "UPDATE run SET bell_at = ? WHERE id = ? " +
+          "AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.run = run.no AND i.answer IS NULL)",
+        values: [at, runId],
+      });
+    },
+
+    async takeLate(lateMs) {
+      const now = db.now();
+      const rows = await db.all(
+        `SELECT id, bell_at FROM run WHERE ended_at IS NULL AND bell_at < ? AND (lease_until = 0 OR NOT ${db.dialect.isHeld}) ` +
+          "ORDER BY bell_at LIMIT ?",
+        [now - lateMs, MAX_LATE],
+      );
+      const taken = await Promise.all(
+        rows.map(async ({ id, bell_at: bellAt }) => {
+          const [changed] = await db.write([
+            {
+              sql: "UPDATE run SET bell_at = ? WHERE id = ? AND bell_at = ?",
+              rows: [[now, id ?? null, bellAt ?? null]],
+            },
+          ]);
+          return changed === 1 ? [String(id)] : [];
+        }),
+      );
+      return taken.flat();
+    },
+
+    async waiting() {
+      const row = await db.get(
+        "SELECT count(*) AS count FROM run WHERE ended_at IS NULL AND last_seq = 0",
+      );
+      return Number(row?.["count"] ?? 0);
+    },
+  };
+}

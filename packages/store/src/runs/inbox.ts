@@ -1,0 +1,118 @@
+/**
+ * Requests to the servers that drive runs, and their answers: how the servers of one store talk about a run.
+ *   N1  A request is stored with the bell of its run, so that the run is driven and the request is read.
+ *   N2  Requests of a run are read in the order in which they were stored.
+ */
+import { randomUUID } from "node:crypto";
+import type { Json, JsonObject } from "@millrace/contracts";
+import { StoreError } from "../errors.ts";
+import { change } from "../sql/change.ts";
+import type { Database } from "../sql/port.ts";
+
+/** A request without an answer. */
+export interface PendingRequest {
+  readonly id: string;
+  readonly message: JsonObject;
+}
+
+/** The inbox of all runs of a store that servers share. */
+export interface Inbox {
+  /** Stores a request to the driver of a run; answers its id. Rejects with `not_found`: there is no such run. */
+  send(runId: string, message: JsonObject): Promise<string>;
+  /** The requests of a run that have no answer yet. */
+  pending(runId: string): Promise<readonly PendingRequest[]>;
+  answer(request: { readonly id: string; readonly runId: string }, answer: Json): Promise<void>;
+  /** The answer to a request; undefined: there is none yet. */
+  answerOf(id: string): Promise<Json | undefined>;
+  /** Calls `told` when a run may have a new request or answer, and at least twice a second, until the answer is called. */
+  listen(runId: string, told: () => void): () => void;
+}
+
+const TOPIC = "inbox:";
+const POLL_MS = 500; // a topic may be lost with its connection
+
+export function createInbox(db: Database): Inbox {
+  const listeners = new Map<string, Set<() => void>>();
+  const tell = (runId: string): void => {
+    for (const told of [...(listeners.get(runId) ?? [])]) told();
+  };
+  const tellAll = (): void => {
+    for (const runId of [...listeners.keys()]) tell(runId);
+  };
+  let poll: NodeJS.Timeout | undefined;
+  let unwatch = (): void => {};
+  return {
+    async send(runId, message) {
+      const id = randomUUID();
+      const now = db.now();
+      try {
+        await db.write(
+          [
+            {
+              sql: "UPDATE run SET bell_at = ? WHERE id = ?",
+              rows: [[now, runId]],
+              need: "not_found",
+            },
+            {
+              sql: "INSERT INTO inbox(run, id, message, created_at) VALUES((SELECT no FROM run WHERE id = ?), ?, ?, ?)",
+              rows: [[runId, id, JSON.stringify(message), now]],
+            },
+          ],
+          { topics: [`${TOPIC}${runId}`] },
+        );
+      } catch (error) {
+        const { code } = Object(error) as { code?: unknown };
+        throw code === "not_found" ? new StoreError(code, `there is no run ${runId}`) : error;
+      }
+      tell(runId);
+      return id;
+    },
+
+    async pending(runId) {
+      const rows = await db.all(
+        "SELECT i.id, i.message FROM inbox i JOIN run r ON r.no = i.run WHERE r.id = ? AND i.answer IS NULL ORDER BY i.no",
+        [runId],
+      );
+      return rows.map(({ id, message }) => ({
+        id: String(id),
+        message: JSON.parse(String(message)) as JsonObject,
+      }));
+    },
+
+    async answer({ id, runId }, answer) {
+      await change(db, {
+        sql: "UPDATE inbox SET answer = ?, answered_at = ? WHERE id = ? AND answer IS NULL",
+        values: [JSON.stringify(answer), db.now(), id],
+        topics: [`${TOPIC}${runId}`],
+      });
+      tell(runId);
+    },
+
+    async answerOf(id) {
+      const row = await db.get("SELECT answer FROM inbox WHERE id = ?", [id]);
+      const text = row?.["answer"] ?? null;
+      return text === null ? undefined : JSON.parse(String(text));
+    },
+
+    listen(runId, told) {
+      if (listeners.size === 0) {
+        poll = setInterval(tellAll, POLL_MS);
+        poll.unref();
+        unwatch = db.watch((topic) => {
+          if (topic === "*") tellAll();
+          else if (topic.startsWith(TOPIC)) tell(topic.slice(TOPIC.length));
+        });
+      }
+      const all = listeners.get(runId) ?? new Set();
+      listeners.set(runId, all.add(told));
+      return () => {
+        all.delete(told);
+        if (all.size > 0 || listeners.get(runId) !== all) return;
+        listeners.delete(runId);
+        if (listeners.size > 0) return;
+        clearInterval(poll);
+        unwatch();
+      };
+    },
+  };
+}
