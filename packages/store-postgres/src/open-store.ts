@@ -1,5 +1,5 @@
 /** The store of several servers: every table of Millrace over PostgreSQL. */
-import { type Store, type StoreParts, storeOver } from "@millrace/store/sql";
+import { type SharedStore, type StoreParts, sharedStoreOver } from "@millrace/store/sql";
 import { openPostgresDatabase, type PostgresDatabaseOptions } from "./open-database.ts";
 
 /** What `openPostgresStore` takes. */
@@ -10,7 +10,7 @@ export type PostgresStoreOptions = PostgresDatabaseOptions & StoreParts;
  * `store_corrupt` (the schema is that of another program), `store_wrong_key`, `store_unavailable`; `TypeError` for an address or a key
  * that is none.
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { keepsContent, ...rest } = options;
-  return storeOver(await openPostgresDatabase(rest), { keepsContent });
+  return sharedStoreOver(await openPostgresDatabase(rest), { keepsContent });
 }

@@ -91,7 +91,7 @@ describeWith("postgres")("a store in PostgreSQL", () => {
     const { epoch } = await driver.journal.create(headerOf(11));
     const told: EncodedEvent[] = [];
     const kinds = new Set<string>();
-    reader.journal.follow("r11", (events) => told.push(...events));
+    reader.journal.follow("r11", 0, (events) => told.push(...events));
     reader.feed.listen((some) => {
       for (const kind of some) kinds.add(kind);
     });

@@ -8,3 +8,4 @@ export {
 } from "./local-executor.ts";
 export { createPlans, type Plans } from "./plans.ts";
 export { decodeEvent } from "./run-log.ts";
+export { createSharedExecutor, type SharedExecutorOptions } from "./shared-executor.ts";

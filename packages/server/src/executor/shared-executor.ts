@@ -100,6 +100,7 @@ class SharedExecutor implements Executor {
   readonly #followed: FollowedLogs;
   readonly #refusals = new Map<string, number>();
   #queued = { count: 0, at: Number.NEGATIVE_INFINITY };
+  #serving: Promise<void> | undefined;
   #sweep: NodeJS.Timeout | undefined;
   #graceMs = 0;
   #closed: Promise<void> | undefined;
@@ -196,8 +197,9 @@ class SharedExecutor implements Executor {
   /** Takes calls from now on. Runs that others have left are rung by the sweep. */
   async recover(): Promise<RecoveryReport> {
     const startedAt = performance.now();
-    await this.#dispatcher.serve((runId, options) => this.#drive(runId, options));
-    this.#sweep = setInterval(() => void this.#ringLate(), SWEEP_MS);
+    this.#serving ??= this.#dispatcher.serve((runId, options) => this.#drive(runId, options));
+    await this.#serving;
+    this.#sweep ??= setInterval(() => void this.#ringLate(), SWEEP_MS);
     this.#sweep.unref();
     return { resumed: 0, parked: 0, failed: 0, ms: Math.round(performance.now() - startedAt) };
   }
@@ -278,6 +280,8 @@ class SharedExecutor implements Executor {
   async #stay(live: LiveRun, { signal }: DriveOptions): Promise<DriveResult> {
     const { run } = live;
     if (run === undefined) throw new Again();
+    // One that waits for people is left again at once, unless somebody has said something.
+    await obey(this.#store, { runId: live.runId, live });
     const stop = new AbortController();
     const obeying = obeyUntil(stop.signal, this.#store, live);
     const left = new Promise<"left">((resolve) => {

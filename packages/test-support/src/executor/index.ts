@@ -1,3 +1,4 @@
 /** The suite of executors, and the chaos that one of them must survive. */
+export { anyOf, TestCluster } from "./cluster.ts";
 export { executorChaos } from "./executor-chaos.ts";
 export { executorConformance } from "./executor-conformance.ts";

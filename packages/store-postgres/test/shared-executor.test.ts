@@ -1,0 +1,50 @@
+/** Three servers on one store: whichever is asked, and whichever drives a run, they do what one does. */
+import { createEngine } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
+import { createRandom } from "@millrace/engine/testing";
+import { openPostgresStore } from "@millrace/store-postgres";
+import { describeWith } from "@millrace/test-support";
+import { anyOf, executorConformance, TestCluster } from "@millrace/test-support/executor";
+import { sharedPostgres } from "@millrace/test-support/postgres";
+import { test } from "vitest";
+import { createSharedExecutor } from "../../server/src/executor/index.ts";
+import { KEY, newSchema } from "./open.ts";
+
+const SERVERS = 3;
+const random = createRandom(5);
+const pick = (count: number): number => random.integer(0, Math.max(0, count - 1));
+
+async function startServer(schema: string, cluster: TestCluster) {
+  const { url } = await sharedPostgres();
+  const store = await openPostgresStore({ url, schema, key: KEY, connections: 6 });
+  const engine = createEngine({ host: createNodeHost(), journal: store.journal });
+  const dispatcher = cluster.join();
+  const executor = createSharedExecutor({ engine, store, dispatcher, kind: "postgres" });
+  await executor.recover();
+  return {
+    executor,
+    async close() {
+      await executor.close();
+      await store.close();
+    },
+  };
+}
+
+describeWith("postgres")("three servers", () => {
+  const cases = executorConformance(async () => {
+    const cluster = new TestCluster(pick);
+    const schema = newSchema();
+    const starts = Array.from({ length: SERVERS }, () => startServer(schema, cluster));
+    const servers = await Promise.all(starts);
+    return {
+      executor: anyOf(
+        servers.map(({ executor }) => executor),
+        pick,
+      ),
+      async close() {
+        await Promise.all(servers.map((server) => server.close()));
+      },
+    };
+  });
+  test.each(cases)("$name", ({ run }) => run());
+});
