@@ -284,10 +284,12 @@ class SharedExecutor implements Executor {
     await obey(this.#store, { runId: live.runId, live });
     const stop = new AbortController();
     const obeying = obeyUntil(stop.signal, this.#store, live);
+    let leave = (): void => {};
     const left = new Promise<"left">((resolve) => {
-      if (signal.aborted) resolve("left");
-      signal.addEventListener("abort", () => resolve("left"), { once: true });
+      leave = () => resolve("left");
     });
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave);
     const ended = run.result.then(() => "ended" as const);
     ended.catch(() => {}); // it is awaited below, if anything but a leave ends it
     try {
@@ -308,6 +310,7 @@ class SharedExecutor implements Executor {
       if (EngineError.isInstance(error)) throw new Again(error.message);
       throw error;
     } finally {
+      signal.removeEventListener("abort", leave);
       stop.abort();
       await obeying;
     }

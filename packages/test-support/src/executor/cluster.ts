@@ -10,8 +10,8 @@ import {
 
 interface Serving {
   readonly drive: Drive;
-  readonly leave: AbortController;
-  readonly working: Set<Promise<unknown>>;
+  /** Of each drive at work, what tells it to leave. */
+  readonly working: Map<AbortController, Promise<unknown>>;
 }
 
 /** How long a run waits that no server could drive. */
@@ -40,15 +40,15 @@ export class TestCluster {
       },
       serve: async (drive) => {
         if (serving !== undefined) throw new DispatcherError("dispatcher_serves", "it serves");
-        serving = { drive, leave: new AbortController(), working: new Set() };
+        serving = { drive, working: new Map() };
         this.#servers.push(serving);
       },
       close: async () => {
         if (serving === undefined) return;
         const at = this.#servers.indexOf(serving);
         if (at >= 0) this.#servers.splice(at, 1);
-        serving.leave.abort();
-        await Promise.allSettled(serving.working);
+        for (const leave of serving.working.keys()) leave.abort();
+        await Promise.allSettled(serving.working.values());
       },
     };
   }
@@ -70,15 +70,16 @@ export class TestCluster {
   async #drive(runId: string): Promise<DriveResult> {
     const server = this.#servers[this.#pick(this.#servers.length)];
     if (server === undefined) return { again: AGAIN_MS };
-    const work = server.drive(runId, { signal: server.leave.signal, lost: this.#lost });
-    server.working.add(work);
+    const leave = new AbortController();
+    const work = server.drive(runId, { signal: leave.signal, lost: this.#lost });
+    server.working.set(leave, work);
     try {
       return await work;
     } catch (error) {
       if (!Again.isInstance(error)) process.emitWarning(String(error));
       return { again: AGAIN_MS };
     } finally {
-      server.working.delete(work);
+      server.working.delete(leave);
     }
   }
 }

@@ -15,10 +15,10 @@ export function followSuite({ newStore }: StoreBench): void {
       const { epoch } = await journal.create(startRun(11));
       const told: EncodedEvent[] = [];
       let storedFirst = true;
-      const leave = journal.follow("r11", (events) => {
+      const leave = journal.follow("r11", 0, (events) => {
         told.push(...events);
       });
-      journal.follow("r11", () => {
+      journal.follow("r11", 0, () => {
         storedFirst &&= told.length > 0;
       });
       const half = Math.floor(log.length / 2);
