@@ -1,5 +1,14 @@
 /** Runs that have ended: repeated, deleted, pruned; and what of the run commands needs more than one run. */
-import type { AnyEvent, Page, Run, RunRef, RunSummary } from "@millrace/contracts";
+import {
+  type AnyEvent,
+  createView,
+  type ExecutionEvent,
+  foldEvents,
+  type Page,
+  type Run,
+  type RunRef,
+  type RunSummary,
+} from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
@@ -38,6 +47,32 @@ gate.false -> stop
 output result: int? = done?.value
 `;
 
+/** More events than a look at the run should read, and a question. */
+const LONG = `flow 1 long
+
+node items: map {
+  items = range(1100)
+  body {
+    node one: transform {
+      value = item
+    }
+
+    output = one.value
+  }
+}
+
+node ask: confirm {
+  prompt = "Go on?"
+}
+
+node yes: log {
+  message = "yes"
+}
+
+items -> ask
+ask.approved -> yes
+`;
+
 async function finish(server: RunningServer, request: object): Promise<AnyEvent[]> {
   return readEvents(await post(server, "/api/run", request));
 }
@@ -50,6 +85,38 @@ const retry = (server: RunningServer, runId: string, args: object = {}, key?: st
   post(server, `/api/runs/${runId}/retry`, args, {
     ...(key !== undefined && { headers: { "idempotency-key": key } }),
   });
+
+test("a long run is shown as the fold of its log, with its questions, before and after its end", async () => {
+  const server = await serve({ store: temporaryFolder() });
+  const [started, ...begun] = await readUntil(
+    await post(server, "/api/run", { dsl: LONG, options: { onDisconnect: "continue" } }),
+    "run.paused",
+  );
+  const { runId } = started as AnyEvent;
+  const shown = async (): Promise<Run> => invoke(server, "get_run", { runId });
+  const folded = (events: readonly AnyEvent[]): Run["nodes"] => {
+    const view = createView(runId);
+    for (const event of events) foldEvents(view, event as ExecutionEvent);
+    return Object.fromEntries(
+      [...view.nodes].map(([path, { state, attempt }]) => [path, { state, attempt }]),
+    );
+  };
+  const paused = await shown();
+  expect(paused.lastSeq).toBeGreaterThan(2_000);
+  expect(paused.nodes).toEqual(folded([started as AnyEvent, ...begun]));
+  expect(paused.confirmations).toMatchObject([{ id: "k1", status: "requested", prompt: "Go on?" }]);
+  await invoke(server, "resolve_confirmation", {
+    runId,
+    confirmationId: "k1",
+    decision: "approve",
+  });
+  const log = await logOf(server, runId);
+  for (const run of [await shown(), await shown()]) {
+    expect(run).toMatchObject({ status: "succeeded", lastSeq: log.length });
+    expect(run.nodes).toEqual(folded(log));
+    expect(run.confirmations).toMatchObject([{ id: "k1", status: "approved" }]);
+  }
+});
 
 describe("a retry", () => {
   const request = { dsl: STEPS, inputs: { n: 4 }, options: { tags: { team: "fx" } } };

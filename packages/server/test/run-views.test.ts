@@ -11,7 +11,7 @@ import {
 } from "@millrace/contracts";
 import { legalLog } from "@millrace/test-support/logs";
 import { expect, test } from "vitest";
-import { createRunViews, type RunsSource } from "../src/streams/run-views.ts";
+import { createRunViews, type RunsSource } from "../src/runs/run-views.ts";
 
 interface Run {
   createdAt: string;

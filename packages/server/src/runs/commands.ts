@@ -18,14 +18,8 @@ import { known, notFound, ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
 import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
-import {
-  acceptsEvents,
-  callExecutor,
-  checkPosition,
-  isEnded,
-  knownRun,
-  knownSummary,
-} from "./known-run.ts";
+import { acceptsEvents, callExecutor, checkPosition, knownRun, knownSummary } from "./known-run.ts";
+import { isEnded } from "./run-state.ts";
 
 /** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
 async function waitForRun(

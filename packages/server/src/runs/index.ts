@@ -5,7 +5,8 @@ export {
   acceptsEvents,
   callExecutor,
   checkPosition,
-  isEnded,
   knownSummary,
   liveRuns,
+  snapshotOf,
 } from "./known-run.ts";
+export { isEnded } from "./run-state.ts";

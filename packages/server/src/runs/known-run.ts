@@ -1,29 +1,71 @@
 /** Runs that there are, and calls of the executor about them. */
 import {
+  type Confirmation,
   type Executor,
   escapeLine,
   type Run,
   type RunState,
   type RunSummary,
+  type Snapshot,
   type StoredEvent,
 } from "@millrace/contracts";
+import { confirmationStatusSchema } from "@millrace/contracts/schemas";
 import type { FlowDocument } from "@millrace/dsl";
 import { known, notFound, ProblemError } from "../errors.ts";
 import { decodeEvent, ExecutorError } from "../executor/index.ts";
 import { flowInvalid, toProblems } from "../flows/read-flow.ts";
 import { fromStore } from "../http/problem.ts";
 import type { ServerHost } from "../ports.ts";
+import { createRunViews, type RunViews } from "./run-views.ts";
 
-const ENDED: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
-
-/** Whether nothing follows this state. */
-export function isEnded(state: string): boolean {
-  return ENDED.has(state);
-}
+/** Of a run with more events the folded state is kept: each look at it would fold them all. */
+const LONG = 2_000;
 
 /** A run that exists, with its nodes. Throws `not_found`. */
 export async function knownRun(host: ServerHost, runId: string): Promise<Run> {
-  return known(await host.executor.get(runId), "run");
+  return (await longRun(host, runId)) ?? known(await host.executor.get(runId), "run");
+}
+
+/** A long run, from its kept state; undefined: it is not long, or its state is too large to be kept. */
+async function longRun(host: ServerHost, runId: string): Promise<Run | undefined> {
+  const { store } = host;
+  // Taken first: a run that ends meanwhile has nodes that are further than it says, never the other way round.
+  const summary = await store.runs.summary(runId);
+  if (summary === null || summary.lastSeq <= LONG) return undefined;
+  const confirmations = await confirmationsOf(host, runId);
+  const snapshot = await snapshotOf(host, runId);
+  const event = snapshot && decodeEvent(snapshot);
+  if (event?.kind !== "snapshot") return undefined;
+  const { nodes } = (event as Snapshot).view;
+  const states = nodes.map(({ node, state, attempt }) => [node, { state, attempt }] as const);
+  return { ...summary, nodes: Object.fromEntries(states), confirmations };
+}
+
+/** All questions of a run, in the order in which they were asked. */
+async function confirmationsOf({ store }: ServerHost, runId: string): Promise<Confirmation[]> {
+  const all = new Map<string, Confirmation>();
+  // The open ones first: one that is answered meanwhile is found once more, as answered.
+  for (const status of confirmationStatusSchema.options) {
+    const { items } = await store.confirmations.list({ runId, status, limit: MOST });
+    for (const item of items) all.set(item.id, item);
+  }
+  return [...all.values()].sort((a, b) => orderOf(a) - orderOf(b));
+}
+
+/** More questions than a run may ask. */
+const MOST = 1_000_000;
+
+/** Ids count up within a run: `k1`, `k2` … */
+const orderOf = ({ id }: Confirmation): number => Number(id.slice(1));
+
+const kept = new WeakMap<ServerHost, RunViews>();
+
+/** The state of a run as one event, folded once for all who ask; undefined: it has none, or one that is too large. */
+export function snapshotOf(host: ServerHost, runId: string): Promise<StoredEvent | undefined> {
+  const views = kept.get(host) ?? createRunViews();
+  kept.set(host, views);
+  const { journal, store } = host;
+  return views.snapshot({ journal, summary: (id) => store.runs.summary(id) }, runId);
 }
 
 /** The same without its nodes, which costs no look at its log. */

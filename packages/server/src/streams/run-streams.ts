@@ -6,9 +6,15 @@ import type { ParsedArgs, StoredEvent } from "@millrace/contracts";
 import type { StreamHandler } from "../app/routes.ts";
 import type { Exchange } from "../http/index.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
-import { acceptsEvents, checkPosition, isEnded, knownSummary, startRun } from "../runs/index.ts";
+import {
+  acceptsEvents,
+  checkPosition,
+  isEnded,
+  knownSummary,
+  snapshotOf,
+  startRun,
+} from "../runs/index.ts";
 import type { EventStreams, FrameFormat } from "./event-stream.ts";
-import { createRunViews, type RunViews } from "./run-views.ts";
 
 /** Makes the stream of `POST /api/run`. */
 export function createRunFlowStream(streams: EventStreams): StreamHandler {
@@ -58,7 +64,6 @@ const LAG_EVENTS = 8_192;
 /** What one reader asks for; positions are `seq` of the last event it has. */
 interface Reading {
   readonly host: ServerHost;
-  readonly views: RunViews;
   readonly runId: string;
   readonly after: number;
   readonly snapshot: boolean;
@@ -69,14 +74,12 @@ interface Reading {
 
 /** The log as its reader wants it. */
 async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[], void> {
-  const { host, views, runId, signal } = reading;
-  const { journal, store } = host;
-  const source = { journal, summary: (id: string) => store.runs.summary(id) };
+  const { host, runId, signal } = reading;
   let at = reading.after;
   let leap = reading.snapshot;
   do {
     if (leap) {
-      const snapshot = await views.snapshot(source, runId);
+      const snapshot = await snapshotOf(host, runId);
       leap = false;
       if (snapshot !== undefined) {
         yield [snapshot];
@@ -97,7 +100,6 @@ async function* readLog(reading: Reading): AsyncGenerator<readonly StoredEvent[]
 
 /** Makes the stream of `GET /api/runs/{id}/events`: replay, then live, to the summary. */
 export function createRunEventsStream(streams: EventStreams): StreamHandler {
-  const views = createRunViews();
   return async (args: ParsedArgs<"get_run_events">, call: CommandCall, exchange: Exchange) => {
     const { host } = call;
     const { runId, lag, after = 0, snapshot = false } = args;
@@ -114,7 +116,7 @@ export function createRunEventsStream(streams: EventStreams): StreamHandler {
       format,
       headers: { "Millrace-Run-Id": runId },
       read: (signal) =>
-        readLog({ host, views, runId, after, snapshot, skips: lag === "snapshot", signal }),
+        readLog({ host, runId, after, snapshot, skips: lag === "snapshot", signal }),
       accepts,
     });
   };
