@@ -110,14 +110,18 @@ export function openRun(runId: string, { backend, onFrame }: SessionOptions): Ru
     run.value = await backend.invoke("get_run", { runId });
   }
 
+  async function readGraph(): Promise<void> {
+    graph.value = await backend.invoke("get_run_graph", { runId });
+  }
+
   /** Reads until the run has ended, or `signal` says to stop. */
   async function follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (run.peek() === undefined) await refresh();
-        if (graph.peek() === undefined) {
-          graph.value = await backend.invoke("get_run_graph", { runId });
-        }
+        await Promise.all([
+          run.peek() === undefined && refresh(),
+          graph.peek() === undefined && readGraph(),
+        ]);
         error.value = undefined;
         const isLong = view.seq === 0 && (run.peek()?.lastSeq ?? 0) > MAX_EVENTS;
         const from = isLong ? { snapshot: true } : { after: view.seq };
