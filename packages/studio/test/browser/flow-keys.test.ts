@@ -31,7 +31,7 @@ describeWith("chromium")("the screen of a flow", () => {
     await treeitem(page, "words, transform").focus();
     await page.keyboard.press("Delete");
     const remove = page.getByRole("dialog", { name: "Delete words?" });
-    await remove.getByText("It is read by tell").waitFor();
+    await remove.getByText("tell reads this node").waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     await remove.waitFor({ state: "detached" });
