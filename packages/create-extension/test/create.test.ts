@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { createExtension, KINDS, main, TEMPLATES } from "@millrace/create-extension";
+import { createExtension, KINDS, main } from "@millrace/create-extension";
 import { describeUnless, notFull } from "@millrace/test-support";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Packed, packAll } from "../../../test/support/packed.ts";
@@ -47,11 +47,14 @@ function shell(line: string, cwd: string, folder: string) {
   });
 }
 
-/** Each kind in each template. */
-const SCAFFOLDS = KINDS.flatMap((kind) => TEMPLATES.map((template) => ({ kind, template })));
+/** What a reader walks through to the end: each kind, and one of them in TypeScript. */
+const WALKED = [
+  ...KINDS.map((kind) => ({ kind, template: "js" as const })),
+  { kind: "node" as const, template: "ts" as const },
+];
 
 describeUnless(notFull)("a scaffold", () => {
-  test.each(SCAFFOLDS)(
+  test.each(WALKED)(
     "the README of $kind in $template is right from the first command to the last",
     async ({ kind, template }) => {
       const folder = join(root, `${kind}-${template}`);
@@ -90,6 +93,19 @@ describeUnless(notFull)("a scaffold", () => {
       const files = JSON.stringify(JSON.parse(dry.stdout));
       expect(files).toContain(template === "ts" ? "dist/src/extension.d.ts" : "src/extension.js");
       expect(files).not.toContain(".test.");
+    },
+    TIMEOUT_MS,
+  );
+
+  test.each(KINDS.filter((kind) => kind !== "node"))(
+    "a scaffold of kind %s in TypeScript compiles, and its tests pass",
+    async (kind) => {
+      const folder = join(root, `${kind}-typed`);
+      await createExtension({ kind, template: "ts", name: `@acme/typed-${kind}s`, folder });
+      packed.install(folder);
+      const { status, stdout, stderr } = shell("npm test", folder, folder);
+      expect(status, `${stdout}${stderr}`).toBe(0);
+      expect(stdout).toMatch(/(?:#|ℹ) pass [1-9]/);
     },
     TIMEOUT_MS,
   );
