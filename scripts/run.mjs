@@ -31,6 +31,7 @@ const env = {
 
 const build = ["turbo", "run", "build", "--output-logs=hash-only"];
 // Through turbo: the tests of a package run again when it, or what it needs, has changed; else turbo repeats what the last run said.
+// All is built before, so that no build waits for a place beside long tests, and the longest ones, which need most, can begin.
 const tests = [
   ...["turbo", "run", "test", "//#test:repository", "--concurrency=4", "--continue"],
   ...["--log-prefix=none", "--log-order=grouped", "--"],
@@ -51,7 +52,7 @@ const jobs = {
     ["node", "scripts/demo.mjs"],
   ],
   bench: [build, ["node", "scripts/bench.mjs"]],
-  test: [tests],
+  test: [build, tests],
   gate,
   check: [...gate, ["vitest", "run", "--coverage"]],
   format: [["biome", "check", "--write", "."]],
