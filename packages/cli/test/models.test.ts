@@ -79,12 +79,46 @@ test("a model is fetched with its progress, listed, loaded, unloaded and deleted
     ]);
     expect(await found(["unload tiny"])).toBe("$ models unload tiny [0]\n| tiny is ready\n");
   }
+  expect(await at.spawned("models jobs")).toEqual([
+    0,
+    expect.stringMatching(
+      /^JOB +KIND +MODEL +STAGE +DONE +STARTED\njob_\w+ +scan +- +done .*\njob_\w+ +install +tiny +done /,
+    ),
+    "",
+  ]);
+  expect(await found(["jobs --open"])).toBe("$ models jobs --open [0]\n| no work on models\n");
   expect(await found(["remove tiny"])).toBe("$ models remove tiny [0]\n| tiny is deleted\n");
   expect(await at.spawned("models engine list")).toEqual([
     0,
     expect.stringMatching(/^ENGINE +VERSION .*\nllama-cpp +\S+ +\S+ +/),
     "",
   ]);
+});
+
+test("work that goes on is listed, and given up by its name", async () => {
+  const at = await managing();
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-length": TINY.length }).flushHeaders();
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`;
+  const started = await at.invoke("install_model", { source: url, id: "tiny", sha256: DIGEST });
+  const { jobId } = JSON.parse(started) as { jobId: string };
+  const listed = await at.inside(["models", "jobs", "--open", "--json"]);
+  expect(JSON.parse(listed.stdout.split("\n", 1)[0] ?? "")).toMatchObject({
+    id: jobId,
+    kind: "install",
+    modelId: "tiny",
+    error: null,
+  });
+  expect(await at.inside(["models", "cancel", jobId])).toMatchObject({ code: 0 });
+  await expect
+    .poll(async () => (await at.inside(["models", "jobs"])).stdout, { timeout: 10_000 })
+    .toMatch(/ cancelled /);
 });
 
 test("a job that fails here shows its code, its sentence and what to do next; explain knows the code", async () => {

@@ -85,7 +85,7 @@ export const NOUNS: CommandTable = [
   noun("services", "import, list", () => import("./services/index.ts")),
   noun(
     "models",
-    "list, install, remove, scan, load, unload, running, engine",
+    "list, install, jobs, cancel, remove, scan, load, unload, running, engine",
     () => import("./models/index.ts"),
   ),
   noun("ext", "add, list, remove, trust, doctor, build, pack", () => import("./ext/index.ts")),

@@ -140,9 +140,28 @@ const engine = serverCommand(
   },
 );
 
+const jobs = serverCommand("models jobs", "list the work on models, what ended within a day too", {
+  flags: [{ long: "open", summary: "only what goes on" }],
+  examples: [["models jobs --open", "what is being fetched"]],
+  run: listJobs,
+});
+
+const cancel = apiCommand("models cancel", "give work on models up", {
+  args: [arg("job", "the job, as models jobs names it")],
+  examples: [["models cancel job_1", "what was fetched of it is kept for the next try"]],
+  command: "cancel_model_job",
+  write: true,
+  request: ({ input }) => ({ jobId: input.args[0] ?? "" }),
+  show: ({ id, stage }) => ({
+    said: [stage === "cancelled" ? `${id} is cancelled` : `${id} ends as soon as its work lets go`],
+  }),
+});
+
 export const commands: readonly CliCommand[] = [
   list,
   install,
+  jobs,
+  cancel,
   remove,
   scan,
   load,
@@ -175,6 +194,27 @@ function scanModels(input: Input, io: CommandIo): Promise<number | Answer> {
       return { value: ref, data, said: [found] };
     }
     throw new CliError("unavailable", "nothing more is heard of the scan");
+  });
+}
+
+/** The work that goes on or has ended, one line each. */
+function listJobs(input: Input, io: CommandIo): Promise<number | Answer> {
+  return withApi(input, io, undefined, async (api) => {
+    const found = await api.invoke("list_model_jobs", isOn(input, "open") ? { open: true } : {});
+    for (const each of found) await io.json?.result(each);
+    if (io.json !== undefined) return 0;
+    if (found.length === 0) return { value: found, said: ["no work on models"] };
+    const rows = found.map(({ id, kind, modelId, stage, current, total, startedAt, error }) => [
+      id,
+      kind,
+      modelId ?? "-",
+      stage,
+      total > 1 ? `${formatBytes(current)} of ${formatBytes(total)}` : "-",
+      formatTime(startedAt),
+      error === null ? "" : `${error.code}: ${clean(error.message)}`,
+    ]);
+    const data = await tableLines(["JOB", "KIND", "MODEL", "STAGE", "DONE", "STARTED", ""], rows);
+    return { value: found, data };
   });
 }
 
