@@ -8,6 +8,7 @@ import { Link } from "./connect/link.ts";
 import { Links } from "./connect/links.ts";
 import { Presence } from "./connect/presence.ts";
 import { DIALECT } from "./dialect.ts";
+import { checkMoved } from "./move/mark.ts";
 import { RunNumbers } from "./run-numbers.ts";
 import { migrate } from "./schema/migrate.ts";
 import { channelOf, STALE_MS } from "./schema/names.ts";
@@ -127,6 +128,7 @@ export async function openPostgresDatabase({
       link = await new Link({ ...config, query_timeout: 0 }).open(); // a migration takes its time
       await migrate(link, { schema, place });
       await checkKey(link, key);
+      await checkMoved(link, place);
       const { rows } = await link.send(
         composed(
           "SELECT nextval('epoch') AS epoch, (SELECT value FROM meta WHERE key = 'cursorKey') AS key",

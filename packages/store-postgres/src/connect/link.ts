@@ -143,7 +143,7 @@ export class Link {
 }
 
 /** Text of PostgreSQL has no NUL: its picture stands in its place, in what is stored and in what is looked for. */
-function storable(value: SqlValue): SqlValue {
+export function storable(value: SqlValue): SqlValue {
   return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "␀") : value;
 }
 

@@ -7,7 +7,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
-import type { Op, SqlReader, SqlRow } from "../sql/port.ts";
+import type { Op, SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
 
 /** Of AES-256. */
 export const KEY_BYTES = 32;
@@ -80,9 +80,7 @@ export class PrivateValues {
     ]);
     return Object.fromEntries(
       rows.map((row) => {
-        const { node, attempt } = row;
-        const hasAttempt = attempt !== NO_ATTEMPT && attempt !== KEPT;
-        const name = hasAttempt ? `${node}#${attempt}` : String(node);
+        const name = nameOf(row);
         return [name, this.#open(runId, name, row)];
       }),
     );
@@ -107,6 +105,30 @@ export class PrivateValues {
         "put the key back that the store was written with, or start the flow again",
     );
   }
+}
+
+/** The JSON text of the value in a row of `private_value`. Throws `store_corrupt` when it does not open with the key. */
+export function openedRow(key: Uint8Array, runId: string, row: SqlRow): string {
+  const { nonce, body } = row;
+  const sealed = { nonce: nonce as Uint8Array, body: body as Uint8Array };
+  const value = unseal(key, boundTo(runId, nameOf(row)), sealed);
+  if (value !== undefined) return JSON.stringify(value);
+  throw new StoreError("store_corrupt", `the private values of ${runId} do not open with the key`);
+}
+
+/** Seals the JSON text of the value in a row anew: the `nonce` and the `body` of the same row under another key. */
+export function resealedRow(
+  key: Uint8Array,
+  runId: string,
+  { row, text }: { readonly row: SqlRow; readonly text: string },
+): { readonly nonce: SqlValue; readonly body: SqlValue } {
+  const { nonce, body } = seal(key, boundTo(runId, nameOf(row)), JSON.parse(text));
+  return { nonce, body };
+}
+
+/** The name that a value was kept by. */
+function nameOf({ node, attempt }: SqlRow): string {
+  return attempt === NO_ATTEMPT || attempt === KEPT ? String(node) : `${node}#${attempt}`;
 }
 
 function boundTo(runId: string, name: string): string {
