@@ -39,7 +39,10 @@ export const layers = {
   "local-models": { needs: ["contracts"], foreign: ["node-llama-cpp"] },
   restate: { needs: ["contracts"], foreign: ["@restatedev/restate-sdk"] },
   server: {
-    needs: [...spine, ...packs, "client", "desktop", "oauth", "store", "providers", "local-models"],
+    needs: [
+      ...[...spine, ...packs, "client", "desktop", "oauth", "store", "providers"],
+      ...["local-models", "store-postgres", "restate"],
+    ],
     foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
   },
   cli: {

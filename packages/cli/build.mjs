@@ -34,7 +34,7 @@ const PACKS = {
 
 /** Packages that are part of the program; an operator may update the others alone, and the page reads its files from its own. */
 const INSIDE =
-  /^(?:@millrace\/(?!local-models|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
+  /^(?:@millrace\/(?!local-models|restate|store-postgres|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
 
 const bundle = await rolldown({
   cwd: here("."),

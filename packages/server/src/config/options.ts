@@ -25,6 +25,7 @@ import type {
   ShellPolicy,
 } from "@millrace/engine";
 import type { CodeTimes, OutputLine } from "@millrace/extensions";
+import { type ClusterOption, clusterProblem } from "../cluster/option.ts";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
 import { ConfigError } from "../errors.ts";
@@ -127,6 +128,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
    * `MILLRACE_HOME`, else `millrace` in the data directory of the user.
    */
   readonly store?: string;
+  /** Several servers on one store in PostgreSQL; the folder `store` then holds what is this server's own. Default: none. */
+  readonly cluster?: ClusterOption;
   /** Where to log. Default: JSON lines on stderr. */
   readonly log?: Logger;
   /** Receives what the code of a node threw, as `EngineOptions.onError` does. Default: dropped; events have the name of its class alone. */
@@ -141,6 +144,7 @@ export type ReloadOptions = Pick<ServerOptions, "tokens" | "allowedHosts" | "all
 /** Options that stay absent where they are not given. */
 type Absent =
   | "publicUrl"
+  | "cluster"
   | "egress"
   | "files"
   | "shell"
@@ -262,6 +266,7 @@ const OPTIONS = object(
     hubs: rule(hubsProblem),
     credentials: rule(credentialsProblem),
     store: text(() => undefined),
+    cluster: rule(clusterProblem),
     log: port("debug", "info", "warn", "error"),
     onError: fn,
     clock: port("now", "setTimer"),
@@ -291,6 +296,18 @@ export function resolveOptions(options: ServerOptions): ResolvedOptions {
     throw new ConfigError(
       "option_invalid",
       'option "caller" does not go with tokens: it says who calls',
+    );
+  }
+  if (given.cluster !== undefined && given.store === "memory") {
+    throw new ConfigError(
+      "option_invalid",
+      'option "cluster" does not go with a store in memory; name a folder',
+    );
+  }
+  if (given.cluster !== undefined && given.flows !== undefined) {
+    throw new ConfigError(
+      "option_invalid",
+      'option "cluster" does not go with a folder of flows: the servers would not have the same files',
     );
   }
   const limits = Object.fromEntries(

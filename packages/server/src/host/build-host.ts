@@ -4,13 +4,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { aiSettings } from "@millrace/ai";
-import type { Journal } from "@millrace/contracts";
+import type { Executor, Journal } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
 import { createEngine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import { createAi, loadAuditKey } from "@millrace/providers";
 import { openMemoryStore, openStore, type Store } from "@millrace/store";
+import { auditKeyOf, openSharedStore } from "../cluster/open-cluster.ts";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
 import {
@@ -21,7 +22,7 @@ import {
   storedConnectionRecords,
 } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
-import { createLocalExecutor, type LocalExecutor } from "../executor/index.ts";
+import type { LocalExecutorOptions } from "../executor/index.ts";
 import { subflowPort, templatePort } from "../flows/stored-flows.ts";
 import { hubModels } from "../hubs/stored-hubs.ts";
 import { modelHandlers } from "../models/commands.ts";
@@ -59,9 +60,11 @@ export async function openResources(
     const keepsContent = async (): Promise<boolean> =>
       (await readSettings(store.settings)).ai.keepContent;
     const store: Store =
-      mode === "empty"
-        ? openMemoryStore({ now, keepsContent })
-        : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
+      options.cluster !== undefined && mode === "write"
+        ? await openSharedStore(options.cluster, keepsContent)
+        : mode === "empty"
+          ? openMemoryStore({ now, keepsContent })
+          : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
     return { store, registry, machine, clock, now, opened };
   } catch (error) {
     await opened.extensions.close(); // a check of theirs may have started a process
@@ -78,29 +81,38 @@ export async function closeResources({ store, opened }: HostResources): Promise<
   }
 }
 
+/** What an executor is made of that is not its own business. */
+export type ExecutorParts = Required<
+  Pick<
+    LocalExecutorOptions,
+    "engine" | "registry" | "catalog" | "subflows" | "maxQueuedRuns" | "maxNodes"
+  >
+> & { readonly log: Logger };
+
 /** What one who builds a host decides. */
-export interface HostParts {
+export interface HostParts<E extends Executor> {
   readonly log: Logger;
   /** The journal of the store, or one that measures what goes through it. */
   readonly journal: Journal;
   /** Where flows of a run come from before the templates of the store are asked. */
   readonly subflows?: SubflowPort | undefined;
+  readonly makeExecutor: (parts: ExecutorParts) => E;
 }
 
 /** A host, and what its owner steers. */
-export interface BuiltHost {
+export interface BuiltHost<E extends Executor = Executor> {
   readonly host: ServerHost;
-  readonly executor: LocalExecutor;
+  readonly executor: E;
   /** Ends servers of tools and processes of extensions and models; after the executor is closed. */
   closeAi(): Promise<void>;
 }
 
 /** Builds the parts over an open store. */
-export async function buildHost(
+export async function buildHost<E extends Executor>(
   options: ResolvedOptions,
   { store, registry, machine, clock, now, opened }: HostResources,
-  { log, journal, subflows }: HostParts,
-): Promise<BuiltHost> {
+  { log, journal, subflows, makeExecutor }: HostParts<E>,
+): Promise<BuiltHost<E>> {
   const { limits } = options;
   const { extensions } = opened;
   opened.logTo(log);
@@ -137,7 +149,12 @@ export async function buildHost(
     openFetch: (more) =>
       machine.openFetch({ ...more, ...options.egress, allow: [...allowed, ...more.allow] }),
     local: models?.provider,
-    auditKey: writes ? await loadAuditKey(options.store) : undefined,
+    auditKey:
+      options.cluster !== undefined
+        ? auditKeyOf(options.cluster)
+        : writes
+          ? await loadAuditKey(options.store)
+          : undefined,
   });
   const providers = [...ai.providers, ...extensions.providers];
   const catalog: FlowCatalog = {
@@ -165,17 +182,9 @@ export async function buildHost(
   });
   const templates = subflowPort(store.templates);
   const called = subflows === undefined ? templates : inOrder(subflows, templates);
-  const executor = createLocalExecutor({
-    engine,
-    store,
-    log,
-    registry,
-    catalog,
-    subflows: called,
-    maxLiveRuns: limits.maxLiveRuns,
-    maxQueuedRuns: limits.maxQueuedRuns,
-    maxNodes: limits.maxNodes,
-    now,
+  const { maxQueuedRuns, maxNodes } = limits;
+  const executor = makeExecutor({
+    ...{ engine, log, registry, catalog, subflows: called, maxQueuedRuns, maxNodes },
   });
   const host: ServerHost = {
     executor,

@@ -24,7 +24,12 @@ import { readHolder, type Store } from "@millrace/store";
 import { resolveOptions, type ServerOptions } from "../config/options.ts";
 import { checkArgs, invoke } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
-import { decodeEvent, ExecutorError } from "../executor/index.ts";
+import {
+  createLocalExecutor,
+  decodeEvent,
+  ExecutorError,
+  type LocalExecutor,
+} from "../executor/index.ts";
 import {
   type BuiltHost,
   buildHost,
@@ -102,6 +107,10 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
         log: log ?? QUIET,
         journal: store.journal,
         subflows,
+        makeExecutor: (parts) => {
+          const { maxLiveRuns } = resolved.limits;
+          return createLocalExecutor({ ...parts, store, maxLiveRuns, now: resources.now });
+        },
       },
     );
     return clientOf(built, { ...resources, store }, { limits: resolved.limits, dir });
@@ -135,7 +144,7 @@ function readable(store: Store): Store {
 }
 
 function clientOf(
-  { host, executor, closeAi }: BuiltHost,
+  { host, executor, closeAi }: BuiltHost<LocalExecutor>,
   { store }: HostResources,
   { limits, dir }: { readonly limits: AppServices["limits"]; readonly dir: string },
 ): LocalClient {

@@ -20,6 +20,8 @@ export interface SchedulerOptions extends FirePorts {
   /** Epoch milliseconds, and timers. */
   readonly clock: Pick<Host, "now" | "setTimer">;
   readonly log: Logger;
+  /** Longest sleep, where other servers change the same schedules; default a minute. */
+  readonly maxSleepMs?: number;
 }
 
 /** Longest sleep. A timer of Node over 2^31 - 1 ms fires at once, and none knows that the clock was set. */
@@ -33,7 +35,7 @@ const CLOSE_MS = 2_000;
 
 /** Makes a scheduler that sleeps until `start`. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { store, executor, clock, log } = options;
+  const { store, executor, clock, log, maxSleepMs = MAX_SLEEP_MS } = options;
   const { schedules } = store;
   /** Of schedules that may overlap: the run of the fire that waited last. */
   const caughtUp = new Map<string, string>();
@@ -42,7 +44,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let looking: Promise<void> | undefined;
   let again = false;
   let hasWaiting = false;
-  let sleepMs = MAX_SLEEP_MS;
+  let sleepMs = maxSleepMs;
   let isClosed = false;
 
   function wake(): void {
@@ -59,7 +61,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     disarm();
     while (again && !isClosed) {
       again = false;
-      sleepMs = MAX_SLEEP_MS;
+      sleepMs = maxSleepMs;
       await pass().catch(noteFailure);
     }
     if (!isClosed) disarm = clock.setTimer(wake, sleepMs);

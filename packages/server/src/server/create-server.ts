@@ -1,21 +1,25 @@
 /** A whole server without a port: engine, journal, executor, app. */
-import { startRetention } from "@millrace/store";
+import type { Executor } from "@millrace/contracts";
+import { type SharedStore, startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp } from "../app/app.ts";
+import { openDispatcher } from "../cluster/open-cluster.ts";
 import { gatherOptions, type OptionSources } from "../config/environment.ts";
 import { type ResolvedOptions, resolveOptions, type ServerOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
 import type { CredentialsOptions } from "../connections/index.ts";
+import { createLocalExecutor, createSharedExecutor } from "../executor/index.ts";
 import { openFlowFiles } from "../flow-files/flow-files.ts";
 import { folderPort } from "../flows/stored-flows.ts";
 import { parseToken } from "../gate/tokens.ts";
 import {
   buildHost,
   closeResources,
+  type ExecutorParts,
   type HostResources,
   openResources,
 } from "../host/build-host.ts";
 import { registerFolders } from "../hubs/stored-hubs.ts";
-import type { FlowFiles, ServerHost } from "../ports.ts";
+import type { FlowFiles, Logger, ServerHost } from "../ports.ts";
 import { createScheduler } from "../schedules/scheduler.ts";
 import { createLogger, createRedactor } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
@@ -49,6 +53,9 @@ export async function createServer(options: CreateServerOptions = {}): Promise<M
   return buildServer(resolveOptions(await gatherOptions(options)));
 }
 
+/** How long a scheduler of a cluster sleeps at most: others may change its schedules. */
+const SHARED_SLEEP_MS = 1_000;
+
 /** A server whose options are resolved already. */
 type BuiltServer = MillraceServer & {
   /** The extension whose code an error came through. */
@@ -80,14 +87,19 @@ async function serverOver(
   const log = options.log ?? createLogger((text) => redact(text));
   const metrics = createMetrics();
   const { store, clock } = resources;
+  const makeExecutor = await executorMaker(options, resources, log);
   let flowFiles: FlowFiles | undefined;
   const built = await buildHost(options, resources, {
     log,
     journal: metrics.meter(store.journal),
+    makeExecutor,
     ...(options.flows && { subflows: folderPort(store.templates, () => flowFiles) }),
   });
   const { executor } = built;
-  const scheduler = createScheduler({ store, executor, clock, log });
+  const scheduler = createScheduler({
+    ...{ store, executor, clock, log },
+    ...(options.cluster && { maxSleepMs: SHARED_SLEEP_MS }),
+  });
   if (options.flows !== undefined) {
     const { registry, limits } = { ...resources, ...options };
     flowFiles = await openFlowFiles(options.flows, { store, registry, limits, log });
@@ -132,6 +144,23 @@ async function serverOver(
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** The executor of this server alone, or of one of many. */
+async function executorMaker(
+  { cluster, limits }: ResolvedOptions,
+  { store, now }: HostResources,
+  log: Logger,
+): Promise<(parts: ExecutorParts) => Executor> {
+  const { maxLiveRuns } = limits;
+  if (cluster === undefined) {
+    return (parts) => createLocalExecutor({ ...parts, store, maxLiveRuns, now });
+  }
+  const { restate } = cluster;
+  const dispatcher = await openDispatcher(restate, { maxDrives: maxLiveRuns, log });
+  const kind = restate === undefined ? "postgres" : "restate";
+  return (parts) =>
+    createSharedExecutor({ ...parts, store: store as SharedStore, dispatcher, kind });
 }
 
 /** The key of the credential file as it is configured; it must not reach a log either. */

@@ -1,0 +1,91 @@
+/** Servers over one store in PostgreSQL. */
+
+import { createServer, type MillraceServer } from "@millrace/server";
+import { describeWith } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { sharedPostgres } from "@millrace/test-support/postgres";
+import { expect, onTestFinished, test } from "vitest";
+
+const KEY = new Uint8Array(32).fill(3);
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+const ASK =
+  'flow 1 ask\n\nnode ask: confirm {\n  prompt = "Go on?"\n}\n\nnode after: transform {\n  value = 2\n}\n\nask.approved -> after\n\noutput two = after.value\n';
+
+let schemas = 0;
+
+/** An address of a store that no other test has. */
+async function newUrl(): Promise<string> {
+  const { url } = await sharedPostgres();
+  schemas += 1;
+  return `${url}?search_path=cluster_${process.pid}_${schemas}`;
+}
+
+async function open(url: string, key = KEY): Promise<MillraceServer> {
+  const server = await createServer({
+    store: temporaryFolder(),
+    cluster: { url, key },
+    credentials: { store: "memory" },
+    log: QUIET,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function call(server: MillraceServer, method: string, path: string, body?: unknown) {
+  const answer = await server.request(path, {
+    method,
+    ...(body !== undefined && {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    }),
+  });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+describeWith("postgres")("servers on one store in PostgreSQL", () => {
+  test("start, read, answer and list the same runs", async () => {
+    const url = await newUrl();
+    const [one, other] = [await open(url), await open(url)];
+    expect((await call(one, "GET", "/api/meta")).body).toMatchObject({
+      features: { executor: "postgres" },
+    });
+    const started = await call(one, "POST", "/api/runs", { dsl: ASK });
+    expect(started.status).toBe(202);
+    const id = String(started.body["runId"]);
+    const path = `/api/runs/${id}`;
+    await expect
+      .poll(async () => (await call(other, "GET", path)).body["status"], { timeout: 10_000 })
+      .toBe("paused");
+    const answered = await call(other, "POST", `${path}/confirmations/k1`, { decision: "approve" });
+    expect(answered).toMatchObject({ status: 200, body: { status: "approved" } });
+    const lines = async (server: MillraceServer) =>
+      (
+        await server.request(`${path}/events`, { headers: { accept: "application/x-ndjson" } })
+      ).text();
+    expect(await lines(other)).toBe(await lines(one));
+    expect(await lines(one)).toContain('"outputs":{"two":2}');
+    const late = await call(one, "POST", `${path}/cancel`, {});
+    expect(late).toMatchObject({ status: 409, body: { code: "state_conflict" } });
+  });
+
+  test("a server with another key does not start, and names the key that the store has", async () => {
+    const url = await newUrl();
+    await open(url);
+    await expect(open(url, new Uint8Array(32).fill(4))).rejects.toMatchObject({
+      code: "store_wrong_key",
+      message: expect.stringMatching(/made with the key [0-9a-f]{16}/),
+    });
+  });
+});
+
+test.each([
+  [{ url: "mysql://x", key: KEY }, "needs a url that begins with postgres://"],
+  [{ url: "postgres://x/y", key: KEY.subarray(1) }, "needs a key of 32 bytes"],
+  [{ url: "postgres://x/y", key: KEY, more: 1 }, 'has url, key and restate, and no "more"'],
+])("a cluster that is none is refused by name: %#", async (cluster, says) => {
+  const wrong = createServer({ store: temporaryFolder(), cluster: cluster as never, log: QUIET });
+  await expect(wrong).rejects.toMatchObject({
+    code: "option_invalid",
+    message: expect.stringContaining(says),
+  });
+});
