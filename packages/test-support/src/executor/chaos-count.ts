@@ -1,12 +1,14 @@
 /** The reckoning after the kills: what clients and the world saw, beside what the store has. */
 import { type AnyEvent, checkLog, parseEventStrict } from "@millrace/contracts";
-import { openStore, type Store } from "@millrace/store";
+import type { Store } from "@millrace/store";
 import type { ChaosRuns, SeenRun } from "./chaos-runs.ts";
 
 /** What came of it. `faults` is empty when every promise was kept. */
 export interface ChaosReport {
   readonly kills: number;
-  /** Of them, before the server served. */
+  /** Of them, of nodes beside the servers. */
+  readonly nodeKills: number;
+  /** Of them, of a server before it served. */
   readonly earlyKills: number;
   /** Runs whose start was acknowledged to a client. */
   readonly accepted: number;
@@ -17,6 +19,8 @@ export interface ChaosReport {
   readonly lostSteps: number;
   /** Effects that came again. */
   readonly repeated: number;
+  /** Of these, effects of a step whose end a reader had seen before. */
+  readonly repeatedEnded: number;
   /** Steps that were in flight at a kill, as the logs have it: the most that may be repeated. */
   readonly inFlight: number;
   readonly questions: number;
@@ -29,7 +33,7 @@ export interface ChaosReport {
   /** Fire times with more than one run. */
   readonly firedTwice: number;
   readonly missedFires: number;
-  /** Streams that were read over more than one life of the server. */
+  /** Streams that were read over more than one life of a server. */
   readonly brokenStreams: number;
   readonly events: number;
   /** Events that a reader got twice, not at all, or otherwise than the store has them. */
@@ -39,18 +43,20 @@ export interface ChaosReport {
   readonly faults: readonly string[];
   /** From the begin of the slowest life to its address. */
   readonly slowestStartMs: number;
+  /** The longest time in which nothing came of a run that was at work. */
+  readonly longestSilenceMs: number;
   readonly ms: number;
 }
 
-type Counts = Omit<ChaosReport, "kills" | "earlyKills" | "slowestStartMs" | "ms">;
+type Counts = Omit<ChaosReport, "kills" | "nodeKills" | "earlyKills" | "slowestStartMs" | "ms">;
 
-/** Opens the store, which nobody else may have open, and counts. */
+/** Opens the store, in which nobody works any more, and counts. */
 export async function countChaos(
-  dir: string,
+  openStore: () => Promise<Store>,
   runs: ChaosRuns,
   effects: ReadonlyMap<string, number>,
 ): Promise<Counts> {
-  const store = await openStore({ dir });
+  const store = await openStore();
   try {
     const faults: string[] = [];
     const sums = { lostRuns: 0, steps: 0, lostSteps: 0, repeated: 0, inFlight: 0, violations: 0 };
@@ -75,6 +81,8 @@ export async function countChaos(
       accepted,
       ...sums,
       ...asked,
+      repeatedEnded: runs.afterSuccess,
+      longestSilenceMs: Math.round(runs.longestSilenceMs),
       fireTimes: fires.fireTimes,
       firedTwice: fires.firedTwice,
       missedFires: fires.missedFires,
@@ -195,8 +203,8 @@ async function countQuestions(store: Store, runs: ChaosRuns, faults: string[]) {
   }
   if (keys.size !== runs.questions.length) faults.push("a question came twice");
   if (answeredTwice > 0) faults.push(`${answeredTwice} questions were answered more than once`);
-  const held = runs.questions.filter(({ askedIn, answeredIn, taken }) => {
-    return taken.length > 0 && answeredIn > askedIn;
+  const held = runs.questions.filter(({ askedAfter, answeredAfter, taken }) => {
+    return taken.length > 0 && answeredAfter > askedAfter;
   });
   const questions = runs.questions.length;
   return { questions, heldQuestions: held.length, withdrawnQuestions, answeredTwice };

@@ -1,8 +1,8 @@
-/** The clients of a server that is killed: they start runs, read them to their end, answer what is asked, and keep what they saw. */
+/** The clients of servers that are killed: they start runs, read them to their end, answer what is asked, and keep what they saw. */
 import assert from "node:assert/strict";
 import { type ChaosFlow, flowText } from "./chaos-flow.ts";
 import type { EffectCounter } from "./effect-counter.ts";
-import type { KilledServer } from "./killed-server.ts";
+import type { KilledCluster } from "./killed-cluster.ts";
 
 /** One run as its client knows it. */
 export interface SeenRun {
@@ -11,12 +11,14 @@ export interface SeenRun {
   readonly steps: number;
   /** The lines of its events, in the order of their arrival. */
   readonly lines: string[];
-  /** The lives of the server that its events came from. */
+  /** The lives of servers that its events came from. */
   readonly lives: Set<number>;
   /** Events that came again, or without the one before. */
   gaps: number;
   /** Kills since it last got on; a run that waits for an answer stands as it is. */
   fruitless: number;
+  /** When the last event came. */
+  at: number;
   state: "live" | "asking" | "ended";
 }
 
@@ -24,26 +26,28 @@ export interface SeenRun {
 export interface SeenQuestion {
   readonly runId: string;
   readonly id: string;
-  /** The life that asked, and the one that was first told. */
-  readonly askedIn: number;
-  answeredIn: number;
+  /** How many kills there had been when it was read, and when it was answered. */
+  readonly askedAfter: number;
+  answeredAfter: number;
   /** The comments of the answers that were taken. */
   readonly taken: string[];
 }
 
 /** What clients need. */
 export interface ChaosClients {
-  readonly server: KilledServer;
+  readonly cluster: KilledCluster;
   readonly effects: EffectCounter;
   readonly flow: ChaosFlow;
   readonly random: () => number;
   /** Told of every event that was read. */
   readonly told: () => void;
-  /** Resolves in a later life than this one, or at once when there will be none. */
-  readonly later: (life: number) => Promise<void>;
+  /** How many kills of servers there have been. */
+  readonly kills: () => number;
+  /** Resolves after one more kill than this many, or at once when there will be none. */
+  readonly later: (kills: number) => Promise<void>;
 }
 
-/** Of the questions, those whose answer waits for another life; the others are answered at once. */
+/** Of the questions, those whose answer waits for the next kill; the others are answered at once. */
 const HELD = 0.7;
 const ENDS: ReadonlySet<unknown> = new Set(["node.succeeded", "node.failed", "node.cancelled"]);
 
@@ -52,6 +56,8 @@ export class ChaosRuns {
   readonly questions: SeenQuestion[] = [];
   /** Effects of steps whose success a reader had seen before. */
   afterSuccess = 0;
+  /** The longest time in which nothing came of a run that was at work. */
+  longestSilenceMs = 0;
   readonly #clients: ChaosClients;
   readonly #succeeded = new Set<string>();
 
@@ -61,10 +67,10 @@ export class ChaosRuns {
 
   /** Starts a run and stays with it to its end. */
   async start(n: number, asks: boolean): Promise<void> {
-    const { server, flow, effects } = this.#clients;
+    const { cluster, flow, effects } = this.#clients;
     const runId = `${asks ? "q" : "c"}${n}`;
     const dsl = flowText(flow, effects.url, { n, asks });
-    const { status, body } = await server.call("POST", "/api/runs", {
+    const { status, body } = await cluster.call("POST", "/api/runs", {
       body: { dsl, options: { runId } },
       headers: { "idempotency-key": runId },
     });
@@ -81,11 +87,12 @@ export class ChaosRuns {
       lives: new Set(),
       gaps: 0,
       fruitless: 0,
+      at: performance.now(),
       state: "live",
     };
     this.all.set(runId, run);
     const answers: Promise<void>[] = [];
-    for await (const { id, data } of this.#clients.server.frames(
+    for await (const { id, data } of this.#clients.cluster.frames(
       `/api/runs/${runId}/events`,
       run.lives,
     )) {
@@ -119,6 +126,11 @@ export class ChaosRuns {
   }
 
   #observe(run: SeenRun, { kind, node }: { readonly kind: string; readonly node: string }): void {
+    const now = performance.now();
+    if (run.state === "live") {
+      this.longestSilenceMs = Math.max(this.longestSilenceMs, now - run.at);
+    }
+    run.at = now;
     if (kind === "node.succeeded") this.#succeeded.add(`${run.runId} ${node}`);
     if (ENDS.has(kind)) run.fruitless = 0;
     if (kind === "confirm.requested") run.state = "asking";
@@ -126,18 +138,19 @@ export class ChaosRuns {
     if (kind === "summary") run.state = "ended";
   }
 
-  /** Two callers say yes at the same time, now or in another life. */
+  /** Two callers say yes at the same time, now or after the next kill. */
   async #answer(runId: string, id: string): Promise<void> {
-    const { server, random, later } = this.#clients;
-    const question: SeenQuestion = { runId, id, askedIn: server.life, answeredIn: 0, taken: [] };
+    const { cluster, random, kills, later } = this.#clients;
+    const askedAfter = kills();
+    const question: SeenQuestion = { runId, id, askedAfter, answeredAfter: 0, taken: [] };
     this.questions.push(question);
-    if (random() < HELD) await later(server.life);
-    await server.up;
-    question.answeredIn = server.life;
+    if (random() < HELD) await later(askedAfter);
+    await cluster.up();
+    question.answeredAfter = kills();
     const say = async (comment: string): Promise<void> => {
       const path = `/api/runs/${runId}/confirmations/${id}`;
       const body = { decision: "approve", comment };
-      const reply = await server.call("POST", path, { body });
+      const reply = await cluster.call("POST", path, { body });
       if (reply.status === 200) question.taken.push(comment);
       else assert.equal(reply.status, 409, `${runId} is answered: ${JSON.stringify(reply.body)}`);
     };
