@@ -1,7 +1,7 @@
 /** What people say to a run that another server drives: a row with the request, and the answer of its driver in the same row. */
 import type { CancelOptions, Json, JsonObject, RunSignal } from "@millrace/contracts";
 import type { SharedStore } from "@millrace/store";
-import { ExecutorError, runNotLocalError } from "./errors.ts";
+import { ExecutorError, refuse } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 import { signalRun } from "./signal-run.ts";
 
@@ -31,7 +31,10 @@ export async function askDriver(
     for (;;) {
       const answer = await inbox.answerOf(id);
       if (answer !== undefined) return checked(answer);
-      if (late.aborted) throw runNotLocalError(runId);
+      if (late.aborted) {
+        const text = `no server has driven the run "${runId}" to answer within ${ANSWER_MS / 1_000} s`;
+        throw refuse("executor_unavailable", text);
+      }
       await news.next();
     }
   } finally {

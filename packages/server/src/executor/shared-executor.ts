@@ -33,19 +33,14 @@ import { type SharedStore, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
 import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
-import {
-  ExecutorError,
-  refuse,
-  runExistsError,
-  runNotLocalError,
-  throwRunNotFound,
-} from "./errors.ts";
+import { ExecutorError, refuse, runExistsError, throwRunNotFound } from "./errors.ts";
 import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
 import { askDriver, cancelRun, obey, obeyUntil } from "./inbox.ts";
 import { LiveRun, writeUnstarted } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { headerOf, optionsOf, planOf } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
+import { Takeovers } from "./takeovers.ts";
 
 /** What a shared executor is made of. `engine` must write to the journal of `store`. */
 export interface SharedExecutorOptions {
@@ -98,6 +93,7 @@ class SharedExecutor implements Executor {
   /** The runs that this server drives. */
   readonly #driven = new Map<string, LiveRun>();
   readonly #followed: FollowedLogs;
+  readonly #takeovers = new Takeovers((runId, options) => this.#drive(runId, options));
   readonly #refusals = new Map<string, number>();
   #queued = { count: 0, at: Number.NEGATIVE_INFINITY };
   #serving: Promise<void> | undefined;
@@ -197,7 +193,9 @@ class SharedExecutor implements Executor {
   /** Takes calls from now on. Runs that others have left are rung by the sweep. */
   async recover(): Promise<RecoveryReport> {
     const startedAt = performance.now();
-    this.#serving ??= this.#dispatcher.serve((runId, options) => this.#drive(runId, options));
+    this.#serving ??= this.#dispatcher.serve((runId, options) =>
+      this.#takeovers.call(runId, options),
+    );
     await this.#serving;
     this.#sweep ??= setInterval(() => void this.#ringLate(), SWEEP_MS);
     this.#sweep.unref();
@@ -213,7 +211,7 @@ class SharedExecutor implements Executor {
   async #close(graceMs: number): Promise<void> {
     clearInterval(this.#sweep);
     this.#graceMs = graceMs;
-    await this.#dispatcher.close({ graceMs: 0 });
+    await Promise.all([this.#dispatcher.close({ graceMs: 0 }), this.#takeovers.close()]);
     await this.#engine.close({ leave: true, graceMs: 0 });
   }
 
@@ -243,9 +241,22 @@ class SharedExecutor implements Executor {
 
   async #ringLate(): Promise<void> {
     try {
-      for (const runId of await this.#store.bells.takeLate(LATE_MS)) this.#ring(runId);
+      for (const { runId, isOrphan } of await this.#store.bells.takeLate(LATE_MS)) {
+        this.#ring(runId);
+        if (isOrphan) void this.#takeOver(runId);
+      }
     } catch (error) {
       this.#log?.warn({ err: error }, "bells.not_read");
+    }
+  }
+
+  /** Never rejects. */
+  async #takeOver(runId: string): Promise<void> {
+    try {
+      const result = (await this.#takeovers.take(runId)) ?? "done";
+      if (result !== "done") await this.#dispatcher.ring(runId, { delayMs: result.again });
+    } catch (error) {
+      this.#log?.warn({ runId, err: error }, "run.not_taken_over");
     }
   }
 
@@ -262,7 +273,10 @@ class SharedExecutor implements Executor {
       return "done";
     }
     const live = await this.#enter(run);
-    if (live === undefined) return "done";
+    if (live === undefined) {
+      await obey(this.#store, { runId, live });
+      return "done";
+    }
     try {
       return await this.#stay(live, options);
     } finally {
@@ -324,6 +338,9 @@ class SharedExecutor implements Executor {
     const bellAt = Number.isFinite(due) ? due : null;
     this.#forget(live);
     await run?.leave();
+    // Somebody has said something while it was left: there is work, and nobody else may ring for it.
+    const left = await this.#store.runs.summary(runId);
+    if (left?.endedAt === null && left.status !== "paused") return { again: 0 };
     await this.#store.bells.set(runId, bellAt);
     return bellAt === null ? "done" : { again: Math.max(0, bellAt - this.#store.now()) };
   }
@@ -338,12 +355,14 @@ class SharedExecutor implements Executor {
       if (lastSeq === 0 && (await this.#cancelUnstarted(runId))) return undefined;
       const plan = await planOf(header, (one) => this.#plans.ofRun(one));
       const { journal } = store;
+      if (this.#driven.has(runId)) throw new Again("this server drives the run already");
       const live = new LiveRun({ header, plan, journal, lastSeq, state: run.status, onState() {} });
       this.#driven.set(runId, live);
       live.enter(await this.#engine.resume(runId, { plan, ...optionsOf(header) }));
       this.#refusals.delete(runId);
       return live;
     } catch (error) {
+      if (Again.isInstance(error)) throw error;
       const live = this.#driven.get(runId);
       if (live !== undefined) this.#forget(live);
       return await this.#refuse(runId, error);
@@ -374,10 +393,9 @@ class SharedExecutor implements Executor {
     if (cancels.length === 0) return false;
     const owner = createRunId(this.#store.now(), Math.random);
     const lease = await journal.lease(runId, owner, QUEUE_LEASE_MS);
-    if (lease === null) throw runNotLocalError(runId);
+    if (lease === null) throw new Again("another server has taken the run");
     await writeUnstarted(journal, { runId, epoch: lease.epoch }, this.#store.now());
     for (const { id } of cancels) await inbox.answer({ id, runId }, null);
-    await obey(this.#store, { runId, live: undefined });
     return true;
   }
 }

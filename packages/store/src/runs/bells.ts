@@ -6,6 +6,13 @@
 import { change } from "../sql/change.ts";
 import type { Database } from "../sql/port.ts";
 
+/** A run that is to be driven and is not. */
+export interface LateRun {
+  readonly runId: string;
+  /** Whether a server has begun to drive it, and neither left it nor is alive. */
+  readonly isOrphan: boolean;
+}
+
 /** The bells of the runs of a store that servers share. */
 export interface Bells {
   /** When a run is to be driven, epoch milliseconds; null: when somebody asks. A run with a request that has no answer keeps its bell. */
@@ -14,7 +21,7 @@ export interface Bells {
    * Runs whose bell is late by more than so many milliseconds and that no living server drives. Each is named to one caller, and again
    * when it is late once more.
    */
-  takeLate(lateMs: number): Promise<readonly string[]>;
+  takeLate(lateMs: number): Promise<readonly LateRun[]>;
   /** How many runs have not begun. */
   waiting(): Promise<number>;
 }
@@ -35,19 +42,20 @@ export function createBells(db: Database): Bells {
     async takeLate(lateMs) {
       const now = db.now();
       const rows = await db.all(
-        `SELECT id, bell_at FROM run WHERE ended_at IS NULL AND bell_at < ? AND (lease_until = 0 OR NOT ${db.dialect.isHeld}) ` +
+        `SELECT id, bell_at, holder, lease_until FROM run WHERE ended_at IS NULL AND bell_at < ? AND (lease_until = 0 OR NOT ${db.dialect.isHeld}) ` +
           "ORDER BY bell_at LIMIT ?",
         [now - lateMs, MAX_LATE],
       );
       const taken = await Promise.all(
-        rows.map(async ({ id, bell_at: bellAt }) => {
+        rows.map(async ({ id, bell_at: bellAt, holder, lease_until: leaseUntil }) => {
           const [changed] = await db.write([
             {
               sql: "UPDATE run SET bell_at = ? WHERE id = ? AND bell_at = ?",
               rows: [[now, id ?? null, bellAt ?? null]],
             },
           ]);
-          return changed === 1 ? [String(id)] : [];
+          const isOrphan = holder !== null && leaseUntil !== 0;
+          return changed === 1 ? [{ runId: String(id), isOrphan }] : [];
         }),
       );
       return taken.flat();
