@@ -6,4 +6,4 @@ export { type Mark, markOf } from "./marks.ts";
 export { toMermaid } from "./mermaid.ts";
 export type { Pins, Point } from "./pins.ts";
 export { nodeStates } from "./states.ts";
-export { pictureToSvg, toSvg } from "./svg.ts";
+export { HEAD_H, pictureToSvg, toSvg } from "./svg.ts";

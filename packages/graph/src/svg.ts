@@ -22,7 +22,8 @@ const STYLE = `
 .ai{fill:#ab7df8}.person{fill:#d29922}.control{fill:#4493f8}.network{fill:#3fb950}.machine{fill:#db6d28}}
 text{font:13px ui-sans-serif,system-ui,sans-serif}.type,.port{font-size:11px}`.trim();
 
-const HEAD_H = 44; // of a box that holds a body
+/** Height of the line of a box that holds a body, in units; a lower box is folded. */
+export const HEAD_H = 44;
 const RADIUS = 8;
 const MARK_W = 4;
 

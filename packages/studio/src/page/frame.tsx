@@ -1,12 +1,13 @@
 /** The frame around every screen: banner, navigation, the screen of the place, and what is said to a person. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { connection, isDraining, isUnauthorised, staleSince } from "./backend.ts";
 import { Age } from "./parts/age.tsx";
 import { Heading } from "./parts/heading.tsx";
-import { messageOf, Problem } from "./parts/problem.tsx";
+import { NotLoaded } from "./parts/lazily.tsx";
+import { Problem } from "./parts/problem.tsx";
 import { place, placeHref } from "./router.ts";
-import { routeOf, type Screen } from "./screens.ts";
+import { routeOf } from "./screens.ts";
 import { token } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 import { openConfirmations } from "./state/confirmations.ts";
@@ -15,6 +16,7 @@ import { loadMeta, meta, mismatch, signOut } from "./state/meta.ts";
 import { notification } from "./state/notifications.ts";
 import { nextTheme, theme } from "./state/theme.ts";
 import { useAction } from "./state/use-action.ts";
+import { useValue } from "./state/use-value.ts";
 import { useWhenBack } from "./state/use-when-back.ts";
 import "./frame.css";
 
@@ -131,33 +133,20 @@ function Navigation(): ComponentChildren {
   );
 }
 
-interface Loaded {
-  readonly key: string;
-  readonly screen?: Screen;
-  readonly error?: unknown;
-}
-
 function CurrentScreen(): ComponentChildren {
   const at = place.value;
   const route = routeOf(at);
-  const [loaded, setLoaded] = useState<Loaded>();
-  const [tries, setTries] = useState(0);
-  useEffect(() => {
-    if (route === undefined) return undefined;
-    let isWanted = true;
-    const { key } = route;
-    route.load().then(
-      (screen) => isWanted && setLoaded({ key, screen }),
-      (error: unknown) => isWanted && setLoaded({ key, error }),
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [route?.key, tries]);
-  const Current = loaded?.screen;
-  const isNow = loaded?.key === route?.key;
-  const isLost = isNow && loaded?.error !== undefined;
-  useWhenBack(isLost, () => setTries((count) => count + 1));
+  const {
+    value: loaded,
+    error,
+    reload,
+  } = useValue(
+    route?.key ?? "",
+    async () => route && { key: route.key, Current: await route.load() },
+  );
+  const shown = loaded?.key === route?.key ? loaded : undefined;
+  const isLost = shown === undefined && error !== undefined;
+  useWhenBack(isLost, reload);
   return (
     <main class="content">
       {route === undefined ? (
@@ -170,16 +159,16 @@ function CurrentScreen(): ComponentChildren {
       ) : isLost ? (
         <>
           <Heading title="Not loaded" />
-          <p role="alert">
-            A part of the page could not be loaded ({messageOf(loaded?.error)}). Reload the page.
-          </p>
+          <div role="alert">
+            <NotLoaded error={error} />
+          </div>
         </>
-      ) : isNow && Current !== undefined ? (
+      ) : shown !== undefined ? (
         route.hasAge ? (
-          <Current key={loaded?.key} place={at} />
+          <shown.Current key={shown.key} place={at} />
         ) : (
-          <Aged key={loaded?.key}>
-            <Current place={at} />
+          <Aged key={shown.key}>
+            <shown.Current place={at} />
           </Aged>
         )
       ) : (

@@ -3,7 +3,7 @@
  *   P1  Each wanted node has at most one card, and no other node has one.
  *   P2  A step makes a bounded number of cards, those on the screen first.
  */
-import { type Box, markOf } from "@millrace/graph";
+import { type Box, HEAD_H, markOf } from "@millrace/graph";
 import { type DetailsByPath, type NodeDetails, sameDetails, stateLine } from "./details.ts";
 import { type Dragged, dragBox } from "./draw.ts";
 
@@ -11,8 +11,6 @@ import { type Dragged, dragBox } from "./draw.ts";
 const PER_FRAME = 80;
 /** Cards kept for later. */
 const SPARE = 200;
-/** A body with more height than this is open. */
-const HEAD_H = 44;
 
 /** What a card shows; the same values need no change of the document. */
 interface Card {

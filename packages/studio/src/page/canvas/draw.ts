@@ -2,7 +2,7 @@
  * Draws the part of a picture that is on the screen: bodies, lines, and boxes that have no card. What is off the screen costs nothing.
  *   D1  Each line and each box of the part is drawn once.
  */
-import type { Box, Line, Point } from "@millrace/graph";
+import { type Box, HEAD_H, type Line, type Point } from "@millrace/graph";
 import { symbolOf } from "../parts/run-status.tsx";
 import { type Camera, NEAR_ZOOM, seenBy, toScreen, type View } from "./camera.ts";
 import type { DetailsByPath } from "./details.ts";
@@ -46,8 +46,6 @@ const BORDER_PX = 5;
 const SYMBOL_PX = 12;
 /** Boxes of this width and more have their id, in pixels. */
 const ID_PX = 36;
-/** Height of a line of a body with its name, in units. */
-const HEAD_H = 44;
 const RADIUS = 8;
 const TIP = 8;
 

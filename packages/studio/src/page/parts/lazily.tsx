@@ -1,6 +1,6 @@
 /** Parts of a screen that are loaded when they are first shown; what a lost server did not send is asked for again when it is back. */
 import type { ComponentChildren, ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useValue } from "../state/use-value.ts";
 import { useWhenBack } from "../state/use-when-back.ts";
 import { messageOf } from "./problem.tsx";
 
@@ -9,38 +9,24 @@ export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
 ): (props: P) => ComponentChildren {
   let known: ComponentType<P> | undefined;
+  const loadOnce = async (): Promise<ComponentType<P>> => {
+    known ??= await load();
+    return known;
+  };
   return function Lazily(props: P): ComponentChildren {
-    const [loaded, setLoaded] = useState<{
-      readonly part?: ComponentType<P>;
-      readonly error?: unknown;
-    }>(known === undefined ? NOTHING : { part: known });
-    const [tries, setTries] = useState(0);
-    useEffect(() => {
-      if (known !== undefined) return undefined;
-      let isWanted = true;
-      load().then(
-        (part) => {
-          known = part;
-          if (isWanted) setLoaded({ part });
-        },
-        (error: unknown) => isWanted && setLoaded({ error }),
-      );
-      return () => {
-        isWanted = false;
-      };
-    }, [tries]);
-    const { part: Part, error } = loaded;
-    const isLost = error !== undefined;
-    useWhenBack(isLost, () => setTries((count) => count + 1));
+    const { error, reload } = useValue("", loadOnce);
+    useWhenBack(error !== undefined, reload);
+    const Part = known;
     if (Part !== undefined) return <Part {...props} />;
-    return error === undefined ? (
-      <p class="muted">Loading…</p>
-    ) : (
-      <p class="problem">
-        A part of the page could not be loaded ({messageOf(error)}). Reload the page.
-      </p>
-    );
+    return error === undefined ? <p class="muted">Loading…</p> : <NotLoaded error={error} />;
   };
 }
 
-const NOTHING = {};
+/** Says that code of the page did not come. */
+export function NotLoaded({ error }: { readonly error: unknown }): ComponentChildren {
+  return (
+    <p class="problem">
+      A part of the page could not be loaded ({messageOf(error)}). Reload the page.
+    </p>
+  );
+}
