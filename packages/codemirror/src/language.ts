@@ -9,6 +9,7 @@ import {
 import type { EditorState } from "@codemirror/state";
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "./parser.ts";
+import { replaceLines } from "./replace-lines.ts";
 
 const indentInside = (closing: string) => delimitedIndent({ closing, align: false });
 
@@ -46,5 +47,5 @@ function foldLines({ from, to }: SyntaxNode, state: EditorState): { from: number
 
 /** The flow language for an editor: colours, brackets, folding, indentation and the toggling of comments. */
 export function flow(): LanguageSupport {
-  return new LanguageSupport(flowLanguage);
+  return new LanguageSupport(flowLanguage, replaceLines);
 }

@@ -102,6 +102,20 @@ describeWith("chromium")("an editor of flows", () => {
     await page.getByRole("option", { name: "body" }).waitFor();
   });
 
+  test("lets somebody type over several lines", async () => {
+    await fill(`¦${FLOW}`);
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("f");
+    await untilText("f");
+    await page.keyboard.press("Control+z");
+    await untilText(FLOW);
+    for (const key of ["Control+Home", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowRight"]) {
+      await page.keyboard.press(key);
+    }
+    await page.keyboard.type("#");
+    await untilText(`#${FLOW.slice(FLOW.indexOf("node get") + 1)}`);
+  });
+
   test("writes a block with places that Tab goes through", async () => {
     await fill(`${FLOW}\n¦`);
     await page.keyboard.type("inp");

@@ -12,7 +12,6 @@ import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { flow } from "@millrace/codemirror";
 import type { SentCompletion } from "../../worker/protocol.ts";
-import { replaceLines } from "./replace-lines.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 
@@ -78,7 +77,6 @@ export function mountExpression(host: HTMLElement, options: ExpressionOptions): 
       extensions: [
         history(),
         bracketMatching(),
-        replaceLines,
         EditorState.readOnly.of(options.isReadOnly),
         EditorView.contentAttributes.of({
           "aria-label": options.name,

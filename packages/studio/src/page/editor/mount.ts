@@ -27,7 +27,6 @@ import { flow, flowAnalysis } from "@millrace/codemirror";
 import type { TextEdit } from "@millrace/dsl/editor";
 import type { TextHolder } from "../state/flow-session.ts";
 import { workerSource } from "./analysis-source.ts";
-import { replaceLines } from "./replace-lines.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 
@@ -115,7 +114,6 @@ function extensionsOf({
     history(),
     drawSelection(),
     dropCursor(),
-    replaceLines,
     indentOnInput(),
     bracketMatching(),
     closeBrackets(),
