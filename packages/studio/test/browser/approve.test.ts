@@ -26,7 +26,7 @@ describeWith("chromium")("approving", () => {
     await question.waitFor({ state: "detached" });
     await nodeItem(page, "yes, log, succeeded").waitFor();
     const focused = page.locator(":focus");
-    expect(await focused.getAttribute("role")).toBe("treeitem");
+    await expect.poll(() => focused.getAttribute("role")).toBe("treeitem");
     const { confirmations } = await server.client.invoke("get_run", { runId });
     expect(confirmations).toMatchObject([{ status: "approved", comment: "looks right" }]);
   });
@@ -39,7 +39,7 @@ describeWith("chromium")("approving", () => {
     const reason = question.getByRole("textbox", { name: "reason" });
     await reason.fill("no");
     await question.getByRole("button", { name: "Approve" }).click();
-    await expect.poll(() => reason.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => reason.getAttribute("aria-invalid")).toBe("true");
     await expectRunStatus(page, "paused");
     await reason.fill("because");
     await question.getByRole("button", { name: "Approve" }).click();

@@ -97,10 +97,14 @@ describeWith("chromium")("the canvas", () => {
     const page = await open(SMALL);
     await page.mouse.click(...(await pointOf(page, "pages/check")));
     await item(page, "check, condition").waitFor();
-    expect(await item(page, "check, condition").getAttribute("aria-selected")).toBe("true");
-    expect(await item(page, "pages, map").getAttribute("aria-expanded")).toBe("true");
+    await expect
+      .poll(() => item(page, "check, condition").getAttribute("aria-selected"))
+      .toBe("true");
+    await expect.poll(() => item(page, "pages, map").getAttribute("aria-expanded")).toBe("true");
     await page.mouse.click(...(await pointOf(page, "load")));
-    expect(await item(page, "load, file.read").getAttribute("aria-selected")).toBe("true");
+    await expect
+      .poll(() => item(page, "load, file.read").getAttribute("aria-selected"))
+      .toBe("true");
     expect(await ask(page, "calls")).toEqual(["select pages/check", "select load"]);
   });
 
@@ -157,7 +161,7 @@ describeWith("chromium")("the canvas", () => {
     await ask(page, "show", 300);
     const near = () => region(page).getByText("node0", { exact: true });
     await settled(page);
-    expect(await near().count()).toBe(0);
+    await expect.poll(() => near().count()).toBe(0);
     await region(page).focus();
     for (let press = 0; press < 4; press += 1) await page.keyboard.press("+");
     await near().waitFor();
@@ -196,7 +200,7 @@ describeWith("chromium")("the canvas", () => {
     const page = await open(SMALL);
     const inside = region(page).getByText("fetch", { exact: true });
     await inside.waitFor();
-    expect(await page.getByRole("button", { name: "Fold" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Fold" }).isDisabled()).toBe(true);
     await ask(page, "select", "pages");
     await page.getByRole("button", { name: "Fold", exact: true }).click();
     await inside.waitFor({ state: "hidden" });
@@ -233,30 +237,30 @@ describeWith("chromium")("the canvas", () => {
       page.evaluate(() => document.activeElement?.firstElementChild?.textContent);
     await page.getByRole("button", { name: "Theme" }).focus();
     await page.keyboard.press("Tab");
-    expect(await focused()).toBe("load, file.read");
+    await expect.poll(() => focused()).toBe("load, file.read");
     await page.keyboard.press("ArrowDown");
-    expect(await focused()).toBe("pages, map");
+    await expect.poll(() => focused()).toBe("pages, map");
     await page.keyboard.press("ArrowRight");
     await item(page, "fetch, http.request").waitFor();
-    expect(await item(page, "fetch, http.request").getAttribute("aria-level")).toBe("2");
-    expect(await item(page, "check, condition").getAttribute("aria-posinset")).toBe("2");
-    expect(await item(page, "check, condition").getAttribute("aria-setsize")).toBe("2");
+    await expect.poll(() => item(page, "fetch, http.request").getAttribute("aria-level")).toBe("2");
+    await expect.poll(() => item(page, "check, condition").getAttribute("aria-posinset")).toBe("2");
+    await expect.poll(() => item(page, "check, condition").getAttribute("aria-setsize")).toBe("2");
     await page.keyboard.press("ArrowRight");
-    expect(await focused()).toBe("fetch, http.request");
+    await expect.poll(() => focused()).toBe("fetch, http.request");
     await page.keyboard.press("End");
-    expect(await focused()).toBe("sorry, log");
+    await expect.poll(() => focused()).toBe("sorry, log");
     await page.keyboard.press("Home");
-    expect(await focused()).toBe("load, file.read");
+    await expect.poll(() => focused()).toBe("load, file.read");
     await page.keyboard.press("Alt+ArrowDown");
-    expect(await focused()).toBe("pages, map");
+    await expect.poll(() => focused()).toBe("pages, map");
     await page.keyboard.press("Alt+ArrowUp");
-    expect(await focused()).toBe("load, file.read");
+    await expect.poll(() => focused()).toBe("load, file.read");
     await page.keyboard.type("so");
-    expect(await focused()).toBe("sorry, log");
+    await expect.poll(() => focused()).toBe("sorry, log");
     await page.getByRole("button", { name: "Zoom in" }).focus();
     await ask(page, "details", { sorry: { problems: 1 } });
     await item(page, "sorry, log, 1 problem").waitFor();
-    expect(await focused()).not.toBe("sorry, log, 1 problem"); // the focus stays where a person put it
+    await expect.poll(() => focused()).not.toBe("sorry, log, 1 problem"); // the focus stays where a person put it
     await item(page, "sorry, log, 1 problem").focus();
     await page.keyboard.press("F2");
     await page.keyboard.press("Delete");
@@ -267,7 +271,7 @@ describeWith("chromium")("the canvas", () => {
     await item(page, "fetch, http.request").waitFor({ state: "detached" });
     const calls = await ask(page, "calls");
     expect(calls).toEqual(expect.arrayContaining(["rename sorry", "delete sorry", "open sorry"]));
-    expect(await tree(page).locator("[tabindex='0']").count()).toBe(1);
+    await expect.poll(() => tree(page).locator("[tabindex='0']").count()).toBe(1);
     await page.getByRole("treeitem", { name: "pages, map", selected: true }).waitFor();
   });
 
@@ -288,7 +292,7 @@ describeWith("chromium")("the canvas", () => {
     await ask(page, "show", 5_000);
     const rows = tree(page).getByRole("treeitem");
     await rows.first().focus();
-    expect(await rows.count()).toBeLessThan(150);
+    await expect.poll(() => rows.count()).toBeLessThan(150);
     await page.keyboard.press("End");
     await item(page, /^node3/)
       .last()
@@ -296,10 +300,10 @@ describeWith("chromium")("the canvas", () => {
     const focused = () =>
       page.evaluate(() => document.activeElement?.firstElementChild?.textContent);
     const last = (await ask(page, "drawing")).nodes.at(-1);
-    expect(await focused()).toBe(`${last?.id}, ${last?.type}`);
+    await expect.poll(() => focused()).toBe(`${last?.id}, ${last?.type}`);
     await page.keyboard.type("node1234");
-    expect(await focused()).toMatch(/^node1234, /);
-    expect(await rows.count()).toBeLessThan(150);
+    await expect.poll(() => focused()).toMatch(/^node1234, /);
+    await expect.poll(() => rows.count()).toBeLessThan(150);
     const state = await item(page, /^node1234, /).getAttribute("aria-posinset");
     expect(state).toBe("1235");
   });
@@ -397,7 +401,7 @@ describeWith("chromium")("the canvas", () => {
     await ask(page, "select", "pages/check");
     await expectAccessible(page);
     const inside = region(page).locator("[aria-hidden=true]");
-    expect(await inside.locator("button, a, input, [tabindex]").count()).toBe(0);
+    await expect.poll(() => inside.locator("button, a, input, [tabindex]").count()).toBe(0);
   });
 
   async function settledOnce(page: Page): Promise<void> {

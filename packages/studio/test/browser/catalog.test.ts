@@ -35,17 +35,19 @@ describeWith("chromium")("the catalog", () => {
     const row = fields
       .getByRole("row")
       .filter({ has: page.getByRole("rowheader", { name: "method" }) });
-    expect(await row.textContent()).toMatch(/string.*"GET".*One of.*"POST"/);
+    await expect.poll(() => row.textContent()).toMatch(/string.*"GET".*One of.*"POST"/);
     await fields.getByText("string, required").first().waitFor();
     await page.getByRole("table", { name: "Output" }).getByText("status").waitFor();
     await page.getByRole("button", { name: "Copy Read JSON" }).click();
     await page.getByRole("status", { name: "Notifications" }).getByText("Copied").waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
-      /^node request: http\.request \{\n {2}url = "https:/,
-    );
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toMatch(/^node request: http\.request \{\n {2}url = "https:/);
     await expectAccessible(page);
     await page.goBack();
-    expect(await page.getByRole("searchbox", { name: "Search" }).inputValue()).toBe("http");
+    await expect
+      .poll(() => page.getByRole("searchbox", { name: "Search" }).inputValue())
+      .toBe("http");
   });
 
   test("says that nothing is found, and that a type does not exist", async () => {

@@ -36,7 +36,7 @@ describeWith("chromium")("a comparison of runs", () => {
     await rowOf(page, "each[0]/twice").getByText("changed").waitFor();
     await rowOf(page, "each[1]/twice").getByText("only in A").waitFor();
     await rowOf(page, "mail").getByText("only in A").waitFor();
-    expect(await rowOf(page, "fixed").getByText("succeeded").count()).toBe(2);
+    await expect.poll(() => rowOf(page, "fixed").getByText("succeeded").count()).toBe(2);
     const inputs = page.getByRole("region", { name: "Inputs" });
     await inputs.getByRole("heading", { name: "items changed" }).waitFor();
     await page.getByLabel("Input items").getByText("5", { exact: true }).waitFor();
@@ -81,12 +81,12 @@ describeWith("chromium")("a comparison of runs", () => {
     await page.getByRole("button", { name: "Show greeting" }).click();
     const output = page.getByLabel("Output of greeting");
     await output.getByText("<img src=x onerror=alert(1)>").first().waitFor();
-    expect(await output.textContent()).not.toContain("\u202e");
+    await expect.poll(() => output.textContent()).not.toContain("\u202e");
     await page.goto(`${server.url}/studio#/compare?a=${a}&b=${a}`);
     await page.getByText("0 of 1 differ").waitFor();
     await page.getByRole("button", { name: "Show greeting" }).click();
     await page.getByRole("table").getByText("<img src=x onerror=alert(1)>").waitFor();
-    expect(await page.getByRole("table").textContent()).not.toContain("\u202e");
+    await expect.poll(() => page.getByRole("table").textContent()).not.toContain("\u202e");
   });
 
   test("is made anew when a run ends", async () => {

@@ -55,15 +55,15 @@ describeWith("chromium")("the connections", () => {
     const form = page.getByRole("form", { name: "Connect tracker" });
     await form.getByLabel("Client ID").fill("client");
     const secret = form.getByLabel("Client secret");
-    expect(await secret.getAttribute("type")).toBe("password");
+    await expect.poll(() => secret.getAttribute("type")).toBe("password");
     await secret.fill(SECRET);
     await expectAccessible(page);
     await form.getByRole("button", { name: "Continue" }).click();
     const link = form.getByRole("link", { name: "Open consent page" });
     await link.waitFor();
-    expect(await status(page).textContent()).toBe("waiting");
-    expect(await link.getAttribute("rel")).toContain("noopener");
-    expect(await link.getAttribute("target")).toBe("_blank");
+    await expect.poll(() => status(page).textContent()).toBe("waiting");
+    await expect.poll(() => link.getAttribute("rel")).toContain("noopener");
+    await expect.poll(() => link.getAttribute("target")).toBe("_blank");
     await expectAccessible(page);
 
     const tab = await openConsent(page);
@@ -124,7 +124,7 @@ describeWith("chromium")("the connections", () => {
     await rowOf(page, "Clock").getByText("needs no credential").waitFor();
     await page.getByRole("button", { name: "Connect mailer" }).click();
     const field = page.getByRole("form", { name: "Connect mailer" }).getByLabel("API key");
-    expect(await field.getAttribute("type")).toBe("password");
+    await expect.poll(() => field.getAttribute("type")).toBe("password");
     await field.fill(KEY);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Continue" }).click();

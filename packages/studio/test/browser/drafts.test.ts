@@ -26,7 +26,7 @@ describeWith("chromium")("what is typed", () => {
     await untilText(page, GREETING);
     await page.reload();
     await treeitem(page, "say, log").waitFor();
-    expect(await page.getByText(/^Draft of/).count()).toBe(0);
+    await expect.poll(() => page.getByText(/^Draft of/).count()).toBe(0);
   });
 
   test("is not kept where it looks as if it held a credential, which the page says", async () => {

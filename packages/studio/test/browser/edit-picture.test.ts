@@ -90,7 +90,7 @@ describeWith("chromium")("a change in the picture", () => {
     await message.fill("words.value +");
     await message.press("Enter");
     await inspector.getByText("expected a value, found line end").waitFor();
-    await expect.poll(() => message.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => message.getAttribute("aria-invalid")).toBe("true");
     expect(await textOf(page)).toBe(changed);
     await message.press("Escape");
     await inspector.getByText(/more fields?$/).click();

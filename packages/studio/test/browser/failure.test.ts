@@ -33,7 +33,7 @@ describeWith("chromium")("a failed run", () => {
     await alert.getByText(/^Next: /).waitFor();
     const item = nodeItem(page, "stop, fail, failed");
     await item.waitFor();
-    await expect.poll(() => item.getAttribute("aria-selected"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => item.getAttribute("aria-selected")).toBe("true");
     await page.getByRole("tab", { name: "Log", selected: true }).waitFor();
     await openTab(page, "Node details", "Output");
     await page.getByRole("tabpanel", { name: "Output" }).getByText("Nothing is in order").waitFor();
@@ -58,9 +58,7 @@ describeWith("chromium")("a failed run", () => {
     await page.getByRole("button", { name: "Show in text" }).click();
     await page.waitForURL("**/studio#/flows/fails?v=1&node=stop");
     const text = page.getByRole("textbox", { name: "Flow text" });
-    await expect
-      .poll(() => text.evaluate((element) => element.matches(":focus")), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => text.evaluate((element) => element.matches(":focus"))).toBe(true);
 
     // Saved from there, the place is that of the newest version.
     await page.keyboard.type("# mended first\n");
@@ -77,8 +75,8 @@ describeWith("chromium")("a failed run", () => {
     const page = await studio.open(server.url, { place: `#/runs/${runId}?node=pages[1]/stop` });
     const item = nodeItem(page, "stop, fail, failed");
     await item.waitFor();
-    await expect.poll(() => item.getAttribute("aria-level"), { timeout: 10_000 }).toBe("3");
-    await expect.poll(() => item.getAttribute("aria-selected"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => item.getAttribute("aria-level")).toBe("3");
+    await expect.poll(() => item.getAttribute("aria-selected")).toBe("true");
     await nodeItem(page, "[0], item, skipped").waitFor();
     await nodeItem(page, "[1], item, failed").waitFor();
   });

@@ -12,20 +12,24 @@ describeWith("chromium")("the first look", () => {
     const page = await studio.open(server.url);
     await page.getByRole("heading", { name: "No flows yet" }).waitFor();
     const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
-    expect(await links.allTextContents()).toEqual([
-      "Flows",
-      "Runs",
-      "Inbox",
-      "Triggers",
-      "Connections",
-      "Models",
-      "Catalog",
-      "Hubs",
-      "Settings",
-    ]);
+    await expect
+      .poll(() => links.allTextContents())
+      .toEqual([
+        "Flows",
+        "Runs",
+        "Inbox",
+        "Triggers",
+        "Connections",
+        "Models",
+        "Catalog",
+        "Hubs",
+        "Settings",
+      ]);
     await page.getByRole("button", { name: "New flow" }).waitFor();
     await page.getByRole("button", { name: "Import flow" }).waitFor();
-    expect(await page.getByRole("status", { name: "Connection" }).textContent()).toBe("Connected");
+    await expect
+      .poll(() => page.getByRole("status", { name: "Connection" }).textContent())
+      .toBe("Connected");
   });
 
   test("says that a place does not exist, and leads home", async () => {

@@ -18,7 +18,9 @@ describeWith("chromium")("the screen of a flow", () => {
     expect(new URL(page.url()).hash).toContain("node=say");
     await page.keyboard.press("Enter");
     const inspector = page.getByRole("complementary", { name: "Inspector" });
-    expect(await inspector.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => inspector.evaluate((element) => element === document.activeElement))
+      .toBe(true);
     await treeitem(page, "say, log").focus();
     await page.keyboard.press("F2");
     const rename = page.getByRole("dialog", { name: "Rename node" });
@@ -82,7 +84,7 @@ describeWith("chromium")("the screen of a flow", () => {
     await add.click();
     const dialog = page.getByRole("dialog", { name: "Add node" });
     await dialog.getByLabel("Search").fill("delay");
-    expect(await dialog.getByLabel("Type").inputValue()).toBe("delay");
+    await expect.poll(() => dialog.getByLabel("Type").inputValue()).toBe("delay");
     await expectAccessible(page);
     await page.keyboard.press("Enter");
     await treeitem(page, "delay, delay").waitFor();
@@ -110,17 +112,17 @@ describeWith("chromium")("the screen of a flow", () => {
     const border = page.getByRole("separator", { name: "Width of the canvas" });
     await border.focus();
     await page.keyboard.press("End");
-    await expect.poll(() => border.getAttribute("aria-valuenow"), { timeout: 10_000 }).toBe("55");
+    await expect.poll(() => border.getAttribute("aria-valuenow")).toBe("55");
     await page.keyboard.press("ArrowLeft");
-    await expect.poll(() => border.getAttribute("aria-valuenow"), { timeout: 10_000 }).toBe("53");
+    await expect.poll(() => border.getAttribute("aria-valuenow")).toBe("53");
     await page.getByRole("button", { name: "More" }).click();
     await expectAccessible(page);
     await page.getByRole("menuitemcheckbox", { name: "Show Inspector" }).click();
     const inspector = page.getByRole("complementary", { name: "Inspector" });
-    expect(await inspector.isVisible()).toBe(false);
+    await expect.poll(() => inspector.isVisible()).toBe(false);
     await page.reload();
     await textbox(page).waitFor();
-    await expect.poll(() => border.getAttribute("aria-valuenow"), { timeout: 10_000 }).toBe("53");
-    expect(await inspector.isVisible()).toBe(false);
+    await expect.poll(() => border.getAttribute("aria-valuenow")).toBe("53");
+    await expect.poll(() => inspector.isVisible()).toBe(false);
   });
 });

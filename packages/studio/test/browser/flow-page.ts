@@ -1,5 +1,6 @@
 /** What tests of the screen of a flow do again and again. */
 import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** A flow with an input, a reference, an edge and comments. */
 export const GREETING = `# Greets somebody.
@@ -53,13 +54,7 @@ export async function textOf(page: Page): Promise<string> {
 
 /** Waits until the text is this one. */
 export async function untilText(page: Page, expected: string): Promise<void> {
-  let text = "";
-  for (let tries = 0; tries < 40; tries += 1) {
-    text = await textOf(page);
-    if (text === expected) return;
-    await page.waitForTimeout(100);
-  }
-  throw new Error(`the text stayed another one:\n${text}`);
+  await expect.poll(() => textOf(page), { interval: 100 }).toBe(expected);
 }
 
 /** A node in the tree. */

@@ -55,8 +55,8 @@ describeWith("chromium")("the screen of a flow", () => {
       ["Run", "run"],
     ] as const) {
       const button = toolbar.getByRole("button", { name });
-      expect(await button.isDisabled()).toBe(true);
-      expect(await button.getAttribute("title")).toBe(`needs the role ${role}`);
+      await expect.poll(() => button.isDisabled()).toBe(true);
+      await expect.poll(() => button.getAttribute("title")).toBe(`needs the role ${role}`);
     }
   });
 
@@ -70,7 +70,7 @@ describeWith("chromium")("the screen of a flow", () => {
     await needs.getByRole("link", { name: "Services" }).waitFor();
     await needs.getByText(/Node save changes something outside of the run/).waitFor();
     const activate = inspector.getByRole("button", { name: "Activate nightly" });
-    expect(await activate.getAttribute("title")).toBe("save the flow first");
+    await expect.poll(() => activate.getAttribute("title")).toBe("save the flow first");
 
     await fillText(page, NEEDY.replace(/connection [^}]*}\n\n/, ""));
     await page.getByText("No problems.").waitFor();
@@ -99,7 +99,7 @@ describeWith("chromium")("the screen of a flow", () => {
     await inspector.getByText(shown).waitFor();
     await page.getByRole("tree", { name: "Nodes" }).getByRole("treeitem").click();
     await inspector.getByRole("heading", { name: shown }).waitFor();
-    expect(await page.locator("img[src], script:not([src])").count()).toBe(0);
+    await expect.poll(() => page.locator("img[src], script:not([src])").count()).toBe(0);
   });
 
   test("deletes a flow after it was asked", async () => {

@@ -75,7 +75,7 @@ describeWith("chromium")("hostile content on the page of a run", () => {
     await data.getByText(`"${HTML}"`).waitFor();
     await data.getByText("\\u202e").waitFor();
     await data.getByRole("button", { name: "admin" }).waitFor();
-    expect(await data.getByRole("link").count()).toBe(0);
+    await expect.poll(() => data.getByRole("link").count()).toBe(0);
 
     const long = outputs.getByRole("group", { name: "long" });
     await long.getByRole("button", { name: "Load full value" }).click();
@@ -93,7 +93,7 @@ describeWith("chromium")("hostile content on the page of a run", () => {
     await details.getByRole("tab", { name: "Log" }).click();
     const log = page.getByRole("log", { name: "Log" });
     await log.getByText(HTML).waitFor();
-    expect(await log.textContent()).toContain(`${HTML} ${LINK} red  \\u202etxt.exe`);
+    await expect.poll(() => log.textContent()).toContain(`${HTML} ${LINK} red  \\u202etxt.exe`);
     await details.getByRole("tab", { name: "Input" }).click();
     await page.getByRole("group", { name: "message" }).getByText("\\u001b").first().waitFor();
 
@@ -145,7 +145,9 @@ node a: transform {
       .click();
     const dialog = page.getByRole("dialog", { name: "Run flow" });
     await dialog.getByText("\\u202e").first().waitFor();
-    expect(await dialog.getByRole("textbox", { name: "x", exact: true }).inputValue()).toBe(HTML);
+    await expect
+      .poll(() => dialog.getByRole("textbox", { name: "x", exact: true }).inputValue())
+      .toBe(HTML);
     expect(await markup(page)).toBe(0);
     await expectAccessible(page);
   });

@@ -48,8 +48,12 @@ describeWith("chromium")("the hubs", () => {
     await page.getByRole("button", { name: "Sync local" }).click();
     const items = page.getByRole("table", { name: "Items of local" });
     await items.getByText("The hello").waitFor();
-    expect(await page.getByRole("button", { name: "Install pack" }).isDisabled()).toBe(true);
-    expect(await page.getByRole("button", { name: "Remove local" }).isDisabled()).toBe(true);
+    await expect
+      .poll(() => page.getByRole("button", { name: "Install pack" }).isDisabled())
+      .toBe(true);
+    await expect
+      .poll(() => page.getByRole("button", { name: "Remove local" }).isDisabled())
+      .toBe(true);
     await expectAccessible(page);
     await page.getByRole("button", { name: "Install hello" }).click();
     const dialog = page.getByRole("dialog", { name: "Install The hello" });

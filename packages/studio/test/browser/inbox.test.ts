@@ -51,7 +51,7 @@ describeWith("chromium")("the inbox", () => {
     await item.getByRole("button", { name: "Reject" }).click();
     await item.waitFor({ state: "detached" });
     await questions(page).filter({ hasText: second }).waitFor();
-    expect(await questions(page).count()).toBe(1);
+    await expect.poll(() => questions(page).count()).toBe(1);
 
     const events = [];
     for await (const event of server.client.runEvents(first)) events.push(event);
@@ -76,7 +76,7 @@ describeWith("chromium")("the inbox", () => {
     await reason.fill("no");
     await page.getByRole("button", { name: "Approve" }).click();
     await page.getByRole("list", { name: "Wrong values" }).waitFor();
-    await expect.poll(() => reason.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => reason.getAttribute("aria-invalid")).toBe("true");
     expect(await statusOf(server.client, runId)).toBe("requested");
     await expectAccessible(page);
     await reason.fill("because");
@@ -131,7 +131,7 @@ describeWith("chromium")("the inbox", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     const approve = page.getByRole("button", { name: "Approve" });
     await approve.waitFor();
-    expect(await approve.isDisabled()).toBe(true);
-    expect(await approve.getAttribute("title")).toBe("needs the role run");
+    await expect.poll(() => approve.isDisabled()).toBe(true);
+    await expect.poll(() => approve.getAttribute("title")).toBe("needs the role run");
   });
 });

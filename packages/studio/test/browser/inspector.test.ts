@@ -72,7 +72,7 @@ describeWith("chromium")("the inspector of a run", () => {
     const count = await attempts.getByRole("listitem").count();
     await first.click();
     expect(page.url()).toMatch(/attempt=1$/);
-    await expect.poll(() => first.getAttribute("aria-pressed"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => first.getAttribute("aria-pressed")).toBe("true");
     expect(count).toBe(2);
     await expectAccessible(page);
     await page.reload();

@@ -42,7 +42,7 @@ async function chooseTab(page: Page, list: string, name: string): Promise<void> 
   for (let press = 0; press < count && !(await isChosen()); press += 1) {
     await page.keyboard.press("ArrowRight");
   }
-  await expect.poll(isChosen, { timeout: 10_000 }).toBe(true);
+  await expect.poll(isChosen).toBe(true);
 }
 
 describeWith("chromium")("runs by the keyboard alone", () => {
@@ -97,7 +97,7 @@ describeWith("chromium")("runs by the keyboard alone", () => {
     await page.keyboard.type("failed");
     await page.waitForURL("**/*#/runs?status=failed");
     const rows = page.getByRole("table", { name: "Runs" }).getByRole("row");
-    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
     await enterOn(page, page.getByRole("main").getByRole("link", { name: failed }));
     await chooseTab(page, "Run views", "Timeline");
     await page.getByRole("row", { name: /^stop, attempt 1, / }).waitFor();
@@ -106,9 +106,7 @@ describeWith("chromium")("runs by the keyboard alone", () => {
     await page.keyboard.press("Home");
     await nodeItem(page, "stop, fail, pending").waitFor();
     await page.keyboard.press("ArrowRight");
-    await expect
-      .poll(() => slider.getAttribute("aria-valuetext"), { timeout: 10_000 })
-      .toMatch(/^event 2 of /);
+    await expect.poll(() => slider.getAttribute("aria-valuetext")).toMatch(/^event 2 of /);
     await page.keyboard.press("End");
     await nodeItem(page, "stop, fail, failed").waitFor();
 

@@ -33,7 +33,9 @@ describeWith("chromium")("a value beside the log", () => {
         .getByText(/9,?000/)
         .first()
         .waitFor();
-      expect(await place.getByRole("button", { name: "Load full value" }).count()).toBe(0);
+      await expect
+        .poll(() => place.getByRole("button", { name: "Load full value" }).count())
+        .toBe(0);
     }
     await expectAccessible(page);
   });

@@ -31,7 +31,7 @@ describeWith("chromium")("live tokens", () => {
     model.write(" a time");
     await output.getByText("Once upon a time").waitFor();
     await nodeItem(page, "tell, ai, running").waitFor();
-    expect(await output.textContent()).not.toBe(before);
+    await expect.poll(() => output.textContent()).not.toBe(before);
     await expectAccessible(page);
 
     model.finish();

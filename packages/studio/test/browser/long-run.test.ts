@@ -43,9 +43,7 @@ describeWith("chromium")("a long run", () => {
     await expectRunStatus(page, "succeeded");
     await nodeItem(page, "last, transform, succeeded").waitFor();
     const table = page.getByRole("table", { name: "Events" });
-    await expect
-      .poll(() => table.getAttribute("aria-rowcount"), { timeout: 10_000 })
-      .toBe(`${lastSeq + 1}`);
+    await expect.poll(() => table.getAttribute("aria-rowcount")).toBe(`${lastSeq + 1}`);
     await table.getByRole("button", { name: "1", exact: true }).press("End");
     await table.getByRole("button", { name: `${lastSeq}`, exact: true }).waitFor();
 

@@ -73,7 +73,7 @@ describeWith("chromium")("the models", () => {
     await bar.waitFor();
     const value = () => bar.evaluate((element) => (element as HTMLProgressElement).value);
     const risesAbove = (share: number) =>
-      expect.poll(value, { timeout: 20_000 }).toBeGreaterThanOrEqual(BYTES.length * share);
+      expect.poll(value).toBeGreaterThanOrEqual(BYTES.length * share);
     await files.send(0, 0.25);
     await risesAbove(0.2);
     await expectAccessible(page);
@@ -118,14 +118,14 @@ describeWith("chromium")("the models", () => {
     const stage = async () =>
       (await server.client.invoke("list_model_jobs", {})).find(({ kind }) => kind === "install")
         ?.stage;
-    await expect.poll(stage, { timeout: 20_000 }).toBe("error");
+    await expect.poll(stage).toBe("error");
     await page.goto(`${server.url}/studio#/models`);
     await page.getByRole("alert").getByText("does not have the digest that was given").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Dismiss" }).click();
     await page.reload();
     await page.getByRole("heading", { name: "No models" }).waitFor();
-    expect(await page.getByText("does not have the digest").count()).toBe(0);
+    await expect.poll(() => page.getByText("does not have the digest").count()).toBe(0);
 
     await install("slow", SHA256);
     const bar = page.getByRole("progressbar", { name: "Installing slow" });

@@ -23,7 +23,7 @@ describeWith("chromium")("a new flow", () => {
     await treeitem(page, "words, transform").waitFor();
     await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).click();
     const dialog = page.getByRole("dialog", { name: "Save flow" });
-    expect(await dialog.getByLabel("Slug").inputValue()).toBe("greeting");
+    await expect.poll(() => dialog.getByLabel("Slug").inputValue()).toBe("greeting");
     await dialog.getByLabel("Tags").fill("demo, words");
     await dialog.getByRole("button", { name: "Save", exact: true }).click();
     await page

@@ -23,9 +23,7 @@ describeWith("chromium")("a reload in the middle of a run", () => {
     await running.waitFor();
     expect(page.url()).toBe(`${server.url}/studio${place}`);
     await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
-    await expect
-      .poll(() => running.getAttribute("aria-selected"), { timeout: 10_000 })
-      .toBe("true");
+    await expect.poll(() => running.getAttribute("aria-selected")).toBe("true");
 
     gate.open();
     await expectRunStatus(page, "succeeded");
@@ -34,9 +32,7 @@ describeWith("chromium")("a reload in the middle of a run", () => {
     for await (const event of server.client.runEvents(runId)) foldEvents(view, event);
     expect(view.seq).toBeGreaterThanOrEqual(50);
     const table = page.getByRole("table", { name: "Events" });
-    await expect
-      .poll(() => table.getAttribute("aria-rowcount"), { timeout: 10_000 })
-      .toBe(`${view.seq + 1}`);
+    await expect.poll(() => table.getAttribute("aria-rowcount")).toBe(`${view.seq + 1}`);
     expect(await readSeqs(page)).toEqual(Array.from({ length: view.seq }, (_, at) => at + 1));
 
     await nodeItem(page, "more, map, succeeded").press("ArrowRight");
@@ -62,7 +58,7 @@ describeWith("chromium")("a reload in the middle of a run", () => {
     await expect.poll(() => table.getAttribute("aria-rowcount")).toBe(`${progress + 1}`);
     await table.getByRole("cell", { name: "items", exact: true }).first().waitFor();
     const first = table.getByRole("row").nth(1).getByRole("button");
-    await expect.poll(() => first.getAttribute("aria-expanded"), { timeout: 10_000 }).toBe("false");
+    await expect.poll(() => first.getAttribute("aria-expanded")).toBe("false");
     await first.click();
     await table.getByText('"node.progress"').waitFor();
     const downloading = page.waitForEvent("download");

@@ -51,7 +51,7 @@ describeWith("chromium")("rerunning from a node", () => {
     const factor = dialog.getByRole("spinbutton", { name: "factor" });
     const field =
       (await factor.count()) > 0 ? factor : dialog.getByRole("textbox", { name: "factor" });
-    expect(await field.inputValue()).toBe("5");
+    await expect.poll(() => field.inputValue()).toBe("5");
     await expectAccessible(page);
     await field.fill("7");
     await dialog.getByRole("button", { name: "Start run" }).click();
@@ -85,7 +85,7 @@ describeWith("chromium")("rerunning from a node", () => {
     await page.getByRole("button", { name: "Rerun from here" }).click();
     const dialog = page.getByRole("dialog", { name: "Rerun first" });
     await dialog.getByRole("listitem").getByText("keep").waitFor();
-    expect(await dialog.getByRole("listitem").count()).toBe(1);
+    await expect.poll(() => dialog.getByRole("listitem").count()).toBe(1);
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });

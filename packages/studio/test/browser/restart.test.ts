@@ -45,7 +45,7 @@ describeWith("chromium")("a server that dies and comes back", () => {
     await page.getByRole("status", { name: "Connection" }).getByText("Reconnecting…").waitFor();
     await server.restart();
     await page.getByRole("status", { name: "Connection" }).getByText("Connected").waitFor();
-    expect(await comment.inputValue()).toBe("typed before");
+    await expect.poll(() => comment.inputValue()).toBe("typed before");
     await page.getByRole("button", { name: "Approve" }).click();
     await expectRunStatus(page, "succeeded");
   });
@@ -62,11 +62,11 @@ describeWith("chromium")("a server that dies and comes back", () => {
     await page.reload();
     await page.getByRole("link", { name: "hello", exact: true }).click();
     const run = page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Run" });
-    await expect.poll(() => run.isEnabled(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => run.isEnabled()).toBe(true);
     server.drain();
     const dialog = page.getByRole("dialog", { name: "Run flow" });
     const readiness = async () => (await fetch(`${server.url}/api/ready`)).json();
-    await expect.poll(readiness, { timeout: 10_000 }).toEqual({ status: "draining" });
+    await expect.poll(readiness).toEqual({ status: "draining" });
     await run.click();
     await dialog.getByRole("button", { name: "Start run" }).click();
     await page.getByText("The server is shutting down: nothing new is started").waitFor();
@@ -109,7 +109,7 @@ describeWith("chromium")("a server that dies and comes back", () => {
     const connection = page.getByRole("status", { name: "Connection" });
     const warning = page.getByRole("status", { name: "Server" });
     await page.getByRole("heading", { name: "No local models here" }).waitFor();
-    expect(await warning.textContent()).toBe("");
+    await expect.poll(() => warning.textContent()).toBe("");
     await changeMeta(page, ({ caller, draining, ...meta }) => ({
       ...meta,
       version: "1.3.9",
@@ -126,8 +126,8 @@ describeWith("chromium")("a server that dies and comes back", () => {
     await navigation.getByRole("link", { name: "Flows" }).click();
     const create = page.getByRole("button", { name: "Import flow" });
     await create.waitFor();
-    expect(await create.isDisabled()).toBe(true);
-    expect(await create.getAttribute("title")).toContain("older than this page");
+    await expect.poll(() => create.isDisabled()).toBe(true);
+    await expect.poll(() => create.getAttribute("title")).toContain("older than this page");
     await navigation.getByRole("link", { name: "Runs" }).click();
     await page.getByRole("row").filter({ hasText: runId }).waitFor();
 

@@ -160,7 +160,7 @@ async function pressKeys(page: Page): Promise<void> {
   await page.keyboard.press("Control+Enter");
   await page.keyboard.press("Control+/");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-  expect(await page.getByRole("dialog").count()).toBe(1);
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(1);
 }
 
 /** Answers one of the two questions. */
@@ -170,9 +170,9 @@ async function answer(page: Page): Promise<void> {
     .getByRole("list", { name: "Open confirmations" })
     .getByRole("listitem")
     .filter({ has: page.getByRole("button", { name: "Approve" }) });
-  await expect.poll(() => questions.count(), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => questions.count()).toBe(2);
   await questions.filter({ hasText: "Go on?" }).getByRole("button", { name: "Approve" }).click();
-  await expect.poll(() => questions.count(), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => questions.count()).toBe(1);
 }
 
 async function expectControl(where: Locator, name: string, role: Role, needs: Role): Promise<void> {

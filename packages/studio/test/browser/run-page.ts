@@ -53,6 +53,6 @@ export async function readSeqs(page: Page): Promise<readonly number[]> {
     await page.keyboard.press("PageDown");
     await page.waitForTimeout(50);
   }
-  expect(await table.getByRole("row").first().getAttribute("aria-rowindex")).toBe("1");
+  await expect.poll(() => table.getByRole("row").first().getAttribute("aria-rowindex")).toBe("1");
   return [...seqs].sort((a, b) => a - b);
 }

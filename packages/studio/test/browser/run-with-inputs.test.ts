@@ -53,11 +53,11 @@ describeWith("chromium")("a run with inputs", () => {
     const field = (name: string) => dialog.getByRole("textbox", { name, exact: true });
     await dialog.getByText("How many boxes").waitFor();
     await dialog.getByText('Default: "small"').waitFor();
-    expect(await field("size").inputValue()).toBe("small");
+    await expect.poll(() => field("size").inputValue()).toBe("small");
 
     await field("count").fill("0");
     await dialog.getByRole("button", { name: "Start run" }).click();
-    expect(await field("count").getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => field("count").getAttribute("aria-invalid")).toBe("true");
     await dialog
       .getByRole("list", { name: "Wrong values" })
       .getByText("must be at least 1")
@@ -84,6 +84,6 @@ describeWith("chromium")("a run with inputs", () => {
 
     await page.goBack();
     await run.click();
-    expect(await field("count").inputValue()).toBe("3");
+    await expect.poll(() => field("count").inputValue()).toBe("3");
   });
 });

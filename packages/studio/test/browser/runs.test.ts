@@ -23,7 +23,7 @@ describeWith("chromium")("the history of runs", () => {
     await using server = await startServer();
     const page = await studio.open(server.url, { place: "#/runs" });
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
-    expect(await page.getByRole("main").getByRole("listitem").count()).toBe(3);
+    await expect.poll(() => page.getByRole("main").getByRole("listitem").count()).toBe(3);
     await expectAccessible(page);
 
     const runId = await runOf(server, HELLO, { customer: "acme" });
@@ -38,12 +38,10 @@ describeWith("chromium")("the history of runs", () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const region = page.getByRole("region", { name: "Runs, scrollable" });
     await expect
-      .poll(() => region.evaluate((each) => each.scrollWidth > each.clientWidth), {
-        timeout: 10_000,
-      })
+      .poll(() => region.evaluate((each) => each.scrollWidth > each.clientWidth))
       .toBe(true);
     const widest = () => page.evaluate(() => document.documentElement.scrollWidth);
-    await expect.poll(widest, { timeout: 10_000 }).toBe(390);
+    await expect.poll(widest).toBe(390);
   });
 
   test("keeps its filters in the place, and says when none fits", async () => {
@@ -60,7 +58,7 @@ describeWith("chromium")("the history of runs", () => {
     expect(page.url()).toMatch(/#\/runs\?status=failed$/);
     await page.reload();
     await table.getByRole("link", { name: bad }).waitFor();
-    expect(await table.getByRole("row").count()).toBe(2);
+    await expect.poll(() => table.getByRole("row").count()).toBe(2);
 
     const tag = page.getByRole("searchbox", { name: "Tag" });
     await tag.fill("customer=acme");
@@ -82,7 +80,7 @@ describeWith("chromium")("the history of runs", () => {
     const page = await studio.open(server.url, { place: "#/runs" });
     const rows = page.getByRole("table", { name: "Runs" }).getByRole("row");
     await rows.nth(50).waitFor();
-    expect(await rows.count()).toBe(51);
+    await expect.poll(() => rows.count()).toBe(51);
     await page.getByRole("button", { name: "Load more" }).click();
     await rows.nth(52).waitFor();
     await page.getByRole("button", { name: "Load more" }).waitFor({ state: "detached" });
@@ -108,10 +106,10 @@ describeWith("chromium")("the history of runs", () => {
     const compare = page.getByRole("button", { name: "Compare" });
     const select = (at: number) => page.getByRole("checkbox", { name: `Select ${runs[at]}` });
     await select(2).check();
-    expect(await compare.isDisabled()).toBe(true);
+    await expect.poll(() => compare.isDisabled()).toBe(true);
     await select(0).check();
     await select(1).check();
-    expect(await compare.isDisabled()).toBe(true);
+    await expect.poll(() => compare.isDisabled()).toBe(true);
     await select(1).uncheck();
     await compare.click();
     await page.waitForURL(`**/studio#/compare?a=${runs[0]}&b=${runs[2]}`);

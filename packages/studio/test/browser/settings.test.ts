@@ -20,16 +20,18 @@ describeWith("chromium")("settings", () => {
     });
     const field = page.getByRole("textbox", { name: "concurrency", exact: true });
     const save = page.getByRole("button", { name: "Save settings" });
-    expect(await field.inputValue()).toBe("16");
-    expect(await save.isDisabled()).toBe(true);
+    await expect.poll(() => field.inputValue()).toBe("16");
+    await expect.poll(() => save.isDisabled()).toBe(true);
 
     await field.fill("many");
     await save.click();
-    await expect.poll(() => field.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
     const problem = page.getByRole("list", { name: "Wrong values" });
     await problem.getByText("must be integer, found string").waitFor();
     await problem.getByRole("link", { name: "run concurrency" }).click();
-    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => field.evaluate((element) => element === document.activeElement))
+      .toBe(true);
     await expectAccessible(page);
     expect(sent).toEqual([]);
 
@@ -40,10 +42,10 @@ describeWith("chromium")("settings", () => {
     expect(sent).toMatchObject([
       { args: { patch: { run: { concurrency: 4, onFailure: "finish" } } } },
     ]);
-    expect(await problem.count()).toBe(0);
+    await expect.poll(() => problem.count()).toBe(0);
     await page.reload();
     await field.waitFor();
-    expect(await field.inputValue()).toBe("4");
+    await expect.poll(() => field.inputValue()).toBe("4");
     expect((await server.client.invoke("get_settings", {})).run.onFailure).toBe("finish");
   });
 
@@ -57,10 +59,10 @@ describeWith("chromium")("settings", () => {
     await field.fill(`{ "${"x".repeat(65)}": "m" }`);
     await page.getByRole("button", { name: "Save settings" }).click();
     await page.getByRole("alert").getByText("does not fit").waitFor();
-    await expect.poll(() => field.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe("true");
+    await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
     await page.getByRole("button", { name: "Discard changes" }).click();
-    expect(await field.inputValue()).toBe("{}");
-    await expect.poll(() => field.getAttribute("aria-invalid"), { timeout: 10_000 }).toBe(null);
+    await expect.poll(() => field.inputValue()).toBe("{}");
+    await expect.poll(() => field.getAttribute("aria-invalid")).toBe(null);
   });
 
   test("that were changed elsewhere meanwhile are not overwritten unasked", async () => {
@@ -87,7 +89,7 @@ describeWith("chromium")("settings", () => {
     await expect
       .poll(() => page.getByRole("textbox", { name: "concurrency", exact: true }).inputValue())
       .toBe("5");
-    expect(await days.inputValue()).toBe("3");
+    await expect.poll(() => days.inputValue()).toBe("3");
     await save.click();
     await page.getByRole("status", { name: "Notifications" }).getByText("Settings saved").waitFor();
     const { run, retention } = await server.client.invoke("get_settings", {});
@@ -98,7 +100,7 @@ describeWith("chromium")("settings", () => {
     await save.click();
     await page.getByRole("button", { name: "Take theirs" }).click();
     await expect.poll(() => days.inputValue()).toBe("3");
-    expect(await save.isDisabled()).toBe(true);
+    await expect.poll(() => save.isDisabled()).toBe(true);
   });
 
   test("can be read and not changed by a token that may only read", async () => {
@@ -114,7 +116,7 @@ describeWith("chromium")("settings", () => {
     const field = page.getByRole("textbox", { name: "concurrency", exact: true });
     await field.fill("3");
     const save = page.getByRole("button", { name: "Save settings" });
-    expect(await save.isDisabled()).toBe(true);
-    expect(await save.getAttribute("title")).toBe("needs the role admin");
+    await expect.poll(() => save.isDisabled()).toBe(true);
+    await expect.poll(() => save.getAttribute("title")).toBe("needs the role admin");
   });
 });

@@ -15,7 +15,7 @@ describeWith("chromium")("sign-in", () => {
     const page = await studio.open(server.url, { expected: UNAUTHORISED });
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     const field = page.getByLabel("Access token");
-    expect(await field.getAttribute("type")).toBe("password");
+    await expect.poll(() => field.getAttribute("type")).toBe("password");
     await field.fill("wrong-token-that-is-long-enough");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("alert").getByText("This token is not accepted").waitFor();

@@ -68,7 +68,7 @@ describeWith("chromium")("two pages of one flow", () => {
     const dialog = page.getByRole("dialog", { name: "Versions of greeting" });
     const rows = dialog.getByRole("list", { name: "Versions" }).getByRole("listitem");
     await rows.first().waitFor();
-    expect(await rows.count()).toBe(2);
+    await expect.poll(() => rows.count()).toBe(2);
     await dialog.getByRole("button", { name: "Compare version 1" }).click();
     await dialog.getByRole("textbox", { name: "Changes since version 1" }).waitFor();
     await expectAccessible(page);
@@ -76,7 +76,7 @@ describeWith("chromium")("two pages of one flow", () => {
     await page.getByText("Version 1 is read-only.").waitFor();
     expect(await textOf(page)).toBe(GREETING);
     const toolbar = page.getByRole("toolbar", { name: "Flow" });
-    expect(await toolbar.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await expect.poll(() => toolbar.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
     await textbox(page).pressSequentially("x");
     expect(await textOf(page)).toBe(GREETING);
     await page.getByRole("button", { name: "Restore version 1" }).click();

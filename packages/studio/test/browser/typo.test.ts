@@ -17,15 +17,19 @@ describeWith("chromium")("a typo", () => {
     const toolbar = page.getByRole("toolbar", { name: "Flow" });
     const run = toolbar.getByRole("button", { name: "Run" });
     await treeitem(page, "say, log").waitFor();
-    expect(await run.isEnabled()).toBe(true);
+    await expect.poll(() => run.isEnabled()).toBe(true);
     await fillText(page, TYPO);
 
     const problem = page.getByRole("list", { name: "Problems" }).getByRole("listitem");
     await problem.waitFor();
-    expect(await problem.textContent()).toMatch(/FLOW3001.*14:11.*unknown node type lgo/);
+    await expect
+      .poll(() => problem.textContent())
+      .toMatch(/FLOW3001.*14:11.*unknown node type lgo/);
     await treeitem(page, "say, lgo, 1 problem").waitFor();
-    expect(await run.isDisabled()).toBe(true);
-    expect(await run.getAttribute("title")).toMatch(/1 problem has to be mended.*FLOW3001/);
+    await expect.poll(() => run.isDisabled()).toBe(true);
+    await expect
+      .poll(() => run.getAttribute("title"))
+      .toMatch(/1 problem has to be mended.*FLOW3001/);
 
     await toolbar.getByRole("button", { name: "Save" }).click();
     await page
@@ -43,7 +47,7 @@ describeWith("chromium")("a typo", () => {
     await problem.getByRole("button", { name: /^Fix: .*log/ }).click();
     await treeitem(page, "say, log").waitFor();
     await untilText(page, GREETING);
-    expect(await run.isEnabled()).toBe(true);
+    await expect.poll(() => run.isEnabled()).toBe(true);
     // The focus is on what was mended, not on nothing.
     await page.keyboard.press("Control+z");
     await untilText(page, TYPO);

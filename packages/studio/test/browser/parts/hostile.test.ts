@@ -62,7 +62,7 @@ describeWith("chromium")("hostile content", () => {
     const { page } = open;
     await showValue(page, { [CONTROLS]: CONTROLS });
     const row = view(page).getByRole("listitem").last();
-    expect(await row.textContent()).toBe(`${ESCAPED} "${ESCAPED}"`);
+    await expect.poll(() => row.textContent()).toBe(`${ESCAPED} "${ESCAPED}"`);
     await expectAccessible(page);
   });
 
@@ -88,12 +88,12 @@ describeWith("chromium")("hostile content", () => {
     await view(page).getByText("20,000 of 1,000,000 characters").waitFor();
     await view(page).getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByRole("status", { name: "Notifications" }).getByText("Copied").waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(long);
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(long);
 
     const rows = Array.from({ length: 10_000 }, (_, id) => ({ id }));
     await showValue(page, rows);
     await view(page).getByText("100 of 10,000").waitFor();
-    expect(await view(page).getByRole("button", { name: "id" }).count()).toBe(100);
+    await expect.poll(() => view(page).getByRole("button", { name: "id" }).count()).toBe(100);
     await view(page).getByRole("button", { name: "Show more" }).click();
     await view(page).getByText("200 of 10,000").waitFor();
     await expectAccessible(page);
@@ -103,22 +103,22 @@ describeWith("chromium")("hostile content", () => {
     const { page } = open;
     await showValue(page, { body: { "two words": [{ id: 1 }] } }, "fetch");
     const part = (name: string): Locator => view(page).getByRole("button", { name, exact: true });
-    expect(await part("[0]").count()).toBe(0);
+    await expect.poll(() => part("[0]").count()).toBe(0);
     await part("two words").click();
     await part("[0]").click();
     await part("id").click();
     await view(page).getByRole("button", { name: "Copy path" }).click();
     await page.getByRole("status", { name: "Notifications" }).getByText("Copied").waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-      'fetch.body."two words"[0].id',
-    );
+    await expect
+      .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+      .toBe('fetch.body."two words"[0].id');
     const saved = page.waitForEvent("download");
     await view(page).getByRole("button", { name: "Download" }).click();
     expect((await saved).suggestedFilename()).toBe("Value-body-two-words-0-id.json");
     await page.keyboard.press("Tab");
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowDown");
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("body");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("body");
   });
 
   test("in a value that is kept elsewhere is read when somebody asks for it", async () => {
@@ -163,7 +163,7 @@ describeWith("chromium")("hostile content", () => {
     const log = page.getByRole("log", { name: "Log" });
     await log.getByText(HTML).waitFor();
     expect(await elements(page)).toBe(0);
-    expect(await log.getByRole("link").count()).toBe(0);
+    await expect.poll(() => log.getByRole("link").count()).toBe(0);
     const shown = await log.textContent();
     expect(shown).toContain("warn stderr red plain!");
     expect(shown).toContain("link \\u009b31m\\u202e");
@@ -186,7 +186,7 @@ describeWith("chromium")("hostile content", () => {
     const distance = (): Promise<number> =>
       log.evaluate((at) => at.scrollHeight - at.scrollTop - at.clientHeight);
     expect(await distance()).toBeLessThan(2);
-    expect(await log.getByText("line 99", { exact: true }).count()).toBe(0);
+    await expect.poll(() => log.getByText("line 99", { exact: true }).count()).toBe(0);
     await log.evaluate((element) => element.scrollTo(0, 0));
     await page.getByRole("button", { name: "Jump to end" }).click();
     await expect.poll(distance).toBeLessThan(2);
@@ -202,10 +202,12 @@ describeWith("chromium")("hostile content", () => {
       [HTML, CONTROLS] as const,
     );
     const log = page.getByRole("log", { name: "Model output" });
-    expect(await log.textContent()).toBe(`# ${HTML}\n\n[x](javascript:alert(1)) ${ESCAPED}`);
+    await expect
+      .poll(() => log.textContent())
+      .toBe(`# ${HTML}\n\n[x](javascript:alert(1)) ${ESCAPED}`);
     expect(await elements(page)).toBe(0);
     const reasoning = page.getByText(HTML, { exact: true });
-    expect(await reasoning.isVisible()).toBe(false);
+    await expect.poll(() => reasoning.isVisible()).toBe(false);
     await page.getByText("Reasoning", { exact: true }).click();
     await reasoning.waitFor();
     await expectAccessible(page);

@@ -40,19 +40,23 @@ describeWith("chromium")("the dialog of a run", () => {
     await show(page, INPUTS);
     const dialog = page.getByRole("dialog", { name: "Run flow" });
     const count = field(page, "count");
-    expect(await count.evaluate((element) => element === document.activeElement)).toBe(true);
-    expect(await count.inputValue()).toBe("7");
+    await expect
+      .poll(() => count.evaluate((element) => element === document.activeElement))
+      .toBe(true);
+    await expect.poll(() => count.inputValue()).toBe("7");
     await dialog.getByText("How many Default: 7").waitFor();
     await field(page, "count").fill("2");
     await dialog.getByRole("button", { name: "Start run" }).click();
     const wrong = dialog.getByRole("list", { name: "Wrong values" });
-    expect(await wrong.getByRole("listitem").allTextContents()).toEqual([
-      "count must be at least 3",
-      "name is required",
-      "token is required",
-      "any is required",
-    ]);
-    expect(await field(page, "count").getAttribute("aria-invalid")).toBe("true");
+    await expect
+      .poll(() => wrong.getByRole("listitem").allTextContents())
+      .toEqual([
+        "count must be at least 3",
+        "name is required",
+        "token is required",
+        "any is required",
+      ]);
+    await expect.poll(() => field(page, "count").getAttribute("aria-invalid")).toBe("true");
     await expectAccessible(page);
     expect(await started(page)).toEqual([]);
 
@@ -74,15 +78,15 @@ describeWith("chromium")("the dialog of a run", () => {
     await field(page, "any").fill("1");
     await page.getByRole("button", { name: "Start run" }).click();
     await show(page, INPUTS, { draftKey: "orders" });
-    expect(await field(page, "name").inputValue()).toBe("Ada");
-    expect(await page.getByLabel("token", { exact: true }).inputValue()).toBe("");
+    await expect.poll(() => field(page, "name").inputValue()).toBe("Ada");
+    await expect.poll(() => page.getByLabel("token", { exact: true }).inputValue()).toBe("");
     const kept = await page.evaluate(() =>
       JSON.stringify([{ ...sessionStorage }, { ...localStorage }]),
     );
     expect(kept).toContain("Ada");
     expect(kept).not.toContain("hunter2");
     await show(page, INPUTS, { draftKey: "other" });
-    expect(await field(page, "name").inputValue()).toBe("");
+    await expect.poll(() => field(page, "name").inputValue()).toBe("");
   });
 
   test("shows at its field what the server refuses, until the field is changed", async () => {
@@ -93,14 +97,16 @@ describeWith("chromium")("the dialog of a run", () => {
     await field(page, "name").fill("Ada");
     await page.getByRole("button", { name: "Start run" }).click();
     await page.getByRole("alert").getByText("The inputs do not fit the flow").waitFor();
-    expect(await field(page, "name").inputValue()).toBe("Ada");
-    expect(await field(page, "name").getAttribute("aria-invalid")).toBe("true");
+    await expect.poll(() => field(page, "name").inputValue()).toBe("Ada");
+    await expect.poll(() => field(page, "name").getAttribute("aria-invalid")).toBe("true");
     const list = page.getByRole("list", { name: "Wrong values" });
-    expect(await list.getByRole("listitem").allTextContents()).toEqual(["name the name is taken"]);
+    await expect
+      .poll(() => list.getByRole("listitem").allTextContents())
+      .toEqual(["name the name is taken"]);
     await expectAccessible(page);
     await field(page, "name").fill("Bea");
-    expect(await field(page, "name").getAttribute("aria-invalid")).toBe(null);
-    expect(await page.getByRole("alert").textContent()).toBe("");
+    await expect.poll(() => field(page, "name").getAttribute("aria-invalid")).toBe(null);
+    await expect.poll(() => page.getByRole("alert").textContent()).toBe("");
   });
 
   test("stays open when a text is marked beyond its edge", async () => {
@@ -112,7 +118,7 @@ describeWith("chromium")("the dialog of a run", () => {
     await page.mouse.down();
     await page.mouse.move(5, 5);
     await page.mouse.up();
-    expect(await page.getByRole("dialog").count()).toBe(1);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(1);
     await page.mouse.click(5, 5);
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
