@@ -15,7 +15,7 @@ describeWith("chromium")("the screen of a flow", () => {
     const page = await studio.open(server.url, { place: "#/flows/greeting" });
     await treeitem(page, "words, transform").focus();
     await page.keyboard.press("ArrowDown");
-    expect(new URL(page.url()).hash).toContain("node=say");
+    await expect.poll(() => new URL(page.url()).hash).toContain("node=say");
     await page.keyboard.press("Enter");
     const inspector = page.getByRole("complementary", { name: "Inspector" });
     await expect

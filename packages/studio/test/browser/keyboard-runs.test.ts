@@ -39,8 +39,11 @@ async function chooseTab(page: Page, list: string, name: string): Promise<void> 
   await tabTo(page, tabs);
   const count = await tabs.getByRole("tab").count();
   const isChosen = async () => (await tab.getAttribute("aria-selected")) === "true";
+  const chosen = () => tabs.getByRole("tab", { selected: true }).textContent();
   for (let press = 0; press < count && !(await isChosen()); press += 1) {
+    const before = await chosen();
     await page.keyboard.press("ArrowRight");
+    await expect.poll(chosen).not.toBe(before);
   }
   await expect.poll(isChosen).toBe(true);
 }

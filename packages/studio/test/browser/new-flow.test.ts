@@ -30,7 +30,7 @@ describeWith("chromium")("a new flow", () => {
       .getByRole("status", { name: "Notifications" })
       .getByText("Saved version 1")
       .waitFor();
-    expect(new URL(page.url()).hash).toBe("#/flows/greeting");
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/flows/greeting");
     expect((await server.client.invoke("get_template", { slug: "greeting" })).tags).toEqual([
       "demo",
       "words",

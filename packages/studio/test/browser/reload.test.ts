@@ -21,7 +21,7 @@ describeWith("chromium")("a reload in the middle of a run", () => {
     await running.waitFor();
     await page.reload();
     await running.waitFor();
-    expect(page.url()).toBe(`${server.url}/studio${place}`);
+    await expect.poll(() => page.url()).toBe(`${server.url}/studio${place}`);
     await page.getByRole("tab", { name: "Timeline", selected: true }).waitFor();
     await expect.poll(() => running.getAttribute("aria-selected")).toBe("true");
 

@@ -55,7 +55,7 @@ describeWith("chromium")("the history of runs", () => {
     await page.getByRole("combobox", { name: "Status" }).selectOption("failed");
     await table.getByRole("link", { name: good }).waitFor({ state: "detached" });
     await table.getByRole("link", { name: bad }).waitFor();
-    expect(page.url()).toMatch(/#\/runs\?status=failed$/);
+    await expect.poll(() => page.url()).toMatch(/#\/runs\?status=failed$/);
     await page.reload();
     await table.getByRole("link", { name: bad }).waitFor();
     await expect.poll(() => table.getByRole("row").count()).toBe(2);
@@ -64,12 +64,12 @@ describeWith("chromium")("the history of runs", () => {
     await tag.fill("customer=acme");
     await tag.press("Enter");
     await page.getByText("No run matches these filters").waitFor();
-    expect(page.url()).toContain("tag.customer=acme");
+    await expect.poll(() => page.url()).toContain("tag.customer=acme");
     await page.getByRole("combobox", { name: "Status" }).selectOption("any");
     await table.getByRole("link", { name: good }).waitFor();
     await page.getByRole("button", { name: "Remove the filter customer=acme" }).click();
     await table.getByRole("link", { name: bad }).waitFor();
-    expect(page.url()).toMatch(/#\/runs$/);
+    await expect.poll(() => page.url()).toMatch(/#\/runs$/);
   });
 
   test("shows 50 runs, and more on demand", async () => {

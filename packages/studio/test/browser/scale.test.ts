@@ -55,7 +55,7 @@ describeWith("chromium")("a flow of 1,000 nodes", () => {
     await found.waitFor();
     await expect.poll(() => found.getAttribute("aria-posinset")).toBe("778");
     await expect.poll(() => found.getAttribute("aria-setsize")).toBe(`${NODES}`);
-    expect(new URL(page.url()).hash).toBe("#/flows/big?node=n777");
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/flows/big?node=n777");
 
     await page.keyboard.press("F2");
     const rename = page.getByRole("dialog", { name: "Rename node" });
@@ -73,7 +73,7 @@ describeWith("chromium")("a flow of 1,000 nodes", () => {
     await page.keyboard.press("Control+Enter");
     const status = page.getByRole("status", { name: "Run status" });
     await status.getByText("succeeded").waitFor();
-    expect(new URL(page.url()).hash).toMatch(/^#\/runs\/run_/);
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/runs\/run_/);
     await tabTo(page, tree(page));
     await page.keyboard.type("middle");
     await page

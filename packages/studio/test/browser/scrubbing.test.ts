@@ -26,7 +26,9 @@ describeWith("chromium")("scrubbing", () => {
     const page = await studio.open(server.url, { place: `#/runs/${runId}?tab=timeline` });
     const table = page.getByRole("table", { name: "Timeline" });
     for (const id of NODES) {
-      await table.getByRole("row", { name: new RegExp(`^${id}, attempt 1, \\d+ ms$`) }).waitFor();
+      await table
+        .getByRole("row", { name: new RegExp(`^${id}, attempt 1, \\d+(?: ms|\\.\\d s)$`) })
+        .waitFor();
     }
     const states = ["succeeded", "succeeded", "succeeded"];
     await expectStates(page, states);
