@@ -11,7 +11,7 @@ import { tinyGguf } from "@millrace/test-support/gguf";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Runners } from "../../src/runner/runners.ts";
 
-import { ENGINE, fileOf, handClock, isRunning, kept, model, until } from "./support.ts";
+import { ENGINE, fileOf, handClock, isRunning, kept, model } from "./support.ts";
 
 // Loading the engine takes a second; where every processor has ten programs to run, a minute.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -346,7 +346,7 @@ describeUnless(await noLocalEngine())("the wire", () => {
     }
   });
 
-  test("a runner whose parent is killed is gone in less than three seconds", async () => {
+  test("a runner whose parent is killed ends by itself", async () => {
     const script = fileURLToPath(new URL("parent.js", import.meta.url));
     const runner = fileURLToPath(new URL("../../src/runner/runner.js", import.meta.url));
     const parent = spawn(process.execPath, [script, runner, paths.chain, ENGINE], {
@@ -356,8 +356,6 @@ describeUnless(await noLocalEngine())("the wire", () => {
     const pid = Number(line);
     expect(isRunning(pid)).toBe(true);
     parent.kill("SIGKILL");
-    const killedAt = performance.now();
-    await until(() => !isRunning(pid));
-    expect(performance.now() - killedAt).toBeLessThan(3_000);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });
