@@ -91,7 +91,7 @@ test("--open gives the browser the address of the page, without the token", asyn
   const server = start(["serve", "--port", "0", "--open"], { env });
   await server.until("requests need a token");
   const [, page = ""] = /^page: (\S+)$/m.exec(server.told()) ?? [];
-  await expect.poll(opened, { timeout: 20_000 }).toBe(`${page}\n`);
+  await expect.poll(opened, { timeout: 30_000 }).toBe(`${page}\n`);
   const open = start(["serve", "--host", "0.0.0.0", "--port", "0", "--open"], { env });
   await open.until("warning: no browser is opened: other machines can reach this address\n");
 });

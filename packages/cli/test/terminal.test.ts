@@ -7,7 +7,7 @@ import { testWith } from "@millrace/test-support";
 import { expect, onTestFinished, vi } from "vitest";
 import { BIN, scratch } from "./cli.ts";
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000; // a limit for what never comes
 const LOOK_MS = 50;
 const CONFIRM = `flow 1 ask
 

@@ -477,11 +477,11 @@ describe("aborting", () => {
     const { ensure, store, forms } = setUp(stored("a0", EXPIRED), answer.promise);
     const controller = new AbortController();
     const ended = errorOf(ensure({ signal: controller.signal }));
-    await vi.waitFor(() => expect(forms).toHaveLength(1), 20_000);
+    await vi.waitFor(() => expect(forms).toHaveLength(1), 30_000);
     controller.abort("enough");
     expect(await ended).toBe("enough");
     answer.resolve(Response.json(renewed));
-    await vi.waitFor(async () => expect(await store.get(ACCOUNT)).toContain('"a1"'), 20_000);
+    await vi.waitFor(async () => expect(await store.get(ACCOUNT)).toContain('"a1"'), 30_000);
     expect((await ensure())?.access_token).toBe("a1");
     expect(forms).toHaveLength(1);
   });
@@ -491,7 +491,7 @@ describe("aborting", () => {
     const { ensure, forms } = setUp(stored("a0", EXPIRED), answer.promise);
     const controller = new AbortController();
     const ended = errorOf(ensure({ signal: controller.signal }));
-    await vi.waitFor(() => expect(forms).toHaveLength(1), 20_000);
+    await vi.waitFor(() => expect(forms).toHaveLength(1), 30_000);
     controller.abort("enough");
     await ended;
     const other = ensure();
@@ -525,7 +525,7 @@ describe("aborting", () => {
     };
     const controller = new AbortController();
     const ended = errorOf(ensure({ lock, signal: controller.signal }));
-    await vi.waitFor(() => expect(seen).toBeDefined(), 20_000);
+    await vi.waitFor(() => expect(seen).toBeDefined(), 30_000);
     controller.abort("enough");
     expect(await ended).toBe("enough");
     expect(seen?.aborted).toBe(true);
@@ -652,7 +652,7 @@ describe("a write that fails", () => {
     };
     const controller = new AbortController();
     const leaving = errorOf(ensure({ signal: controller.signal }));
-    await vi.waitFor(() => expect(written).toEqual(["a1"]), 20_000);
+    await vi.waitFor(() => expect(written).toEqual(["a1"]), 30_000);
     controller.abort("enough");
     expect(await leaving).toBe("enough");
     const next = ensure({ rejected: "a1" });

@@ -268,7 +268,7 @@ describe("aborting", () => {
       const controller = new AbortController();
       const reason = new Error("enough");
       const asked = ask({ signal: controller.signal });
-      await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000);
+      await vi.waitFor(() => expect(requests).toHaveLength(1), 30_000);
       controller.abort(reason);
       await expect(asked).rejects.toBe(reason);
     },

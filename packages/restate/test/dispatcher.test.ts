@@ -11,7 +11,7 @@ import { freePort } from "./support/ports.ts";
 const KEY = "publickeyv1_HPuSSkkhvzTPq5Xs56YN3mdbsBRWEPouuPRtdFfba9DA";
 const NOWHERE = "http://127.0.0.1:9"; // nothing listens on the port of "discard"
 const GIVEN = { ingress: [NOWHERE], admin: [NOWHERE], listen: "127.0.0.1:9080" };
-const PATIENCE = { timeout: 10_000, interval: 10 };
+const PATIENCE = { timeout: 30_000, interval: 10 };
 
 const wrong: [what: string, options: object, message: string][] = [
   ["a misspelt name", { ingres: [] }, 'unknown option "ingres"; did you mean "ingress"?'],

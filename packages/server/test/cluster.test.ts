@@ -54,7 +54,7 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
     const id = String(started.body["runId"]);
     const path = `/api/runs/${id}`;
     await expect
-      .poll(async () => (await call(other, "GET", path)).body["status"], { timeout: 10_000 })
+      .poll(async () => (await call(other, "GET", path)).body["status"], { timeout: 30_000 })
       .toBe("paused");
     const answered = await call(other, "POST", `${path}/confirmations/k1`, { decision: "approve" });
     expect(answered).toMatchObject({ status: 200, body: { status: "approved" } });

@@ -87,7 +87,7 @@ describeWith("postgres")("a database that goes away", () => {
     const append = database.write(appendOps(1, { epoch: database.epoch, after: 0, texts: ["a"] }), {
       quiet: true,
     });
-    await vi.waitFor(() => expect(database.condition).toBe<Condition>("store_unavailable"), 10_000);
+    await vi.waitFor(() => expect(database.condition).toBe<Condition>("store_unavailable"), 30_000);
     const away = { code: "store_unavailable", retryable: true };
     await expect(database.get("SELECT 1 AS one")).rejects.toMatchObject(away);
     await expect(database.write(runOps(2, database.epoch))).rejects.toMatchObject(away);

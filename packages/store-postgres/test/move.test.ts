@@ -137,7 +137,7 @@ describeWith("postgres")("moving a store", () => {
     await fill(store);
     const engine = createEngine({ host: createNodeHost(), journal: store.journal });
     const run = engine.run(await planOf(QUESTION), {}, { runId: "asks" });
-    await vi.waitFor(() => expect(run.confirmations()).toHaveLength(1), 10_000);
+    await vi.waitFor(() => expect(run.confirmations()).toHaveLength(1), 30_000);
     await engine.close({ leave: true });
     await run.result.catch(() => {});
     await store.close();
@@ -200,7 +200,7 @@ describeWith("postgres")("moving a store", () => {
     onTestFinished(() => engine.close());
     const plan = await planOf(QUESTION);
     const run = await engine.resume("asks", { plan });
-    await expect.poll(() => run.confirmations().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => run.confirmations().length, { timeout: 30_000 }).toBe(1);
     expect(await run.confirm("k1", { decision: "approve" })).toEqual({ ok: true });
     expect(await run.result).toMatchObject({
       status: "succeeded",
@@ -225,9 +225,9 @@ describeWith("postgres")("moving a store", () => {
     }
     child.kill("SIGKILL");
     expect(seen).toContain("run");
-    await expect.poll(() => child.signalCode ?? child.exitCode, { timeout: 10_000 }).not.toBe(null);
+    await expect.poll(() => child.signalCode ?? child.exitCode, { timeout: 30_000 }).not.toBe(null);
     await expect(openPostgresStore(target)).rejects.toMatchObject({ code: "store_unavailable" });
-    await expect.poll(() => again(target), { timeout: 10_000 }).toMatchObject({ isEqual: true });
+    await expect.poll(() => again(target), { timeout: 30_000 }).toMatchObject({ isEqual: true });
     expect(await move(target)).toMatchObject({ isEqual: true, copied: 0 });
   });
 
@@ -243,7 +243,7 @@ describeWith("postgres")("moving a store", () => {
     const cut = move({ ...target, url: wire.url });
     await expect(cut).rejects.toMatchObject({ code: "store_unavailable" });
     expect(wire.cuts).toBe(1);
-    await expect.poll(() => again(target), { timeout: 10_000 }).toMatchObject({ isEqual: true });
+    await expect.poll(() => again(target), { timeout: 30_000 }).toMatchObject({ isEqual: true });
   });
 
   test("begins anew when the source was written to in between", async () => {

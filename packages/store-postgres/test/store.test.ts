@@ -65,9 +65,9 @@ describeWith("postgres")("a store in PostgreSQL", () => {
       await driver.journal.append("r11", at, log.slice(at, at + 3), { epoch, sync: true });
       expect(await linesOf(reader.journal, "r11")).toHaveLength(Math.min(at + 3, log.length));
     }
-    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe("summary"), 10_000);
+    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe("summary"), 30_000);
     expect(textsOf(told)).toEqual(textsOf(log));
-    await vi.waitFor(() => expect(kinds).toContain("summary"), 10_000);
+    await vi.waitFor(() => expect(kinds).toContain("summary"), 30_000);
     const entries = await reader.feed.read(0);
     expect(entries.map(({ line }) => Buffer.from(line).toString())).toEqual(
       textsOf(log.filter(({ kind }) => /^(?:run\.|confirm\.|summary$)/.test(kind))),
@@ -89,7 +89,7 @@ describeWith("postgres")("a store in PostgreSQL", () => {
     for (let at = 9; at < log.length; at += 3) {
       await other.journal.append("r11", at, log.slice(at, at + 3), rest);
     }
-    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe("summary"), 20_000);
+    await vi.waitFor(() => expect(told.at(-1)?.kind).toBe("summary"), 30_000);
     expect(textsOf(told)).toEqual(textsOf(log));
   });
 

@@ -24,8 +24,8 @@ interface Call {
 }
 
 /** Long enough for a loaded machine; what is waited for ends a wait. */
-const PATIENCE = { timeout: 20_000, interval: 10 };
-const TEST_MS = { timeout: 40_000 };
+const PATIENCE = { timeout: 60_000, interval: 10 };
+const TEST_MS = { timeout: 180_000 };
 /** By how much the clock of a dispatcher may differ from that of the test, within a second. */
 const CLOCK_MS = 20;
 

@@ -34,7 +34,7 @@ export interface RestateCluster {
   stop(): Promise<void>;
 }
 
-const HEALTH_MS = 30_000;
+const HEALTH_MS = 120_000;
 const ASK_AGAIN_MS = 50;
 
 /** Starts a cluster and waits until each node says that it is healthy. The caller stops it. */

@@ -143,7 +143,7 @@ test("a server that ends neither with its input nor on SIGTERM is killed, with w
   const text = `process.on("SIGTERM", () => {}); setInterval(() => {}, 1000); ${child} ${server(ANSWER)}`;
   source = sourceOf({ s: { ...program(text), args: ["-e", text, mark] } });
   expect(await source.call("s", { tool: "t", args: {} }, contextOf())).toBe("fine");
-  await vi.waitUntil(() => processesWith(mark).length === 2, { timeout: 20_000 });
+  await vi.waitUntil(() => processesWith(mark).length === 2, { timeout: 30_000 });
   await source.endRun("r1");
   expect(processesWith(mark)).toEqual([]);
 });
@@ -154,7 +154,7 @@ test("a run that ends while a server is starting leaves nothing behind", async (
   source = sourceOf({ s: { ...program(text), args: ["-e", text, mark] } });
   const listing = source.list("s", contextOf());
   const refused = expect(listing).rejects.toThrow();
-  await vi.waitUntil(() => processesWith(mark).length === 1, { timeout: 20_000 });
+  await vi.waitUntil(() => processesWith(mark).length === 1, { timeout: 30_000 });
   await source.endRun("r1");
   await refused;
   expect(processesWith(mark)).toEqual([]);

@@ -322,7 +322,7 @@ describe("a consent that the server receives", () => {
     vi.advanceTimersByTime(1);
     expect(await call("get_connect_status", { connectId })).toEqual({ state: "expired" });
     vi.useRealTimers();
-    await vi.waitFor(() => expectFree(redirectUri), 20_000);
+    await vi.waitFor(() => expectFree(redirectUri), 30_000);
   });
 
   test("waits beside fifteen others at most", async () => {

@@ -180,7 +180,7 @@ async function expectControl(where: Locator, name: string, role: Role, needs: Ro
   const control = where.getByRole("button", named).or(where.getByRole("menuitem", named)).first();
   const isAllowed = rankOf(role) >= rankOf(needs);
   await expect
-    .poll(() => control.isEnabled(), { message: `${name} for ${role}`, timeout: 10_000 })
+    .poll(() => control.isEnabled(), { message: `${name} for ${role}`, timeout: 30_000 })
     .toBe(isAllowed);
   const title = await control.getAttribute("title");
   if (isAllowed) expect(title ?? "", name).not.toContain("needs the role");
