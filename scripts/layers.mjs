@@ -58,6 +58,8 @@ export const layers = {
       "studio",
       "providers",
       "local-models",
+      "store-postgres",
+      "restate",
       "server",
     ],
     // What the packages that are bundled into it leave outside.

@@ -1,4 +1,5 @@
 export { createApp, type DrainReport, type MillraceApp } from "./app/app.ts";
+export type { ClusterOption, RestateOption } from "./cluster/option.ts";
 export type { OptionSources } from "./config/environment.ts";
 export type { ServerLimits } from "./config/limits.ts";
 export type {
@@ -14,11 +15,13 @@ export { ConfigError, type ConfigErrorCode, ProblemError, type ProblemOptions } 
 export {
   createLocalDispatcher,
   createLocalExecutor,
+  createSharedExecutor,
   ExecutorError,
   type ExecutorErrorCode,
   type LocalDispatcherOptions,
   type LocalExecutor,
   type LocalExecutorOptions,
+  type SharedExecutorOptions,
 } from "./executor/index.ts";
 export type { FlowsOption } from "./flow-files/option.ts";
 export type { CallerIdentity } from "./gate/tokens.ts";

@@ -52,6 +52,7 @@ const EXTENSION: JsonSchema = {
   ],
 };
 
+const ADDRESSES: { readonly items: JsonSchema } = { items: { type: "string" } };
 const STORES = ["os", "file", "memory"];
 const MAX_PORT = 65_535;
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
@@ -113,8 +114,37 @@ const ROWS: readonly (readonly [
     "port that serve listens on; 0 for any free one",
     { max: MAX_PORT },
   ],
+  [
+    "serve.executor",
+    "text",
+    "local",
+    "what drives runs: this server, or any server of a cluster that Restate calls",
+    { choices: ["local", "restate"] },
+  ],
   ["serve.studio", "switch", true, "whether serve shows the web page, at /studio"],
   ["credentials.store", "text", "os", "where credentials are kept", { choices: STORES }],
+  [
+    "store.url",
+    "text",
+    undefined,
+    "PostgreSQL that servers share: env:NAME or file:PATH has its address",
+  ],
+  [
+    "store.key",
+    "text",
+    undefined,
+    "32 bytes that seal private values there: env:NAME or file:PATH has them",
+  ],
+  ["restate.ingress", "list", undefined, "addresses where Restate takes calls", ADDRESSES],
+  ["restate.admin", "list", undefined, "addresses where servers register with Restate", ADDRESSES],
+  ["restate.listen", "text", undefined, "host and port where serve takes the calls of Restate"],
+  [
+    "restate.endpoint",
+    "text",
+    undefined,
+    "where Restate reaches the servers (default http:// and restate.listen)",
+  ],
+  ["restate.identityKeys", "list", undefined, "request identity keys of Restate", ADDRESSES],
 ];
 
 export const CONFIG_KEYS: readonly ConfigKey[] = ROWS.map(([key, type, value, summary, more]) => ({
@@ -128,7 +158,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = ROWS.map(([key, type, value, su
 /** First parts that decide what a flow may reach; from a project file they count only when it is trusted. */
 export const POWER_KEYS: readonly string[] = [
   ...["extensions", "shell", "files", "egress", "providers", "mcpServers"],
-  ...["models", "hubs", "server", "serve", "credentials"],
+  ...["models", "hubs", "server", "serve", "credentials", "store", "restate"],
 ];
 
 /** Names that may stand at the top of a file. */
@@ -139,8 +169,12 @@ export function topNames(): Set<string> {
 /** Variables with names of their own. */
 const SHORT: { readonly [key: string]: string } = { "serve.port": "MILLRACE_PORT" };
 
+/** Keys whose value is a reference to a secret: the variable of that name would be the secret itself, which nothing may show. */
+const WITHOUT_VARIABLE: ReadonlySet<string> = new Set(["store.url", "store.key"]);
+
 /** Variables that replace a key, the stronger first: `run.timeoutMs` is MILLRACE_RUN_TIMEOUT_MS. */
 export function variablesOf(key: string): readonly string[] {
+  if (WITHOUT_VARIABLE.has(key)) return [];
   const name = `MILLRACE_${key
     .replace(/([a-z])([A-Z])/g, "$1_$2")
     .replaceAll(".", "_")
@@ -214,8 +248,9 @@ function schemaOf(each: ConfigKey, group: string): Schema {
     ? " In a project file it counts only when that is trusted."
     : "";
   const summary = each.summary.charAt(0).toUpperCase() + each.summary.slice(1);
+  const [variable] = variablesOf(each.key);
   return {
-    description: `${summary}. Variable: ${variablesOf(each.key)[0]}.${power}`,
+    description: `${summary}.${variable === undefined ? "" : ` Variable: ${variable}.`}${power}`,
     ...TYPES[each.type],
     ...(each.items && { items: each.items }),
     ...(each.choices && { enum: each.choices }),

@@ -104,10 +104,11 @@ function explainLanguage(word: string, style: Style): Answer | undefined {
   }
   const key = CONFIG_KEYS.find((each) => each.key === word);
   if (!key) return undefined;
+  const variables = variablesOf(key.key);
   const said = [
     ...(key.choices ? [`one of ${key.choices.join(", ")}`] : []),
     ...(key.default === undefined ? [] : [`default ${JSON.stringify(key.default)}`]),
-    `variable ${variablesOf(key.key).join(", ")}`,
+    ...(variables.length > 0 ? [`variable ${variables.join(", ")}`] : []),
   ];
   const text = `${style.bold(key.key)} (key of millrace.json, ${key.type}) ${key.summary}; ${said.join("; ")}`;
   return { value: { kind: "key", ...key }, data: [text] };

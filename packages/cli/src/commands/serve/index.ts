@@ -1,7 +1,7 @@
 /** `millrace serve`: the HTTP surface in this process, or its desktop channels on the standard streams, until a signal ends it. */
 
 import { resolve } from "node:path";
-import type { SchedulePage } from "@millrace/contracts";
+import type { Meta, SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
 import { proposedLine } from "../../api/proposed-schedules.ts";
 import { command, option } from "../../argv/flags.ts";
@@ -19,6 +19,7 @@ import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
 import { usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
+import { clusterOf } from "./cluster.ts";
 import { openPage, type PageFiles, pageOf, readPage } from "./page.ts";
 
 export const commands: readonly CliCommand[] = [
@@ -26,6 +27,8 @@ export const commands: readonly CliCommand[] = [
     flags: [
       option("host", "<host>", "address to listen on (default 127.0.0.1)"),
       option("port", "<port>", "port; 0 for any free one (default 6455)"),
+      option("executor", "<name>", "what drives runs: local or restate (default local)"),
+      option("store-url", "<ref>", "PostgreSQL that servers share: env:NAME or file:PATH"),
       option("token-file", "<file>", "bearer tokens, one a line: token or id:role:token"),
       { long: "allow-open", summary: "serve other machines without a token" },
       { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
@@ -64,8 +67,14 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const port = readPort(flagText(input, "port")) ?? config.serve.port;
   const host = flagText(input, "host") ?? config.serve.host;
+  const cluster = await clusterOf(
+    config,
+    { executor: flagText(input, "executor"), storeUrl: flagText(input, "store-url") },
+    io,
+  );
   const common: CreateServerOptions = {
     ...serverOptions(config, io, debugLines(io)),
+    ...(cluster !== undefined && { cluster }),
     env: io.env,
     ai: config.ai,
     ...(config.filesRoot !== undefined && { files: { root: config.filesRoot } }),
@@ -111,6 +120,7 @@ async function readyLines(
   const caller = { tokenId: null, role: "admin", requestId: "serve", remote: null } as const;
   const schedules = (await app.invoke("list_schedules", { limit: 1 }, caller)) as SchedulePage;
   const proposed = schedules.proposed ?? [];
+  const { features } = (await app.invoke("get_meta", {}, caller)) as Meta;
   const lines = [
     `listening on ${url}`,
     ...(page === undefined
@@ -118,6 +128,11 @@ async function readyLines(
       : ["files" in page ? `page: ${pageOf(server)}` : `page: cannot be read: ${page.problem}`]),
     `API: ${url}/api/docs`,
     `data: ${credentials.dir}`,
+    ...(features.executor === "postgres" || features.executor === "restate"
+      ? [
+          `store: PostgreSQL, runs driven by ${features.executor === "restate" ? "Restate" : "this server alone"}`,
+        ]
+      : []),
     requiresToken
       ? "requests need a token: Authorization: Bearer TOKEN"
       : "requests need no token: whoever reaches this address may do everything",
