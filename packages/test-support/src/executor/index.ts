@@ -2,3 +2,4 @@
 export { anyOf, TestCluster } from "./cluster.ts";
 export { executorChaos } from "./executor-chaos.ts";
 export { executorConformance } from "./executor-conformance.ts";
+export { type ClusterGround, startClusterGround } from "./start-cluster.ts";

@@ -1,0 +1,222 @@
+/** Faults of a cluster, one at a time: servers in processes of their own over PostgreSQL and three nodes of Restate. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { checkLog, parseEventStrict } from "@millrace/contracts";
+import { openPostgresDatabase } from "@millrace/store-postgres";
+import { describeWith } from "@millrace/test-support";
+import { type ClusterGround, startClusterGround } from "@millrace/test-support/executor";
+import { bundleProgram } from "@millrace/test-support/program";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const CHILD = new URL("../../../bench/durable/chaos-child.js", import.meta.url);
+const SERVERS = 3;
+const PATIENCE = { timeout: 30_000, interval: 50 };
+const TEST_MS = 90_000;
+
+/** Nodes one after another, each of which takes a tenth of a second. */
+function flowOf(nodes: number): string {
+  const ids = Array.from({ length: nodes }, (_, at) => `n${at}`);
+  const lines = ids.map((id) => `node ${id}: delay {\n  for = 100ms\n}`);
+  return `flow 1 slow\n\n${lines.join("\n\n")}\n\n${ids.join(" -> ")}\n`;
+}
+
+interface Server {
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+let ground: ClusterGround;
+let program: string;
+let folder: string;
+let database: Awaited<ReturnType<typeof openPostgresDatabase>>;
+const servers: Server[] = [];
+
+async function begin(at: number): Promise<Server> {
+  const words = [program, join(folder, String(at)), ground.optionOf(at)];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"] });
+  let text = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) {
+    text += chunk;
+    if (text.endsWith("\n")) break;
+  }
+  const server = { url: text.trim(), child };
+  servers[at] = server;
+  return server;
+}
+
+const serverAt = (at: number): Server => servers[at % SERVERS] as Server;
+
+async function start(
+  at: number,
+  { nodes = 20, runId, key }: { nodes?: number; runId?: string; key?: string } = {},
+): Promise<Response> {
+  return fetch(`${serverAt(at).url}/api/runs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key && { "idempotency-key": key }) },
+    body: JSON.stringify({ dsl: flowOf(nodes), ...(runId && { options: { runId } }) }),
+  });
+}
+
+/** Starts a run; answers its id. */
+async function started(at: number, nodes?: number): Promise<string> {
+  const response = await start(at, nodes === undefined ? {} : { nodes });
+  expect(response.status).toBe(202);
+  return ((await response.json()) as { runId: string }).runId;
+}
+
+async function statusOf(runId: string, at = 0): Promise<unknown> {
+  const response = await fetch(`${serverAt(at).url}/api/runs/${runId}`).catch(() => undefined);
+  return response?.ok ? ((await response.json()) as { status: unknown }).status : undefined;
+}
+
+/** The log of a run as this server tells it. */
+async function textOf(runId: string, at: number): Promise<string> {
+  const headers = { accept: "application/x-ndjson" };
+  return (await fetch(`${serverAt(at).url}/api/runs/${runId}/events`, { headers })).text();
+}
+
+/** Waits for the end of a run, whose log is legal and the same at every server; answers the kinds of its events. */
+async function endOf(runId: string): Promise<string[]> {
+  await expect.poll(() => statusOf(runId), PATIENCE).toBe("succeeded");
+  const text = await textOf(runId, 0);
+  for (let at = 1; at < SERVERS; at += 1) expect(await textOf(runId, at)).toBe(text);
+  const events = text.trim().split("\n").map(parseEventStrict);
+  expect(checkLog(events)).toEqual([]);
+  return events.map(({ kind }) => kind);
+}
+
+/** The number of the server that drives a run. */
+async function driverOf(runId: string): Promise<number> {
+  const sql = "SELECT s.url FROM run r JOIN server s ON s.id = r.holder WHERE r.id = ?";
+  const row = await database.get(sql, [runId]);
+  return servers.findIndex(({ url }) => url === row?.["url"]);
+}
+
+describeWith("postgres", "restate-server")("a cluster of three servers", () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "millrace-cluster-"));
+    [ground, program] = await Promise.all([
+      startClusterGround(SERVERS),
+      bundleProgram(readFileSync(CHILD, "utf8"), CHILD.href),
+    ]);
+    await begin(0); // makes the tables
+    await Promise.all([begin(1), begin(2)]);
+    const key = Buffer.from(ground.key, "hex");
+    database = await openPostgresDatabase({ url: ground.postgres.url, key });
+  }, TEST_MS);
+  afterAll(async () => {
+    await database?.close();
+    for (const { child } of servers) child.kill("SIGKILL");
+    await ground?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("of many starts with one id, or with one key, at all servers one makes a run", {
+    timeout: TEST_MS,
+  }, async () => {
+    const ids = Array.from({ length: 30 }, (_, at) => start(at, { nodes: 2, runId: "one" }));
+    const statuses = (await Promise.all(ids)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(1);
+    expect(new Set(statuses)).toEqual(new Set([202, 409]));
+    const keys = Array.from({ length: 30 }, (_, at) => start(at, { nodes: 2, key: "same" }));
+    const answers = await Promise.all(keys);
+    const taken = answers.filter(({ status }) => status === 202);
+    const bodies = await Promise.all(taken.map((answer) => answer.json() as Promise<object>));
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    await endOf("one");
+  });
+
+  test("a run of a server that stands still is driven by another one, and nothing follows when it wakes", {
+    timeout: TEST_MS,
+  }, async () => {
+    const runId = await started(0, 40);
+    await expect.poll(() => driverOf(runId), PATIENCE).toBeGreaterThanOrEqual(0);
+    await expect.poll(async () => (await textLength(runId)) > 4, PATIENCE).toBe(true);
+    const at = await driverOf(runId);
+    const { child } = serverAt(at);
+    child.kill("SIGSTOP");
+    try {
+      await expect.poll(() => driverOf(runId), PATIENCE).not.toBe(at);
+      await expect.poll(() => statusOf(runId, at + 1), PATIENCE).toBe("succeeded");
+    } finally {
+      child.kill("SIGCONT");
+    }
+    const kinds = await endOf(runId);
+    expect(kinds).toContain("run.resumed");
+    const before = await textOf(runId, at + 1);
+    await endOf(await started(at, 2)); // it works again
+    expect(await textOf(runId, at)).toBe(before);
+  });
+
+  test("a server that is told to stop hands its runs over and ends well", {
+    timeout: TEST_MS,
+  }, async () => {
+    const runs = await Promise.all(Array.from({ length: 6 }, (_, at) => started(at)));
+    await expect.poll(() => driverOf(runs[0] as string), PATIENCE).toBeGreaterThanOrEqual(0);
+    const at = await driverOf(runs[0] as string);
+    const { child } = serverAt(at);
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    await begin(at);
+    for (const runId of runs) await endOf(runId);
+  });
+
+  test("without Restate starts are taken, and run when it is back, though it has lost everything", {
+    timeout: TEST_MS,
+  }, async () => {
+    await Promise.all([0, 1, 2].map((node) => ground.restate.kill(node)));
+    const runs = await Promise.all(Array.from({ length: 3 }, (_, at) => started(at, 2)));
+    for (const runId of runs) expect(await statusOf(runId)).toBe("pending");
+    await ground.restate.wipe();
+    for (const runId of runs) await endOf(runId);
+  });
+
+  test("without PostgreSQL nothing is taken; runs and readers go on when it is back", {
+    timeout: TEST_MS,
+  }, async () => {
+    const runs = await Promise.all(Array.from({ length: 4 }, (_, at) => started(at, 30)));
+    const readers = runs.map((runId, at) => readAll(runId, at));
+    await expect.poll(() => driverOf(runs[0] as string), PATIENCE).toBeGreaterThanOrEqual(0);
+    await ground.postgres.down("immediate");
+    const refused = await start(0, { nodes: 2 });
+    expect(refused.status).toBe(503);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ code: "store_unavailable" });
+    await ground.postgres.up();
+    for (const runId of runs) await endOf(runId);
+    expect(await Promise.all(readers)).toEqual(
+      await Promise.all(runs.map((runId) => textOf(runId, 0))),
+    );
+  });
+});
+
+async function textLength(runId: string): Promise<number> {
+  const row = await database.get("SELECT last_seq FROM run WHERE id = ?", [runId]);
+  return Number(row?.["last_seq"] ?? 0);
+}
+
+/** Reads a run to its end, coming back where it stopped, as a client does. */
+async function readAll(runId: string, from: number): Promise<string> {
+  const lines: string[] = [];
+  for (let at = from; !lines.at(-1)?.includes('"kind":"summary"'); at += 1) {
+    const headers = { accept: "application/x-ndjson", "last-event-id": `${lines.length}` };
+    try {
+      const response = await fetch(`${serverAt(at).url}/api/runs/${runId}/events`, { headers });
+      let rest = "";
+      for await (const chunk of response.ok ? (response.body ?? []) : []) {
+        const parts = (rest + Buffer.from(chunk).toString()).split("\n");
+        rest = parts.pop() ?? "";
+        lines.push(...parts);
+      }
+    } catch {
+      // the server has ended the stream
+    }
+    await sleep(50);
+  }
+  return `${lines.join("\n")}\n`;
+}
