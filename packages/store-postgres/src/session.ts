@@ -130,18 +130,24 @@ export class Session {
   async #connect(): Promise<void> {
     const { connect, channel } = this.#parts;
     const link = await connect();
-    link.onNotice((_channel, payload) => this.#hear(payload));
-    await Promise.all([
-      link.run(`SET idle_session_timeout = ${STALE_MS}; SET synchronous_commit = off`),
-      link.send(composed("SELECT pg_advisory_lock(?, ?)"), [SERVER_LOCKS, this.#lock]),
-      link.run(`LISTEN ${channel}`),
-    ]);
+    try {
+      link.onNotice((_channel, payload) => this.#hear(payload));
+      await Promise.all([
+        link.run(`SET idle_session_timeout = ${STALE_MS}; SET synchronous_commit = off`),
+        link.send(composed("SELECT pg_advisory_lock(?, ?)"), [SERVER_LOCKS, this.#lock]),
+        link.run(`LISTEN ${channel}`),
+      ]);
+      if (this.#isClosed) throw new Error("closed");
+      await this.#sign(link);
+    } catch (error) {
+      link.cut();
+      throw error;
+    }
     this.#link = link;
     void link.gone.then(() => {
       if (this.#link === link) this.#link = undefined;
       this.#next(0);
     });
-    await this.#sign(link);
   }
 
   /** A sign of life, and a look at the clock. */

@@ -69,3 +69,8 @@ export function toStoreError(error: unknown, what: string): StoreError {
   const code = faultOf(error) === "full" ? "store_full" : "store_unavailable";
   return new StoreError(code, `${what}: ${nameOf(error)}`);
 }
+
+/** The refusal while the database cannot be reached. */
+export function away(): StoreError {
+  return new StoreError("store_unavailable", "the database is away; try again later");
+}

@@ -7,6 +7,7 @@
 import type { SqlRow, SqlValue } from "@millrace/store/sql";
 import pg, { type ClientConfig, type QueryResult } from "pg";
 import type { Prepared } from "../sql/statements.ts";
+import { faultOf } from "./faults.ts";
 
 /** Rows and the number of changed ones. */
 export interface Answer {
@@ -84,7 +85,9 @@ export class Link {
   send({ text, name }: Prepared, values: readonly SqlValue[] = []): Promise<Answer> {
     const query = { text, values: values.map(storable), ...(name !== undefined && { name }) };
     const answer = this.#client.query(query).then(answerOf);
-    answer.catch(() => {});
+    answer.catch((error) => {
+      if (this.#isOpen && faultOf(error) === "cut") this.cut(); // also one that answers, with plans that are out of date
+    });
     return answer;
   }
 

@@ -1,6 +1,9 @@
 /** The connections of one kind of work, made when they are needed. */
 import type { Link } from "./link.ts";
 
+/** After a connection could not be made, those that are there do the work for so long. */
+const PAUSE_MS = 1_000;
+
 export class Links {
   readonly #connect: () => Promise<Link>;
   readonly #max: number;
@@ -8,6 +11,7 @@ export class Links {
   readonly #open = new Set<Link>();
   readonly #opening = new Set<Promise<Link>>();
   #isClosed = false;
+  #nextAt = 0;
 
   /** `failed` is told that no connection could be made while there was none. */
   constructor(options: {
@@ -29,7 +33,8 @@ export class Links {
       else if (best === undefined || link.load < best.load) best = link;
     }
     if (best !== undefined && best.load === 0) return best;
-    if (this.#open.size + this.#opening.size < this.#max) this.#add();
+    const mayAdd = best === undefined || performance.now() >= this.#nextAt;
+    if (mayAdd && this.#open.size + this.#opening.size < this.#max) this.#add();
     return best ?? (await Promise.race(this.#opening));
   }
 
@@ -54,6 +59,7 @@ export class Links {
       },
       (error) => {
         this.#opening.delete(opening);
+        this.#nextAt = performance.now() + PAUSE_MS;
         if (this.#open.size === 0) this.#failed();
         throw error;
       },

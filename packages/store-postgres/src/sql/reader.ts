@@ -1,6 +1,6 @@
 /** Reads of committed rows. A read that was cut is repeated, because it changes nothing. */
 import type { ReadOptions, SqlReader, SqlRow, SqlValue } from "@millrace/store/sql";
-import { faultOf, toStoreError } from "../connect/faults.ts";
+import { away, faultOf, toStoreError } from "../connect/faults.ts";
 import type { Links } from "../connect/links.ts";
 import type { Presence } from "../connect/presence.ts";
 import { composed, prepared } from "./statements.ts";
@@ -16,13 +16,13 @@ export function createReader(links: Links, presence: Presence): SqlReader {
   ): Promise<readonly SqlRow[]> => {
     const statement = once ? composed(sql) : prepared(sql);
     for (let tries = 1; ; tries += 1) {
+      if (presence.condition === "store_unavailable") throw away();
       try {
         const link = await links.pick();
         const { rows } = await link.use(() => link.send(statement, values));
         return rows;
       } catch (error) {
-        const isOver = faultOf(error) !== "cut" || tries === MAX_TRIES;
-        if (isOver || presence.condition === "store_unavailable") {
+        if (faultOf(error) !== "cut" || tries === MAX_TRIES) {
           throw toStoreError(error, "the store cannot be read");
         }
       }

@@ -7,9 +7,8 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreError } from "@millrace/store";
 import type { OpResult, SqlWriter } from "@millrace/store/sql";
-import { type Fault, faultOf, isRefusal, toStoreError } from "../connect/faults.ts";
+import { away, type Fault, faultOf, isRefusal, toStoreError } from "../connect/faults.ts";
 import type { Links } from "../connect/links.ts";
 import type { Presence } from "../connect/presence.ts";
 import { createBatches } from "./batches.ts";
@@ -111,8 +110,4 @@ export function createWriter(parts: WriterParts): SqlWriter {
     }
     await sleep(ms);
   }
-}
-
-function away(): StoreError {
-  return new StoreError("store_unavailable", "the database is away; try again later");
 }
