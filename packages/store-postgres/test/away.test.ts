@@ -8,6 +8,9 @@ import {
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { appendOps, newClient, newSchema, openDatabase, runOps, textsOf } from "./open.ts";
 
+/** Sessions are ended again when so much was written, however slow the machine is. */
+const WRITES_BETWEEN = 4;
+
 describeWith("postgres")("a database that goes away", () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -22,14 +25,16 @@ describeWith("postgres")("a database that goes away", () => {
     const runs = [1, 2, 3, 4];
     for (const no of runs) await database.write(runOps(no, database.epoch));
     let isOver = false;
+    let written = 0;
     const kills = (async () => {
       let killed = 0;
       while (!isOver) {
         const { rowCount } = await killer.query(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millrace' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 2",
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'millrace' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 3",
         );
         killed += rowCount ?? 0;
-        await new Promise((done) => setTimeout(done, 10 + Math.random() * 30));
+        const next = written + WRITES_BETWEEN;
+        await vi.waitUntil(() => isOver || written >= next, { timeout: 40_000, interval: 1 });
       }
       return killed;
     })();
@@ -41,6 +46,7 @@ describeWith("postgres")("a database that goes away", () => {
         const entry = after % 2 === 0 ? [{ sql: feed, rows: [[no, after]] }] : [];
         const ops = [...appendOps(no, { epoch: database.epoch, after, texts }), ...entry];
         await database.write(ops, { quiet: true });
+        written += 1;
         after += texts.length;
       }
       return after;
@@ -63,8 +69,8 @@ describeWith("postgres")("a database that goes away", () => {
       return values;
     })();
     const ends = await Promise.all(lengths);
-    expect(await counted).toEqual(Array.from({ length: 15 }, (_, n) => n + 1));
     isOver = true;
+    expect(await counted).toEqual(Array.from({ length: 15 }, (_, n) => n + 1));
     expect(await kills).toBeGreaterThan(0);
     for (const [index, no] of runs.entries()) {
       const texts = await textsOf(database, no);
