@@ -90,7 +90,10 @@ function Facts({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
     ["Effect", `${effect}: ${effectMeaning(effect)}`],
     ["Repeated", idempotent === true ? "the same idempotency key has one effect" : ""],
     ["From", "version" in source ? `${source.package} ${source.version}` : source.package],
-    ["Needs a connection", requires.connection === undefined ? "" : `field ${requires.connection}`],
+    [
+      "Needs a connection",
+      requires.connection === undefined ? "" : `named in the field ${requires.connection}`,
+    ],
     ["Needs secrets", requires.secrets.join(", ")],
     ["Tags", tags.join(", ")],
   ];
