@@ -1,6 +1,7 @@
 /** A run with more events than the page keeps: it is opened by its state, and its past is read when somebody asks for it. */
 import { createView, foldEvents } from "@millrace/contracts";
 import { describeWith } from "@millrace/test-support";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { endedRun, expectRunStatus, nodeItem, openTab } from "./run-page.ts";
 import { startServer } from "./server.ts";
@@ -31,6 +32,11 @@ node last: transform {
 }
 `;
 
+/** Elements of the document: bounded, whatever the length of the run. */
+function elementsOf(page: Page): Promise<number> {
+  return page.evaluate(() => document.getElementsByTagName("*").length);
+}
+
 describeWith("chromium")("a long run", () => {
   const studio = useStudio();
 
@@ -47,10 +53,14 @@ describeWith("chromium")("a long run", () => {
     await table.getByRole("button", { name: "1", exact: true }).press("End");
     await table.getByRole("button", { name: `${lastSeq}`, exact: true }).waitFor();
 
+    expect(await elementsOf(page)).toBeLessThan(3_000);
+
     await page.getByRole("combobox", { name: "Kind" }).selectOption("run.started");
     await expect.poll(() => table.getAttribute("aria-rowcount"), PATIENCE).toBe("2");
 
     await openTab(page, "Run views", "Timeline");
+    await page.getByRole("table", { name: "Timeline" }).getByRole("row").nth(1).waitFor();
+    expect(await elementsOf(page)).toBeLessThan(3_000);
     const middle = Math.floor(lastSeq / 2);
     const view = createView();
     for await (const event of server.client.runEvents(runId)) {
@@ -65,5 +75,15 @@ describeWith("chromium")("a long run", () => {
       .toMatch(new RegExp(`^event ${middle} of ${lastSeq}, [^r]`));
     await slider.press("End");
     await nodeItem(page, "last, transform, succeeded").waitFor();
+
+    // Thousands of items are open, and few of them are in the document.
+    const items = nodeItem(page, "items, map, succeeded");
+    await items.press("ArrowRight");
+    await items.and(page.getByRole("treeitem", { expanded: true })).waitFor();
+    await page
+      .getByRole("treeitem", { name: /^\[\d+\], item, succeeded/ })
+      .first()
+      .waitFor();
+    expect(await elementsOf(page)).toBeLessThan(3_000);
   });
 });

@@ -2,6 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { textbox } from "./flow-page.ts";
 import { tabTo } from "./keyboard.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
@@ -15,6 +16,24 @@ function bigFlow(count: number): string {
     return `node n${at}: transform {\n  value = ${value}\n}\n`;
   });
   return ["flow 1 big\n", ...nodes, `output last: int = n${count - 1}.value\n`].join("\n");
+}
+
+/** A comment: it changes nothing of the flow. */
+const NOTE = "# checked";
+
+/** Counts from now on what the page posts to its worker, by kind or by the name of a question. */
+async function postsOf(page: Page): Promise<(name: string) => Promise<number>> {
+  const counts = await page.evaluateHandle(() => {
+    const found: Record<string, number> = {};
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (message: { kind: string; name?: string }) {
+      const name = message.name ?? message.kind;
+      found[name] = (found[name] ?? 0) + 1;
+      postMessage.call(this, message);
+    };
+    return found;
+  });
+  return (name) => counts.evaluate((found, key) => found[key] ?? 0, name);
 }
 
 describeWith("chromium")("a flow of 1,000 nodes", () => {
@@ -38,10 +57,26 @@ describeWith("chromium")("a flow of 1,000 nodes", () => {
     await page.keyboard.press("Enter");
     await tree(page).getByRole("treeitem", { name: "n0, transform" }).waitFor();
 
+    await textbox(page).focus();
+    await expect
+      .poll(() => textbox(page).evaluate((text) => text.matches(":focus")), { timeout: 10_000 })
+      .toBe(true);
+    await page.keyboard.press("Control+End");
+    const posted = await postsOf(page);
+    await page.keyboard.type(NOTE);
+    await expect.poll(() => posted("problems"), { timeout: 10_000 }).toBeGreaterThan(0);
+    // A key posts its text once, and what is asked of the whole text waits for a pause of the typing.
+    expect(await posted("text")).toBe(NOTE.length);
+    for (const question of ["nodeAt", "read", "problems", "diagnostics", "completions"]) {
+      expect(await posted(question)).toBeLessThanOrEqual(NOTE.length);
+    }
+
     await tabTo(page, page.getByRole("region", { name: "Canvas" }));
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("+");
     await tabTo(page, tree(page));
+    await page.keyboard.press("Home");
+    await page.getByRole("treeitem", { name: "n0, transform", selected: true }).waitFor();
     for (let press = 0; press < 40; press += 1) await page.keyboard.press("ArrowDown");
     await page.getByRole("treeitem", { name: "n40, transform", selected: true }).waitFor();
     await page.keyboard.press("Alt+ArrowDown");
