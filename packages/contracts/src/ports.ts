@@ -90,6 +90,43 @@ export interface StartRows {
   readonly signature?: { readonly hash: string; readonly ttlMs: number };
 }
 
+/** A node that asks for a key, or has it. */
+export interface KeyHolder {
+  readonly runId: string;
+  /** Its path. */
+  readonly node: string;
+}
+
+/** A place among those who have a key or wait for it. Nothing of it rejects. */
+export interface KeyPlace {
+  /** Whether the holder has the key at once; false: it waits. */
+  readonly first: Promise<boolean>;
+  /** Resolves when the holder has the key. */
+  readonly granted: Promise<void>;
+  /** Gives the key back, or waits no longer. */
+  release(): void;
+  /** The run is left: it waits no longer, and keeps a key that it has for whoever drives it next. */
+  leave(): void;
+}
+
+/**
+ * Who may work at the same time under one key, where several engines work. A key has as many holders as the lowest `max` of those who
+ * have it or wait for it; who waits first has it first.
+ */
+export interface KeyPort {
+  /**
+   * Asks for a key. A holder that has it already, because an engine that is gone had asked, has it at once. `heldBefore`: the node is
+   * at work again and is not refused, even when others have the key meanwhile.
+   */
+  claim(
+    key: string,
+    holder: KeyHolder,
+    options: { readonly max: number; readonly heldBefore: boolean },
+  ): KeyPlace;
+  /** Called before a run is driven anew: of the keys that it had it keeps those of `nodes`, which have not ended. */
+  resume(runId: string, nodes: readonly string[]): Promise<void>;
+}
+
 /** What `resume` needs: header, whole log, values of finished steps. */
 export interface ResumeState extends RunHeader {
   readonly events: readonly StoredEvent[];

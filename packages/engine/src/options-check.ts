@@ -63,6 +63,7 @@ const ENGINE = optionsOf<EngineOptions>({
     "a list of settings of packs, each pack once, such as [aiSettings({ providers })]",
   ),
   cache: must(has("get", "set"), "a port with get and set"),
+  keys: must(has("claim", "resume"), "a port with claim and resume"),
   egress: EGRESS,
   files: FILES,
   shell: SHELL,

@@ -7,6 +7,7 @@ import type {
   Json,
   JsonObject,
   JsonSchema,
+  KeyPort,
   Problem,
   ServiceDefinition,
   Trigger,
@@ -47,6 +48,8 @@ export interface EngineOptions {
   readonly settings?: readonly Setting[];
   readonly services?: ServicePort;
   readonly cache?: CachePort;
+  /** Where nodes with a key of concurrency ask for it. Absent: a key bounds the nodes of this engine alone. */
+  readonly keys?: KeyPort | undefined;
   /** What a flow may reach over the network; default: public addresses. */
   readonly egress?: EgressPolicy | undefined;
   /** Which files a flow may touch; absent: none (`capability_denied`). */

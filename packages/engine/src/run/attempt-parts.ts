@@ -1,6 +1,6 @@
 /** What an attempt may have beside its place in the run: its context, its calls, and what few attempts need. */
 import type { Report } from "../node-type.ts";
-import type { KeyClaim } from "./slots.ts";
+import type { KeyHold } from "./slots.ts";
 import type { Timer } from "./timers.ts";
 
 /** Model and tool calls of one attempt: `calls.ts`. */
@@ -23,7 +23,7 @@ export interface AttemptContext {
 /** Rarely needed state of an attempt, allocated on first use. */
 export interface AttemptExtras {
   /** Place among the holders of a key. */
-  key: KeyClaim | null;
+  key: KeyHold | null;
   cacheKey: string | null;
   /** What is left of the timeout while the node waits for a person. */
   timeLeftMs: number | null;

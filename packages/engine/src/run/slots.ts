@@ -143,8 +143,20 @@ export class RunSlots {
   }
 }
 
+/** What an attempt has of the key of its policy: the key, or a place among those who wait for it. */
+export interface KeyHold {
+  readonly name: string;
+  readonly held: boolean;
+  /** Whether it has the key at once is not known yet. */
+  readonly isAsking: boolean;
+  /** Called instead of `granted` of the owner when it is known. */
+  onAnswer: ((held: boolean) => void) | null;
+}
+
 /** A place among the holders of one key in the whole engine. */
-export class KeyClaim implements Claimant {
+export class KeyClaim implements Claimant, KeyHold {
+  readonly isAsking = false;
+  onAnswer: ((held: boolean) => void) | null = null;
   readonly name: string;
   readonly max: number;
   readonly limits: readonly Limit[];

@@ -5,6 +5,7 @@ import type {
   Counts,
   ErrorInfo,
   Json,
+  KeyHolder,
   ValueRef,
 } from "@millrace/contracts";
 import type { Plan } from "../compile/plan.ts";
@@ -110,6 +111,18 @@ export class Attempt implements Claimant, FrameOwner {
     if (this.run.again === NO_ATTEMPTS) this.run.again = [this];
     else this.run.again.push(this);
     this.run.loop.wakeSoon(this.run);
+  }
+
+  /** Who it is, where keys are kept for several engines. */
+  holder(): KeyHolder {
+    return { runId: this.run.id, node: this.frame.path(this.node) };
+  }
+
+  /** Calls `then` when all that the run has said so far is stored; at once where nothing is. */
+  whenStored(then: () => void): void {
+    const { journal, log } = this.run;
+    if (journal === null || journal.isStored(log.seq)) then();
+    else journal.whenStored(log.seq, then);
   }
 
   /** Gives the slots back. */

@@ -98,15 +98,32 @@ function prepare(attempt: Attempt, fields: Fields | null, digest: string | null 
     return;
   }
   const key = attempt.extrasIfAny?.key ?? null;
-  if (key !== null && !key.held) {
-    run.link(attempt);
-    attempt.giveBack();
-    frame.setState(node, WAITING);
-    emitNode(run, frame, node, "node.waiting", { on: "slot", key: key.name });
-    attempt.extras.onResume = [() => enter(attempt, null)];
+  if (key === null || key.held) {
+    enter(attempt, fields);
     return;
   }
-  enter(attempt, fields);
+  run.link(attempt);
+  if (!key.isAsking) {
+    waitForKey(attempt, key.name);
+    return;
+  }
+  key.onAnswer = (held) => {
+    key.onAnswer = null;
+    if (attempt.over || run.leaving) return;
+    run.enter();
+    if (held) enter(attempt, fields);
+    else waitForKey(attempt, key.name);
+    run.pump();
+  };
+}
+
+/** Parks a node whose key others have. */
+function waitForKey(attempt: Attempt, key: string): void {
+  const { run, frame, node } = attempt;
+  attempt.giveBack();
+  frame.setState(node, WAITING);
+  emitNode(run, frame, node, "node.waiting", { on: "slot", key });
+  attempt.extras.onResume = [() => enter(attempt, null)];
 }
 
 /** Queues for the key of the policy, or takes it. `heldBefore`: the node had it when its process died, and has it again. */

@@ -15,7 +15,7 @@ import { failureOf } from "../../failures.ts";
 import type { RunOptions } from "../../options.ts";
 import { emitPaused, emitResumed } from "../emit.ts";
 import { endRun } from "../end.ts";
-import { DEFAULTED, FAILED, Frame, SUCCEEDED } from "../frame.ts";
+import { DEFAULTED, FAILED, Frame, isTerminal, SUCCEEDED } from "../frame.ts";
 import { encode, JournalWriter, LEASE_MS } from "../journal.ts";
 import {
   exclude,
@@ -63,6 +63,7 @@ export async function resumeRunById(
   if (lease === null) throw notResumable(runId, "another process has it");
   const { epoch } = lease;
   try {
+    await core.options.keys?.resume(runId, openNodes(recovered));
     const gone = await readValues(journal, runId, recovered, state);
     const run = coreOf(scheduler, plan, state, options);
     const earlier = await earlierOf(core, state);
@@ -82,6 +83,11 @@ export async function resumeRunById(
     await journal.release(runId, epoch).catch(() => {}); // or nobody could give it up either
     throw error;
   }
+}
+
+/** Paths of the nodes that had started and have not ended. */
+function openNodes({ nodes }: RecoveredRun): string[] {
+  return [...nodes].flatMap(([path, { state }]) => (isTerminal(state) ? [] : [path]));
 }
 
 /** Ends a run whose flow cannot be run. Throws as `resumeRunById` does, but for `plan_mismatch`. */
