@@ -1,5 +1,6 @@
 /** What PostgreSQL says in other words than SQLite. */
 import type { Dialect } from "@millrace/store/sql";
+import { KEY_LOCKS } from "./schema/names.ts";
 import { ADD_TO_FEED } from "./sql/steps.ts";
 
 export const DIALECT: Dialect = {
@@ -7,6 +8,7 @@ export const DIALECT: Dialect = {
   newEpoch: { value: "nextval('epoch')" },
   addToFeed: ADD_TO_FEED,
   lastOfFeed: "SELECT pos FROM feed_head",
+  lock: `SELECT pg_advisory_xact_lock(${KEY_LOCKS}, hashtext(current_schema() || ?))`,
   member: (column, name) => `(${column}::json ->> '${name}')`,
   // as `json`, which keeps members as they are written: `jsonb` refuses strings with NUL
   withMember: (column, name) =>

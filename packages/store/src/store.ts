@@ -1,5 +1,6 @@
 /** A store: every table of it, over whichever database. */
 
+import type { KeyPort } from "@millrace/contracts";
 import { createJournal, type StoreJournal } from "./journal/journal.ts";
 import { PrivateValues } from "./journal/private-values.ts";
 import type { KeepsContent } from "./journal/seal.ts";
@@ -13,6 +14,7 @@ import { type Confirmations, createConfirmations } from "./runs/confirmations.ts
 import { type Cursors, createCursors } from "./runs/cursor.ts";
 import { createFeed, type Feed } from "./runs/feed.ts";
 import { createInbox, type Inbox } from "./runs/inbox.ts";
+import { createKeyClaims } from "./runs/key-claims.ts";
 import { createRuns, type Runs } from "./runs/runs.ts";
 import type { Condition, Database } from "./sql/port.ts";
 import { type Connections, createConnections } from "./tables/connections.ts";
@@ -75,6 +77,8 @@ export interface SharedStore extends Store {
   readonly kind: "postgres";
   readonly bells: Bells;
   readonly inbox: Inbox;
+  /** Keys of concurrency, for the engines of all servers. */
+  readonly keys: KeyPort;
   /** Time by the clock of the database, epoch milliseconds. */
   now(): number;
 }
@@ -92,6 +96,7 @@ export function sharedStoreOver(db: Database, parts: StoreParts = {}): SharedSto
     kind: "postgres" as const,
     bells: createBells(db),
     inbox: createInbox(db),
+    keys: createKeyClaims(db),
     now: () => db.now(),
   });
 }

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 export const MIGRATION_LOCKS = 0x4d494c4c;
 export const SERVER_LOCKS = 0x4d494c4d;
 export const WORK_LOCKS = 0x4d494c4e;
+export const KEY_LOCKS = 0x4d494c4f;
 
 /** A server without a sign of life for so long is dead, and its runs are taken by others. */
 export const STALE_MS = 6_000;

@@ -93,6 +93,11 @@ export interface Dialect {
   readonly addToFeed: string;
   /** The highest position that any entry of the feed ever had; one row, its column `pos`, 0 for none. */
   readonly lastOfFeed: string;
+  /**
+   * Statement with one value, a text, that runs first in a transaction: of those with the same text, the next one goes on after the COMMIT
+   * of the one before.
+   */
+  readonly lock: string;
   /** Expression of a member of the JSON object in a column: a string as it is, anything else as JSON text; NULL: there is none. */
   member(column: string, name: string): string;
   /** Expression of the JSON object in a column with a member set to the string that is bound at its one `?`. */

@@ -86,6 +86,7 @@ function dialectOf(epoch: number): Dialect {
     },
     addToFeed: "INSERT INTO feed(run, seq) VALUES(?, ?)",
     lastOfFeed: "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'feed'), 0) AS pos",
+    lock: "SELECT ?", // transactions follow each other anyway
     member: (column, name) => `json_extract(${column}, '$.${name}')`,
     withMember: (column, name) => `json_set(${column}, '$.${name}', ?)`,
   };
