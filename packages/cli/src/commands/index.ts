@@ -41,6 +41,7 @@ export const NOUNS: CommandTable = [
   ),
   noun("doctor", "check this installation and say what to do", () => import("./doctor/index.ts")),
   noun("backup", "copy the store into one file, without its secrets", () => import("./backup.ts")),
+  noun("store", "move", () => import("./store.ts")),
   noun(
     "completion",
     "print the script that completes words in a shell",
