@@ -26,7 +26,7 @@ export function newFields({ fields, examples }: CatalogEntry): readonly NewField
 const MAX_DEPTH = 4;
 
 /** The simplest value of a schema. */
-export function placeholderOf(schema: unknown, depth = 0): Json {
+function placeholderOf(schema: unknown, depth = 0): Json {
   if (!isObject(schema) || depth > MAX_DEPTH) return null;
   const { type, enum: choices, const: only, default: standard, anyOf, oneOf } = schema;
   if (standard !== undefined) return standard as Json;
