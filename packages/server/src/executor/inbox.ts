@@ -1,8 +1,15 @@
 /** What people say to a run that another server drives: a row with the request, and the answer of its driver in the same row. */
-import type { CancelOptions, Json, JsonObject, RunSignal } from "@millrace/contracts";
+import {
+  Again,
+  type CancelOptions,
+  createRunId,
+  type Json,
+  type JsonObject,
+  type RunSignal,
+} from "@millrace/contracts";
 import type { SharedStore } from "@millrace/store";
-import { ExecutorError, refuse } from "./errors.ts";
-import type { LiveRun } from "./live-runs.ts";
+import { ExecutorError, refuse, runNotLocalError } from "./errors.ts";
+import { type LiveRun, writeUnstarted } from "./live-runs.ts";
 import { signalRun } from "./signal-run.ts";
 
 /** A request to the driver of a run. */
@@ -10,6 +17,7 @@ export type DriverRequest = { readonly signal: RunSignal } | { readonly cancel: 
 
 /** How long an answer is waited for: longer than another server needs to take a run over from one that died. */
 const ANSWER_MS = 20_000;
+const QUEUE_LEASE_MS = 30_000;
 
 /**
  * Leaves a request for the driver of a run, has it called by `ring`, and resolves with the answer. Throws `executor_unavailable`
@@ -135,7 +143,34 @@ async function perform(
   return { refused: { code: "state_conflict", ...(run !== null && { state: run.status }) } };
 }
 
-/** Cancels a run that is live here; resolves when its log says so, or nothing more follows. */
+/**
+ * Cancels a run that is live here; resolves when its log says so, or nothing more follows. Throws `executor_unavailable` for one that
+ * has gone from here meanwhile.
+ */
 export async function cancelRun(live: LiveRun, options: CancelOptions): Promise<void> {
   if (live.run?.cancel(options) === true) await live.until(() => live.state === "cancelling");
+  if (live.isGone && live.state !== "cancelling") throw runNotLocalError(live.runId);
+}
+
+/** A run that has gone from here while it was spoken to is spoken to where it is. */
+export function ifGone<T>(there: () => Promise<T>): (error: unknown) => Promise<T> {
+  return async (error) => {
+    const isGone = ExecutorError.isInstance(error) && error.code === "executor_unavailable";
+    if (!isGone) throw error;
+    return await there();
+  };
+}
+
+/** A run that nobody has begun and somebody has cancelled ends with a log of one event. Throws `Again` when another server has it. */
+export async function cancelUnstarted(store: SharedStore, runId: string): Promise<boolean> {
+  const { inbox, journal } = store;
+  const requests = await inbox.pending(runId);
+  const cancels = requests.filter(({ message }) => Object.hasOwn(message, "cancel"));
+  if (cancels.length === 0) return false;
+  const owner = createRunId(store.now(), Math.random);
+  const lease = await journal.lease(runId, owner, QUEUE_LEASE_MS);
+  if (lease === null) throw new Again("another server has taken the run");
+  await writeUnstarted(journal, { runId, epoch: lease.epoch }, store.now());
+  for (const { id } of cancels) await inbox.answer({ id, runId }, null);
+  return true;
 }

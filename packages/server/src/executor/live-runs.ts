@@ -163,6 +163,7 @@ export class LiveRun {
   readonly committed: Promise<void>;
   /** Resolves when the engine has it, or never will. */
   readonly entered: Promise<void>;
+  #isOver = false;
   #tellEntered!: () => void;
   #tellCommitted!: () => void;
   readonly #onState: () => void;
@@ -186,6 +187,11 @@ export class LiveRun {
 
   get isWorking(): boolean {
     return !this.isQueued && WORKING.has(this.state) && !this.log.ended;
+  }
+
+  /** Whether it has gone from here without its end: what was said to it here may be in no log. */
+  get isGone(): boolean {
+    return this.log.ended && !this.#isOver;
   }
 
   /** Its row is committed. */
@@ -223,7 +229,10 @@ export class LiveRun {
     for (const { event } of events) this.#observe(event);
     // Readers want bytes; the event itself would only take room beside them.
     this.log.append(events.map(({ seq, kind, line }) => ({ seq, kind, line })));
-    if (events.at(-1)?.kind === "summary") this.end();
+    if (events.at(-1)?.kind === "summary") {
+      this.#isOver = true;
+      this.end();
+    }
     if (before !== this.isWorking) this.#onState();
   }
 

@@ -35,11 +35,11 @@ import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
 import { ExecutorError, refuse, runExistsError, throwRunNotFound } from "./errors.ts";
 import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
-import { askDriver, cancelRun, obey, obeyUntil } from "./inbox.ts";
-import { LiveRun, writeUnstarted } from "./live-runs.ts";
+import { askDriver, cancelRun, cancelUnstarted, ifGone, obey, obeyUntil } from "./inbox.ts";
+import { LiveRun } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { headerOf, optionsOf, planOf } from "./run-header.ts";
-import { signalRun } from "./signal-run.ts";
+import { isAsking, signalRun } from "./signal-run.ts";
 import { Takeovers } from "./takeovers.ts";
 
 /** What a shared executor is made of. `engine` must write to the journal of `store`. */
@@ -72,9 +72,8 @@ const LATE_MS = 5_000;
 const SWEEP_MS = 2_000;
 /** How long the number of waiting runs is remembered: a limit need not be exact to the run. */
 const COUNT_MS = 1_000;
-/** A server with other code may drive what this one cannot; after so many tries nobody can. */
-const MAX_REFUSALS = 5;
-const QUEUE_LEASE_MS = 30_000;
+/** A server with other code may drive what this one cannot; after so many tries here nobody can. It is asked as often, by chance. */
+const MAX_REFUSALS = 20;
 
 /** The executor of one server of many. Takes ownership of engine and dispatcher: `close` closes them; the store stays open. */
 export function createSharedExecutor(options: SharedExecutorOptions): Executor {
@@ -143,8 +142,11 @@ class SharedExecutor implements Executor {
     const run = await this.#store.runs.summary(runId);
     const live = this.#driven.get(runId);
     const isElsewhere = live?.run === undefined && run !== null && run.endedAt === null;
-    if (!isElsewhere) return signalRun({ runId, live, store: this.#store }, signal);
-    return (await this.#ask(runId, { signal })) as SignalResult;
+    const here = (): Promise<SignalResult> =>
+      signalRun({ runId, live, store: this.#store }, signal);
+    const there = async (): Promise<SignalResult> =>
+      (await this.#ask(runId, { signal })) as SignalResult;
+    return isElsewhere ? there() : here().catch(ifGone(there));
   }
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
@@ -154,8 +156,9 @@ class SharedExecutor implements Executor {
       throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
     }
     const live = this.#driven.get(runId);
-    if (live?.run !== undefined) await cancelRun(live, options);
-    else await this.#ask(runId, { cancel: options });
+    const there = (): Promise<unknown> => this.#ask(runId, { cancel: options });
+    if (live?.run === undefined) await there();
+    else await cancelRun(live, options).catch(ifGone(there));
     return (await this.get(runId)) ?? throwRunNotFound(runId);
   }
 
@@ -308,7 +311,7 @@ class SharedExecutor implements Executor {
     ended.catch(() => {}); // it is awaited below, if anything but a leave ends it
     try {
       for (;;) {
-        const parked = live.until(() => isParked(live)).then(() => "parked" as const);
+        const parked = live.until(() => isAsking(live)).then(() => "parked" as const);
         const why = await Promise.race([ended, left, parked]);
         if (why === "left") {
           await run.leave({ graceMs: this.#graceMs });
@@ -318,7 +321,7 @@ class SharedExecutor implements Executor {
           await ended;
           return "done";
         }
-        if (isParked(live)) return await this.#park(live);
+        if (isAsking(live)) return await this.#park(live);
       }
     } catch (error) {
       if (EngineError.isInstance(error)) throw new Again(error.message);
@@ -352,7 +355,7 @@ class SharedExecutor implements Executor {
     try {
       const header = await store.runs.header(runId);
       if (header === null) return undefined;
-      if (lastSeq === 0 && (await this.#cancelUnstarted(runId))) return undefined;
+      if (lastSeq === 0 && (await cancelUnstarted(store, runId))) return undefined;
       const plan = await planOf(header, (one) => this.#plans.ofRun(one));
       const { journal } = store;
       if (this.#driven.has(runId)) throw new Again("this server drives the run already");
@@ -384,23 +387,4 @@ class SharedExecutor implements Executor {
     await this.#engine.giveUp(runId, text);
     return undefined;
   }
-
-  /** A run that nobody has begun and somebody has cancelled ends with a log of one event. */
-  async #cancelUnstarted(runId: string): Promise<boolean> {
-    const { inbox, journal } = this.#store;
-    const requests = await inbox.pending(runId);
-    const cancels = requests.filter(({ message }) => Object.hasOwn(message, "cancel"));
-    if (cancels.length === 0) return false;
-    const owner = createRunId(this.#store.now(), Math.random);
-    const lease = await journal.lease(runId, owner, QUEUE_LEASE_MS);
-    if (lease === null) throw new Again("another server has taken the run");
-    await writeUnstarted(journal, { runId, epoch: lease.epoch }, this.#store.now());
-    for (const { id } of cancels) await inbox.answer({ id, runId }, null);
-    return true;
-  }
-}
-
-/** Whether people are the only ones that the run waits for, in the engine and in its log. */
-function isParked({ run, pauseReason }: LiveRun): boolean {
-  return run?.paused === "confirmation" && pauseReason === "confirmation";
 }

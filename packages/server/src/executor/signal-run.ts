@@ -31,6 +31,8 @@ async function answer({ runId, live, store }: Addressee, signal: Confirm): Promi
     await live?.until(async () => (await status()) !== "requested");
   }
   const outcome = await status();
+  // The run asks this where it is driven now, which is not here any more.
+  if (reply !== undefined && outcome === "requested") throw runNotLocalError(runId);
   if (outcome === undefined || outcome === "requested") return { ok: false, code: "not_found" };
   const code = outcome === "expired" ? "confirmation_expired" : "already_resolved";
   return { ok: false, code, outcome };
@@ -50,10 +52,11 @@ async function steer(
   if (live === undefined || !isTold) return { ok: false, code: "state_conflict" };
   // A run that waits for a person is paused as it is; it says so once more when the answer is there.
   await live.until(() => (live.pauseReason !== null) === (kind === "pause") || isAsking(live));
+  if (live.isGone) throw runNotLocalError(runId);
   return { ok: true };
 }
 
-/** Whether the run waits for a person, in the engine and in its log. */
-function isAsking({ run, pauseReason }: LiveRun): boolean {
+/** Whether people are the only ones that the run waits for, in the engine and in its log. */
+export function isAsking({ run, pauseReason }: LiveRun): boolean {
   return run?.paused === "confirmation" && pauseReason === "confirmation";
 }

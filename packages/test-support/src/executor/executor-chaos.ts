@@ -4,7 +4,8 @@
  * and the world in which steps have their effects.
  *   L1  Exactly so many kills, each SIGKILL, at a random time or event; the next life of a server begins at once.
  *   L2  No run sees more kills in a row without getting on than recovery allows: a run that does is meant to fail (`crash_loop`).
- *   L3  Of many servers one serves at any time, and of the nodes beside them at most one is gone.
+ *   L3  No kill comes while fires are late by much: a fire that is late by a minute is meant to be missed.
+ *   L4  Of many servers one serves at any time, and of the nodes beside them at most one is gone.
  */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -51,6 +52,7 @@ const MAX_LIFE_MS = 900;
 const MAX_EVENTS = 160;
 /** Recovery gives a run up after five (`crash_loop`); one may go unseen before its client reads again, and one is spare. */
 const MAX_FRUITLESS = 3;
+const MAX_LATE_MS = 15_000;
 const FIRE_EVERY_MS = 1_000; // the shortest that schedules allow
 const POLL_MS = 100;
 
@@ -67,6 +69,12 @@ export async function executorChaos(
   return await chaos.run();
 }
 
+/** A run of a schedule as a list has it. */
+interface FiredRun {
+  readonly runId: string;
+  readonly source: { readonly fireTime: string };
+}
+
 class Chaos {
   readonly #options: ChaosOptions;
   readonly #random: () => number;
@@ -77,6 +85,8 @@ class Chaos {
   #wake: (() => void)[] = [];
   #serverKills = 0;
   #earlyKills = 0;
+  /** The newest fire time whose run was seen, epoch milliseconds. */
+  #lastFire = Date.now();
   #isOver = false;
 
   static async over(
@@ -197,8 +207,9 @@ class Chaos {
     for (let isLast = false; !isLast; ) {
       isLast = this.#isOver;
       const page = await this.#cluster.call("GET", "/api/runs?trigger=schedule&limit=50");
-      const { items } = page.body as { items: readonly { runId: string }[] };
-      for (const { runId } of items) {
+      const { items } = page.body as { items: readonly FiredRun[] };
+      for (const { runId, source } of items) {
+        this.#lastFire = Math.max(this.#lastFire, Date.parse(source.fireTime));
         if (!this.#runs.all.has(runId)) readers.push(this.#runs.follow(runId, 1));
       }
       await sleep(POLL_MS);
@@ -247,7 +258,9 @@ class Chaos {
       };
       await Promise.race([happened(), sleep(MAX_LIFE_MS)]);
     } else await time;
-    while (this.#runs.fruitless >= MAX_FRUITLESS) await this.#next();
+    while (this.#runs.fruitless >= MAX_FRUITLESS || Date.now() - this.#lastFire > MAX_LATE_MS) {
+      await this.#next();
+    }
   }
 
   /** Resolves after one more kill of a server, or after the last one. */

@@ -37,6 +37,10 @@ const NAP = chain("nap", [
   node("nap", "delay", { for: 250 }),
   node("b", "transform", { value: 2 }),
 ]);
+const LONG_NAP = chain("nap", [
+  node("nap", "delay", { for: 3_000 }), // longer than a busy machine needs to pause it
+  node("b", "transform", { value: 2 }),
+]);
 const SLEEP = chain("sleep", [node("sleep", "delay", { for: 3_600_000 })]);
 const RETRY: FlowGraph = chain("retry", [
   {
@@ -142,12 +146,12 @@ const CASES: readonly (readonly [string, (executor: Executor) => Promise<void>])
   [
     "a run that is paused starts nothing, and goes on when it is told",
     async (executor) => {
-      const { runId } = await executor.start(spec(NAP));
+      const { runId } = await executor.start(spec(LONG_NAP));
       await kindSeen(executor, runId, "node.waiting");
       assert.deepEqual(await executor.signal(runId, { kind: "pause", by: "anna" }), { ok: true });
       assert.equal((await executor.get(runId))?.status, "paused");
       assert.deepEqual(await executor.signal(runId, { kind: "resume", by: "anna" }), { ok: true });
-      const kinds = (await logOf(executor, runId, NAP)).map(({ kind }) => kind);
+      const kinds = (await logOf(executor, runId, LONG_NAP)).map(({ kind }) => kind);
       assert.ok(kinds.includes("run.paused") && kinds.includes("run.resumed"));
       const over = await executor.signal(runId, { kind: "pause", by: "anna" });
       assert.deepEqual(over, { ok: false, code: "state_conflict" });

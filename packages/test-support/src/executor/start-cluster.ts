@@ -30,7 +30,7 @@ export async function startClusterGround(servers: number): Promise<ClusterGround
   };
   if (postgres === undefined || restate === undefined || balancer === undefined) {
     await stop();
-    throw started.find(({ status }) => status === "rejected");
+    throw started.find((one) => one.status === "rejected")?.reason;
   }
   const ports = await Promise.all(Array.from({ length: servers }, freePort));
   for (const port of ports) balancer.targets.add(port);
