@@ -31,6 +31,7 @@ export async function openStudio(flows = {}) {
     env: { ...process.env, STUDIO_TEST_OPTIONS: JSON.stringify(options) },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  process.once("exit", () => child.kill()); // also where a case fails
   const lines = createInterface({ input: child.stdout });
   const [line] = await new Promise((resolve, reject) => {
     lines.once("line", (text) => resolve([text]));
