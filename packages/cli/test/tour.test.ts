@@ -138,6 +138,8 @@ providers list
 providers test openai
 models list
 models running
+models jobs
+models cancel none
 models engine list
 models scan
 models install none.gguf
@@ -155,6 +157,7 @@ ext remove ./ext
 config trust
 completion bash
 backup copy.db
+store move --to postgres://127.0.0.1:1/none
 doctor
 serve --port 0
 studio --no-open
