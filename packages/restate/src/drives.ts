@@ -4,6 +4,7 @@
  *   W2  A run is driven once at a time: a call for a run that is still at work here waits for it.
  *   W3  After `close` none begins, and each is told to leave when its time is over.
  */
+import { setMaxListeners } from "node:events";
 import {
   type AbortSignalLike,
   Again,
@@ -33,6 +34,7 @@ export class Drives {
   constructor(drive: Drive, maxDrives: number) {
     this.#drive = drive;
     this.#free = maxDrives;
+    setMaxListeners(0, this.#leave.signal); // each drive at work listens
   }
 
   /** Drives the run. Rejects with `Again` when there is no place, or with what the drive throws. */

@@ -2,6 +2,7 @@
  * Runs that this server takes over from one that is dead or stands still. The dispatcher may go on waiting for the other one, whose
  * connection is open: who drives a run is decided by the store alone.
  */
+import { setMaxListeners } from "node:events";
 import { Again, type Drive, type DriveOptions, type DriveResult } from "@millrace/contracts";
 
 /** What becomes of a run that was driven here; undefined: it is left. */
@@ -14,6 +15,7 @@ export class Takeovers {
 
   constructor(drive: Drive) {
     this.#drive = drive;
+    setMaxListeners(0, this.#leave.signal); // each run that is taken over listens
   }
 
   /** Drives a run. Never rejects for one that another server shall drive. */
@@ -31,13 +33,16 @@ export class Takeovers {
     const work = this.#working.get(runId);
     if (work !== undefined) {
       const { signal, lost } = options;
+      let leave = (): void => {};
       const left = new Promise<void>((resolve) => {
-        for (const one of [signal, lost]) {
-          if (one.aborted) resolve();
-          one.addEventListener("abort", () => resolve(), { once: true });
-        }
+        leave = resolve;
       });
+      for (const one of [signal, lost]) {
+        if (one.aborted) leave();
+        one.addEventListener("abort", leave);
+      }
       await Promise.race([work.catch(() => {}), left]);
+      for (const one of [signal, lost]) one.removeEventListener("abort", leave);
       if (signal.aborted || lost.aborted) throw new Again("this server drives the run already");
     }
     return await this.#drive(runId, options);
