@@ -92,7 +92,10 @@ export class KilledCluster {
 
   /** Asks all processes to stop, one after the other, so that what one leaves goes to the next. */
   async stop(): Promise<void> {
-    for (const server of this.servers) await server.stop();
+    for (const server of this.servers) {
+      await Promise.race([server.up, server.failed]); // one that starts does not listen to signals yet
+      await server.stop();
+    }
   }
 
   /** Asks until somebody answers. The request must be one that may come twice. */
