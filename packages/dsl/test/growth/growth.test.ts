@@ -14,8 +14,8 @@ import { countWork, type Work } from "./work.ts";
 
 const FEW = Number(process.env["MILLRACE_GROWTH_ITEMS"] ?? 100);
 const MANY = 10 * FEW;
-/** Above ten, because lists that are capped (suggestions, errors) are not full yet with few items. */
-const MOST = 16;
+/** Above ten, because lists that are capped (suggestions, errors) are not full yet with few items; what is quadratic has 80 and more. */
+const MOST = 24;
 
 /** Flows that call each other in a chain, without end. */
 const catalog = catalogOf([], {

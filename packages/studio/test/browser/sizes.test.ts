@@ -21,7 +21,7 @@ const CEILINGS: readonly Ceiling[] = [
     what: "a run",
     place: ({ succeeded }) => `#/runs/${succeeded}`,
     ready: "Outputs",
-    bytes: 112_000,
+    bytes: 116_000, // with what the worker asks for, when it is faster than the page
   },
   {
     what: "a flow with its editor",
