@@ -2,7 +2,8 @@
  * The port that says which server drives a run. A dispatcher knows ids and times only; what a run is and how far it got is in the
  * store.
  *   D1  Every ring that was taken leads to a call of a drive that begins after the ring.
- *   D2  Drives of one run never overlap, on whatever servers, for as long as `lost` of the first one is not aborted.
+ *   D2  Drives of one run never overlap, on whatever servers, unless the first one is lost: it may hear of that by `lost` a moment
+ *       after another one was called.
  *   D3  A call that fails is repeated, with a growing delay, until it ends.
  */
 import type { AbortSignalLike } from "./extend/context.ts";

@@ -213,13 +213,25 @@ function entries(diary: string, what?: string): readonly Entry[] {
     .filter((entry) => what === undefined || entry.what === what);
 }
 
-/** Drives that began while another server was at work on the same run. */
+/**
+ * Drives that began while another server was at work on the same run, and went on to its end with it. One that is lost with its node
+ * hears of it when its connection is gone, which may be a moment after another server was called; it leaves the run then.
+ */
 function overlaps(diary: string): readonly Entry[] {
-  const holders = new Map<string, number>();
-  return entries(diary).filter(({ run, what, pid }) => {
-    const isFault = what === "begins" && holders.has(run);
-    if (what === "begins") holders.set(run, pid);
-    else holders.delete(run);
+  const all = entries(diary);
+  const working = new Map<string, Set<number>>();
+  return all.filter(({ run, what, pid }, at) => {
+    const pids = working.get(run) ?? new Set();
+    working.set(run, pids);
+    if (what !== "begins") {
+      pids.delete(pid);
+      return false;
+    }
+    const isFault = [...pids].some((other) => {
+      const rest = all.slice(at + 1);
+      return rest.find((each) => each.run === run && each.pid === other)?.what === "ends";
+    });
+    pids.add(pid);
     return isFault;
   });
 }
