@@ -21,8 +21,8 @@ export interface Sample {
   readonly name: string;
 }
 
-/** Longest time that a body may still take after its signal. */
-const SETTLE_MS = 100;
+/** Longest time that a body may still take after its signal: at once, on a machine that does much else. */
+const SETTLE_MS = 2_000;
 
 /** Names of secrets that types of an extension declare. */
 export function secretsOf(extension: ExtensionDefinition): readonly string[] {
@@ -121,7 +121,7 @@ export async function finish(host: TestHost, started: StartedNode): Promise<void
   if (!ended) throw new Error("the fixture does not end by itself");
 }
 
-/** Resolves true when all calls end within 100 ms. */
+/** Resolves true when all calls end at once. */
 export async function settles(started: StartedNode): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
