@@ -7,12 +7,12 @@ import type { Grants, NodeType } from "./node-type.ts";
 import type { EngineOptions } from "./options.ts";
 import { createPortableHost } from "./portable-host.ts";
 import type { EventLog } from "./run/event-log.ts";
+import { PortKey, type PortKeyOwner } from "./run/port-key.ts";
 import { Redactor } from "./run/redact.ts";
 import { ResultCache } from "./run/result-cache.ts";
-import { SharedKey, type SharedKeyOwner } from "./run/shared-key.ts";
-import { KeyClaim, type KeyHold, Keys, Limit } from "./run/slots.ts";
+import { type KeyHold, Keys, Limit } from "./run/slots.ts";
 import { Timers } from "./run/timers.ts";
-import type { SharedKey as KeyOfShared, Shared } from "./shared.ts";
+import type { Shared, SharedKey } from "./shared.ts";
 import { digestOf } from "./values.ts";
 
 /** Credentials that all runs know: each costs every text some time, and older ones have been renewed. */
@@ -69,7 +69,7 @@ export class EngineCore {
   }
 
   /** A value that nodes of this engine share. */
-  shared<T extends Shared, S>(key: KeyOfShared<T, S>): T {
+  shared<T extends Shared, S>(key: SharedKey<T, S>): T {
     let value = this.#shared.get(key) as T | undefined;
     if (value === undefined) {
       const settings = this.#settings.get(key) as S | undefined;
@@ -124,16 +124,10 @@ export class EngineCore {
     this.#toWake.delete(log);
   }
 
-  claimKey(key: string, how: { max: number; heldBefore: boolean }, owner: SharedKeyOwner): KeyHold {
+  claimKey(key: string, how: { max: number; heldBefore: boolean }, owner: PortKeyOwner): KeyHold {
     const { keys } = this.options;
     if (keys === undefined) return this.#keys.claim(key, how, owner);
-    return new SharedKey(keys, { name: key, ...how }, owner);
-  }
-
-  /** `isLeft`: the run has not ended, and may be driven elsewhere. */
-  releaseKey(hold: KeyHold, isLeft: boolean): void {
-    if (hold instanceof KeyClaim) this.#keys.release(hold);
-    else (hold as SharedKey).release(isLeft);
+    return new PortKey(keys, { name: key, ...how }, owner);
   }
 
   /** Tells shared values that a run has ended. */

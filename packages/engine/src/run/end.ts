@@ -214,7 +214,7 @@ export function closeAttempt(attempt: Attempt): void {
     extras.wait = null;
     extras.onResume = null;
     leaveCache(attempt);
-    if (extras.key !== null) run.engine.releaseKey(extras.key, run.state === "over");
+    extras.key?.release(run.state === "over");
   }
   attempt.giveBack();
 }

@@ -5,9 +5,12 @@
  *   S2  first in, first out per limit; a blocked node blocks nobody behind it at another limit.
  *   S3  `used` never passes `max`, but for those who had a key when their process died, and those who `take`.
  */
+import type { Json } from "@millrace/contracts";
 import type { Layout } from "../compile/layout.ts";
 import type { NodePolicy } from "../compile/policy.ts";
+import type { Host } from "../host.ts";
 import type { NodeType } from "../node-type.ts";
+import { digestOf } from "../values.ts";
 
 /** Somebody who takes slots: all of `limits` at once. */
 export interface Claimant {
@@ -151,6 +154,8 @@ export interface KeyHold {
   readonly isAsking: boolean;
   /** Called instead of `granted` of the owner when it is known. */
   onAnswer: ((held: boolean) => void) | null;
+  /** Gives it back. `isLeft`: the run has not ended, and may be driven elsewhere. */
+  release(isLeft: boolean): void;
 }
 
 /** A place among the holders of one key in the whole engine. */
@@ -162,12 +167,22 @@ export class KeyClaim implements Claimant, KeyHold {
   readonly limits: readonly Limit[];
   held = false;
   readonly #owner: Claimant;
+  readonly #keys: Keys;
 
-  constructor(name: string, max: number, limit: Limit, owner: Claimant) {
+  constructor(
+    keys: Keys,
+    { name, max, limit }: { name: string; max: number; limit: Limit },
+    owner: Claimant,
+  ) {
     this.name = name;
     this.max = max;
     this.limits = [limit];
     this.#owner = owner;
+    this.#keys = keys;
+  }
+
+  release(): void {
+    this.#keys.release(this);
   }
 
   get gone(): boolean {
@@ -193,7 +208,7 @@ export class Keys {
     const known = this.#keys.get(name);
     const key = known ?? { limit: new Limit(max), claims: new Set<KeyClaim>() };
     if (known === undefined) this.#keys.set(name, key);
-    const claim = new KeyClaim(name, max, key.limit, owner);
+    const claim = new KeyClaim(this, { name, max, limit: key.limit }, owner);
     key.claims.add(claim);
     key.limit.max = Math.min(key.limit.max, max);
     if (heldBefore) key.limit.used += 1;
@@ -213,6 +228,15 @@ export class Keys {
     key.limit.max = Math.min(...[...key.claims].map(({ max }) => max));
     admit(key.limit);
   }
+}
+
+const MAX_KEY_UNITS = 256; // events and logs show keys
+
+/** A key that is too long to show, or holds half a character, goes by its digest: two keys are never one. */
+export function nameOfKey(key: Json, host: Host): string {
+  const text = typeof key === "string" ? key : JSON.stringify(key);
+  const isShown = text.length <= MAX_KEY_UNITS && !/\p{Surrogate}/u.test(text);
+  return isShown ? text : digestOf(text, host);
 }
 
 const FIRST_SIZE = 4; // nodes; a chain never grows it

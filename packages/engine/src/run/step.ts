@@ -6,7 +6,6 @@
 import { isNodeExit, type Json } from "@millrace/contracts";
 import type { FieldSet } from "../compile/fields.ts";
 import { failureOf, timeoutFailure, toFailure } from "../failures.ts";
-import type { Host } from "../host.ts";
 import { EXTENSION_BYTES } from "../limits.ts";
 import type { Failure, Fields, NodeType } from "../node-type.ts";
 import { schemaProblems } from "../schema-check.ts";
@@ -19,7 +18,7 @@ import { failed, failRun, succeed } from "./end.ts";
 import { type Frame, READY, RETRYING, RUNNING, WAITING } from "./frame.ts";
 import { wakeToEnd } from "./people.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
-import { acquire } from "./slots.ts";
+import { acquire, nameOfKey } from "./slots.ts";
 import { Attempt, type Result, type RunCore } from "./state.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */
@@ -133,15 +132,6 @@ function claimKey(attempt: Attempt, heldBefore = false): void {
   const { key, max } = policy.keyed;
   const name = nameOfKey(key.evaluate(scopeOf(run, frame), attempt.startedAt), run.engine.host);
   attempt.extras.key = run.engine.claimKey(name, { max, heldBefore }, attempt);
-}
-
-const MAX_KEY_UNITS = 256; // events and logs show keys
-
-/** A key that is too long to show, or holds half a character, goes by its digest: two keys are never one. */
-function nameOfKey(key: Json, host: Host): string {
-  const text = typeof key === "string" ? key : JSON.stringify(key);
-  const isShown = text.length <= MAX_KEY_UNITS && !/\p{Surrogate}/u.test(text);
-  return isShown ? text : digestOf(text, host);
 }
 
 /** Evaluates the fields and enters the body, when nothing has to be waited for any more. */

@@ -7,26 +7,27 @@ import type { KeyHolder, KeyPlace, KeyPort } from "@millrace/contracts";
 import { acquire, type Claimant, type KeyHold } from "./slots.ts";
 
 /** An attempt, as far as a key needs it. */
-export interface SharedKeyOwner extends Claimant {
+export interface PortKeyOwner extends Claimant {
   /** Who asks, by run and path. */
   holder(): KeyHolder;
   /** Calls `then` when all that the run has said so far is stored; at once where nothing is. */
   whenStored(then: () => void): void;
 }
 
-export class SharedKey implements KeyHold {
+/** A place among the holders of one key, wherever they work. */
+export class PortKey implements KeyHold {
   readonly name: string;
   held: boolean;
   isAsking: boolean;
   onAnswer: ((held: boolean) => void) | null = null;
-  readonly #owner: SharedKeyOwner;
+  readonly #owner: PortKeyOwner;
   #place: KeyPlace | null = null;
   #isOver = false;
 
   constructor(
     port: KeyPort,
     { name, max, heldBefore }: { name: string; max: number; heldBefore: boolean },
-    owner: SharedKeyOwner,
+    owner: PortKeyOwner,
   ) {
     this.name = name;
     this.held = heldBefore;
@@ -41,7 +42,6 @@ export class SharedKey implements KeyHold {
     else owner.whenStored(ask);
   }
 
-  /** Gives it back. `isLeft`: its run has not ended, and keeps it. */
   release(isLeft: boolean): void {
     this.#isOver = true;
     const place = this.#place;
