@@ -24,7 +24,7 @@ export type {
   SqlValue,
   Stmt,
 } from "./sqlite/sqlite-port.ts";
-export type { SharedStore, Store, Tables } from "./store.ts";
+export { isShared, type SharedStore, type Store, type Tables } from "./store.ts";
 export type { ConnectionRow, Connections } from "./tables/connections.ts";
 export type { Hubs } from "./tables/hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";

@@ -83,6 +83,11 @@ export interface SharedStore extends Store {
   now(): number;
 }
 
+/** Whether servers share it. */
+export function isShared(store: Store): store is SharedStore {
+  return store.kind === "postgres";
+}
+
 /** What a store is told besides its database. */
 export interface StoreParts {
   /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */

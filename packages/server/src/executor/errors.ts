@@ -1,5 +1,6 @@
 /** What an executor refuses. */
 import type { Diagnostic } from "@millrace/contracts";
+import { StoreError } from "@millrace/store";
 
 const MARK = Symbol.for("@millrace/server.error.ExecutorError");
 
@@ -55,9 +56,20 @@ export function runExistsError(runId: string): ExecutorError {
   return refuse("run_exists", `a run "${runId}" exists`);
 }
 
+/** What the store has refused of a start, in the words of an executor. */
+export function refusedStart(error: unknown, runId: string): unknown {
+  const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
+  return isTaken ? runExistsError(runId) : error;
+}
+
 /** The run is in the store, and not live in this process. */
 export function runNotLocalError(runId: string): ExecutorError {
   return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);
+}
+
+/** The run has ended, as `state` says. */
+export function runEndedError(state: string): ExecutorError {
+  return new ExecutorError("state_conflict", "the run has ended", { state });
 }
 
 /** Throws that there is no such run. */

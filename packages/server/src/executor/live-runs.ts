@@ -87,6 +87,22 @@ export class LiveRuns {
     if (at >= 0) this.#queue.splice(at, 1);
   }
 
+  /** Ends a run of the queue with what `end` writes for it, once however often it is asked for. */
+  drop(live: LiveRun, end: (epoch: number) => Promise<void>): Promise<void> {
+    live.dropped ??= this.#endUnstarted(live, end);
+    return live.dropped;
+  }
+
+  async #endUnstarted(live: LiveRun, end: (epoch: number) => Promise<void>): Promise<void> {
+    this.leaveQueue(live);
+    await live.committed;
+    try {
+      if (live.epoch !== undefined) await end(live.epoch);
+    } finally {
+      this.remove(live);
+    }
+  }
+
   /** Starts what waits, as far as there is room, and tells who waits for quiet. */
   fill(): void {
     while (!this.#closed && this.#working() < this.#options.maxLive) {

@@ -28,15 +28,24 @@ import { LIMITS } from "../config/limits.ts";
 import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
 import {
-  ExecutorError,
   refuse,
+  refusedStart,
+  runEndedError,
   runExistsError,
   runNotLocalError,
   throwRunNotFound,
 } from "./errors.ts";
 import { LiveRun, LiveRuns, writeUnstarted } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
-import { headerOf, inPool, type LiveStart, optionsOf, takeUp } from "./run-header.ts";
+import {
+  checkOpen,
+  checkRetried,
+  headerOf,
+  inPool,
+  type LiveStart,
+  optionsOf,
+  takeUp,
+} from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
 
 /** What a local executor is made of. `engine` must write to the journal of `store`. */
@@ -124,12 +133,12 @@ class EngineExecutor implements LocalExecutor {
     const compiled = await this.#plans.ofStart(spec.graph);
     if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
     const { plan } = compiled;
-    this.#checkOpen();
+    checkOpen(this.#store, this.#closed !== undefined);
     const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
     const isNew = spec.runId === undefined && spec.retryOf === undefined;
     if (!isNew) await this.#checkRuns(spec);
     // From here to the queue nothing is awaited: what was checked stays true.
-    this.#checkOpen();
+    checkOpen(this.#store, this.#closed !== undefined);
     if (this.#live.has(runId)) throw runExistsError(runId);
     const header = headerOf({ spec, plan, runId }, this.#engine);
     const waits = !this.#live.hasPlace;
@@ -153,8 +162,7 @@ class EngineExecutor implements LocalExecutor {
       live.commit((await journal.create(header, rows)).epoch);
     } catch (error) {
       this.#live.remove(live);
-      const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
-      throw isTaken ? runExistsError(runId) : error;
+      throw refusedStart(error, runId);
     }
     if (waits) this.#live.fill();
     else void this.#launch(live);
@@ -165,7 +173,8 @@ class EngineExecutor implements LocalExecutor {
    * Throws for an id that a run has: its readers keep an ended run, so no other may take its place, not even until the store refuses.
    * Throws for a run to retry that is not there.
    */
-  async #checkRuns({ runId, retryOf }: RunSpec): Promise<void> {
+  async #checkRuns(spec: RunSpec): Promise<void> {
+    const { runId } = spec;
     if (runId !== undefined) {
       if (this.#checking.has(runId)) throw runExistsError(runId); // a run of this id may begin and end while it is looked for
       this.#checking.add(runId);
@@ -176,9 +185,7 @@ class EngineExecutor implements LocalExecutor {
         this.#checking.delete(runId);
       }
     }
-    if (retryOf !== undefined && (await this.#store.runs.summary(retryOf)) === null) {
-      throwRunNotFound(retryOf);
-    }
+    await checkRetried(this.#store, spec);
   }
 
   async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
@@ -189,7 +196,10 @@ class EngineExecutor implements LocalExecutor {
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
     const live = this.#live.get(runId);
-    if (live === undefined || live.log.ended) throw await this.#notLive(runId);
+    if (live === undefined || live.log.ended) {
+      const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
+      throw run.endedAt === null ? runNotLocalError(runId) : runEndedError(run.status);
+    }
     if (live.isQueued) await this.#drop(live);
     else {
       await live.entered;
@@ -263,12 +273,10 @@ class EngineExecutor implements LocalExecutor {
   }
 
   async #takeUpOne(runId: string): Promise<void> {
-    this.#checkOpen();
+    checkOpen(this.#store, this.#closed !== undefined);
     if (this.#live.has(runId)) return;
     const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
-    if (run.endedAt !== null) {
-      throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
-    }
+    if (run.endedAt !== null) throw runEndedError(run.status);
     try {
       const live = await this.#enter(run);
       if (!live.isQueued) return;
@@ -304,15 +312,6 @@ class EngineExecutor implements LocalExecutor {
     await this.#live.settled(graceMs);
     await this.#engine.close({ leave: true, graceMs: Math.max(0, due - performance.now()) });
     for (const live of this.#live.all()) this.#live.remove(live);
-  }
-
-  /** Throws when nothing can be started, whatever it is. */
-  #checkOpen(): void {
-    if (this.#closed !== undefined) {
-      throw refuse("executor_unavailable", "the executor is closing");
-    }
-    const { condition } = this.#store;
-    if (condition !== "ok") throw new StoreError(condition, "the store takes no new runs");
   }
 
   #add(start: LiveStart): LiveRun {
@@ -390,32 +389,11 @@ class EngineExecutor implements LocalExecutor {
     return live;
   }
 
-  /** Ends a run of the queue, once however often it is asked for. */
-  #drop(live: LiveRun): Promise<void> {
-    live.dropped ??= this.#endUnstarted(live);
-    return live.dropped;
-  }
-
   /** A run that never began ends with a log of one event. */
-  async #endUnstarted(live: LiveRun): Promise<void> {
-    this.#live.leaveQueue(live);
+  #drop(live: LiveRun): Promise<void> {
     const { runId } = live;
-    await live.committed;
-    const { epoch } = live;
-    try {
-      if (epoch !== undefined) {
-        await writeUnstarted(this.#store.journal, { runId, epoch }, this.#options.now());
-      }
-    } finally {
-      this.#live.remove(live);
-    }
-  }
-
-  /** Why there is no live run with this id. */
-  async #notLive(runId: string): Promise<ExecutorError> {
-    const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
-    return run.endedAt === null
-      ? runNotLocalError(runId)
-      : new ExecutorError("state_conflict", "the run has ended", { state: run.status });
+    return this.#live.drop(live, (epoch) =>
+      writeUnstarted(this.#store.journal, { runId, epoch }, this.#options.now()),
+    );
   }
 }

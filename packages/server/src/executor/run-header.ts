@@ -14,8 +14,8 @@ import {
   type Plan,
   type RunOptions,
 } from "@millrace/engine";
-import type { Store } from "@millrace/store";
-import { refuse, runNotLocalError } from "./errors.ts";
+import { type Store, StoreError } from "@millrace/store";
+import { refuse, runNotLocalError, throwRunNotFound } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 
 /** The row of a new run. Throws `ExecutorError` `input_invalid`, `executor_unavailable`. */
@@ -46,6 +46,17 @@ export function headerOf(
     if (error.code === "engine_closed") throw refuse("executor_unavailable", error.message);
     throw refuse("input_invalid", "the inputs do not fit", error.diagnostics);
   }
+}
+
+/** Throws when nothing can be started, whatever it is. */
+export function checkOpen({ condition }: Store, isClosing: boolean): void {
+  if (isClosing) throw refuse("executor_unavailable", "the executor is closing");
+  if (condition !== "ok") throw new StoreError(condition, "the store takes no new runs");
+}
+
+/** Throws for a run to retry that is not there. */
+export async function checkRetried({ runs }: Store, { retryOf }: RunSpec): Promise<void> {
+  if (retryOf !== undefined && (await runs.summary(retryOf)) === null) throwRunNotFound(retryOf);
 }
 
 /** How the engine starts or takes up a run with this row. */

@@ -33,12 +33,12 @@ import { type SharedStore, StoreError } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
 import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
-import { ExecutorError, refuse, runExistsError, throwRunNotFound } from "./errors.ts";
+import { refuse, refusedStart, runEndedError, throwRunNotFound } from "./errors.ts";
 import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
 import { askDriver, cancelRun, cancelUnstarted, ifGone, obey, obeyUntil } from "./inbox.ts";
 import { LiveRun } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
-import { headerOf, optionsOf, planOf } from "./run-header.ts";
+import { checkOpen, checkRetried, headerOf, optionsOf, planOf } from "./run-header.ts";
 import { isAsking, signalRun } from "./signal-run.ts";
 import { Takeovers } from "./takeovers.ts";
 
@@ -118,20 +118,17 @@ class SharedExecutor implements Executor {
   async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {
     const compiled = await this.#plans.ofStart(spec.graph);
     if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
-    this.#checkOpen();
+    checkOpen(this.#store, this.#closed !== undefined);
     const runId = spec.runId ?? createRunId(this.#store.now(), Math.random);
     const header = headerOf({ spec, plan: compiled.plan, runId }, this.#engine);
-    const { journal, runs } = this.#store;
-    if (spec.retryOf !== undefined && (await runs.summary(spec.retryOf)) === null) {
-      throwRunNotFound(spec.retryOf);
-    }
+    const { journal } = this.#store;
+    await checkRetried(this.#store, spec);
     const waiting = await this.#waiting();
     if (waiting >= this.#maxQueued) throw refuse("too_many_runs", `${waiting} runs are waiting`);
     try {
       await journal.create(header, rows, { isFree: true });
     } catch (error) {
-      const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
-      throw isTaken ? runExistsError(runId) : error;
+      throw refusedStart(error, runId);
     }
     this.#ring(runId);
     return { runId, status: "pending" };
@@ -152,9 +149,7 @@ class SharedExecutor implements Executor {
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
     await this.#driven.get(runId)?.entered;
     const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
-    if (run.endedAt !== null) {
-      throw new ExecutorError("state_conflict", "the run has ended", { state: run.status });
-    }
+    if (run.endedAt !== null) throw runEndedError(run.status);
     const live = this.#driven.get(runId);
     const there = (): Promise<unknown> => this.#ask(runId, { cancel: options });
     if (live?.run === undefined) await there();
@@ -216,14 +211,6 @@ class SharedExecutor implements Executor {
     this.#graceMs = graceMs;
     await Promise.all([this.#dispatcher.close({ graceMs: 0 }), this.#takeovers.close()]);
     await this.#engine.close({ leave: true, graceMs: 0 });
-  }
-
-  #checkOpen(): void {
-    if (this.#closed !== undefined) {
-      throw refuse("executor_unavailable", "the executor is closing");
-    }
-    const { condition } = this.#store;
-    if (condition !== "ok") throw new StoreError(condition, "the store takes no new runs");
   }
 
   /** Runs that nobody drives yet, as counted lately. */

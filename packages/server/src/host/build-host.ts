@@ -10,7 +10,7 @@ import { createEngine, EngineError, type Registry, type SubflowPort } from "@mil
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import { createAi, loadAuditKey } from "@millrace/providers";
-import { openMemoryStore, openStore, type SharedStore, type Store } from "@millrace/store";
+import { isShared, openMemoryStore, openStore, type Store } from "@millrace/store";
 import { auditKeyOf, openSharedStore } from "../cluster/open-cluster.ts";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
@@ -166,7 +166,7 @@ export async function buildHost<E extends Executor>(
   const engine = createEngine({
     host: timed,
     journal,
-    ...(store.kind === "postgres" && { keys: (store as SharedStore).keys }),
+    ...(isShared(store) && { keys: store.keys }),
     credentials: services.credentials,
     services,
     settings: [aiSettings({ ...ai.ai, providers })],

@@ -1,6 +1,6 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import type { Executor } from "@millrace/contracts";
-import { type SharedStore, startRetention } from "@millrace/store";
+import { isShared, startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp } from "../app/app.ts";
 import { openDispatcher } from "../cluster/open-cluster.ts";
 import { gatherOptions, type OptionSources } from "../config/environment.ts";
@@ -153,14 +153,13 @@ async function executorMaker(
   log: Logger,
 ): Promise<(parts: ExecutorParts) => Executor> {
   const { maxLiveRuns } = limits;
-  if (cluster === undefined) {
+  if (cluster === undefined || !isShared(store)) {
     return (parts) => createLocalExecutor({ ...parts, store, maxLiveRuns, now });
   }
   const { restate } = cluster;
   const dispatcher = await openDispatcher(restate, { maxDrives: maxLiveRuns, log });
   const kind = restate === undefined ? "postgres" : "restate";
-  return (parts) =>
-    createSharedExecutor({ ...parts, store: store as SharedStore, dispatcher, kind });
+  return (parts) => createSharedExecutor({ ...parts, store, dispatcher, kind });
 }
 
 /** The key of the credential file as it is configured; it must not reach a log either. */
