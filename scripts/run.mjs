@@ -2,7 +2,8 @@
 //   1. finds the pinned pnpm (package.json#packageManager), through npx when absent;
 //   2. installs when the lockfile or the workspace's settings are not those last installed;
 //   3. runs the steps of the named job; words after the job's name go to its last step;
-//   4. after tests, says how many were skipped and why.
+//   4. runs test files that failed beside others once more, alone: scripts/retry-tests.mjs;
+//   5. after tests, says what failed, and how many were skipped and why.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -11,7 +12,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { fileOf, OUTSIDE } from "../packages/test-support/src/programs.js";
-import { reportFiles } from "./closing-line.mjs";
+import { RETRIES, reportFiles } from "./closing-line.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const windows = process.platform === "win32";
@@ -130,7 +131,7 @@ if (!Object.hasOwn(jobs, name)) {
 install();
 const steps = jobs[name];
 const hasTests = ["test", "check"].includes(name);
-if (hasTests) for (const file of reportFiles("tests")) rmSync(file);
+if (hasTests) for (const file of ["tests", RETRIES].flatMap(reportFiles)) rmSync(file);
 let status = 0;
 for (const [i, step] of steps.entries()) {
   const isLast = i === steps.length - 1;
@@ -138,6 +139,8 @@ for (const [i, step] of steps.entries()) {
   status = step[2] === "build" && !isLast ? await execBuild(words) : exec(words[0], words.slice(1));
   if (status !== 0) break;
 }
+if (status !== 0 && reportFiles("tests").length > 0 && name === "test")
+  status = exec("node", ["scripts/retry-tests.mjs"]);
 if (hasTests && reportFiles("tests").length > 0) {
   const closing = exec("node", ["scripts/closing-line.mjs", "0", "tests"]);
   status ||= closing;

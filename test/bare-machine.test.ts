@@ -115,6 +115,7 @@ test("skipped tests are counted by their reasons; what another run passed was no
     failed: 0,
     skipped: 3,
     failures: [],
+    retried: [],
     reasons: new Map([
       ["no tmux", 2],
       ["no reason given", 1],
@@ -162,4 +163,35 @@ test("each failed test is named with its file and the first line of its error, t
   expect(named(failures)).toEqual(failures);
   const many = Array.from({ length: 23 }, (_, index) => `failed: ${index}`);
   expect(named(many)).toEqual([...many.slice(0, 20), "and 3 more"]);
+});
+
+test("a test that fails and then passes alone has passed, and is named", () => {
+  const file = join(ROOT, "packages/dsl/test/a.test.ts");
+  const report = (...assertionResults: { fullName: string; status: string }[]) => {
+    const status = assertionResults.every((one) => one.status === "passed") ? "passed" : "failed";
+    return { testResults: [{ name: file, status, assertionResults }] };
+  };
+  const first = report(
+    { fullName: "reads", status: "failed" },
+    { fullName: "writes", status: "failed" },
+    { fullName: "ends", status: "passed" },
+  );
+  const again = report(
+    { fullName: "reads", status: "passed" },
+    { fullName: "writes", status: "failed" },
+    { fullName: "ends", status: "passed" },
+  );
+  expect(sumUp([first], [again])).toMatchObject({
+    passed: 2,
+    failed: 1,
+    failures: ["failed: packages/dsl/test/a.test.ts > writes: no message"],
+    retried: ["passed when it ran again, alone: packages/dsl/test/a.test.ts > reads: no message"],
+  });
+  const broken = { testResults: [{ name: file, status: "failed", assertionResults: [] }] };
+  const whole = report({ fullName: "reads", status: "passed" });
+  expect(sumUp([broken], [whole])).toMatchObject({ passed: 1, failed: 0, failures: [] });
+  expect(sumUp([broken], [broken])).toMatchObject({ passed: 0, failed: 1, retried: [] });
+  expect(sumUp([whole], [report({ fullName: "reads", status: "failed" })])).toMatchObject({
+    ...{ passed: 0, failed: 1 },
+  });
 });
