@@ -10,11 +10,12 @@ import { type Plan, partsOf } from "./compile/plan.ts";
 import { EngineCore } from "./engine-core.ts";
 import { EngineError } from "./errors.ts";
 import { checkInputs } from "./inputs.ts";
-import type { CloseOptions, EngineOptions, RunOptions } from "./options.ts";
+import type { CloseOptions, EngineOptions, ResumeOptions, RunOptions } from "./options.ts";
 import {
   checkCloseOptions,
   checkEngineOptions,
   checkPlan,
+  checkResumeOptions,
   checkRunOptions,
 } from "./options-check.ts";
 import { cancelRun, leaveRun } from "./run/end-run.ts";
@@ -42,7 +43,10 @@ export interface Engine {
    * Takes up a run whose process died: same id, its log goes on, no event is repeated, and no node that has ended runs again.
    * Throws `EngineError` `run_not_found`, `plan_mismatch`, `run_not_resumable` (it has ended, or a live process has it).
    */
-  resume(runId: string, options: { readonly plan: Plan } & RunOptions): Promise<Run>;
+  resume(
+    runId: string,
+    options: { readonly plan: Plan } & ResumeOptions & RunOptions,
+  ): Promise<Run>;
   /**
    * Starts a new run that takes over what an earlier one has done: nodes that are what they were, read what they read and had
    * succeeded. `from`: nodes that run again with all that follows them; default: those that had not succeeded. `inputs`:
@@ -113,13 +117,14 @@ export function createEngine(options: EngineOptions = {}): Engine {
       launch(run);
       return new RunHandle(run);
     },
-    async resume(runId: string, options: { readonly plan: Plan } & RunOptions) {
+    async resume(runId: string, options: { readonly plan: Plan } & ResumeOptions & RunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
       checkPlan(options?.plan);
-      const { plan, ...more } = options;
+      const { plan, wakes, ...more } = options;
+      checkResumeOptions({ wakes });
       checkRunOptions(more);
       const { resumeRunById } = await import("./run/recover/resume.ts");
-      return new RunHandle(await resumeRunById(scheduler, runId, { plan, options: more }));
+      return new RunHandle(await resumeRunById(scheduler, runId, { plan, wakes, options: more }));
     },
     async rerun(runId: string, options: RerunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");

@@ -27,6 +27,7 @@ export type {
   EngineOptions,
   LeaveOptions,
   OpenConfirmation,
+  ResumeOptions,
   RunCancelOptions,
   RunOptions,
   ServicePort,

@@ -26,6 +26,7 @@ import type {
   CloseOptions,
   EngineOptions,
   LeaveOptions,
+  ResumeOptions,
   RunCancelOptions,
   RunOptions,
 } from "./options.ts";
@@ -113,6 +114,8 @@ const RUN = optionsOf<RunOptions>({
   ),
 });
 
+const RESUME = optionsOf<ResumeOptions>({ wakes: FLAG });
+
 const CANCEL = optionsOf<RunCancelOptions>({
   reason: word(
     ["user", "timeout", "sigint", "sigterm", "shutdown", "disconnect"],
@@ -150,6 +153,11 @@ export function checkEngineOptions(options: EngineOptions): void {
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN);
   checkLimits(options.limits);
+}
+
+/** Options of `Engine.resume` besides those of the run. */
+export function checkResumeOptions(options: ResumeOptions): void {
+  checkOptions(options, RESUME);
 }
 
 /** Options of `Engine.close`. */

@@ -173,6 +173,15 @@ export interface RunCancelOptions {
   readonly graceMs?: number;
 }
 
+/** How a run is taken up. */
+export interface ResumeOptions {
+  /**
+   * The run is left whenever it rests (`Run.restsUntil`): one whose log says that it did nothing but wait goes on as if it had not been
+   * left, and its clock ran meanwhile. Default false: its log says that it was interrupted.
+   */
+  readonly wakes?: boolean | undefined;
+}
+
 /** How a run is left. */
 export interface LeaveOptions {
   /** How long steps whose repetition may do harm have to end, in milliseconds; default 0. Others are stopped at once. */

@@ -3,7 +3,9 @@
  * the run says so and its clock stands still.
  */
 import { emitPaused, emitResumed } from "./emit.ts";
-import { NO_ENDED, type RunCore } from "./state.ts";
+import { RETRYING, RUNNING, WAITING } from "./frame.ts";
+import { type Attempt, NO_ENDED, type RunCore } from "./state.ts";
+import type { Timer } from "./timers.ts";
 
 /** Asks for a pause; false when the run is not going, or the operator has paused it already. */
 export function pauseRun(run: RunCore): boolean {
@@ -48,6 +50,40 @@ export function pauseForPeople(run: RunCore): void {
 /** Whether people are the only ones that the run waits for. */
 export function isParked(run: RunCore): boolean {
   return run.paused === "confirmation" && run.stop === null;
+}
+
+/**
+ * When something of the run goes on by itself: the first of its timers, deadlines and clock; `Infinity`: people alone make it go on. Null:
+ * something of it is at work, or would be lost if the run was left. In a pause of the operator only deadlines count.
+ */
+export function restsUntil(run: RunCore): number | null {
+  if (run.state !== "running" || run.stop !== null || run.held || run.frames[0]?.open === 0) {
+    return null;
+  }
+  const isHeld = run.paused === "operator";
+  let sleeping = 0;
+  let due = Number.POSITIVE_INFINITY;
+  for (let attempt = run.firstLive; attempt !== null; attempt = attempt.next) {
+    if (sleepOf(attempt) !== null) sleeping += 1;
+    else if (isHeld && isWorking(attempt)) return null;
+    if (isHeld) continue;
+    for (const timer of [sleepOf(attempt), attempt.timer]) due = Math.min(due, timer?.due ?? due);
+  }
+  if (!isHeld && run.busy !== sleeping) return null;
+  for (const { open } of run.confirmations) due = Math.min(due, open.deadline ?? due);
+  return isHeld ? due : Math.min(due, run.clock?.due ?? due);
+}
+
+/** What a node that does nothing but wait for a time waits for. */
+function sleepOf(attempt: Attempt): Timer | null {
+  const state = attempt.frame.state(attempt.node);
+  if (state === RETRYING) return attempt.timer;
+  return state === WAITING ? (attempt.extrasIfAny?.wait ?? null) : null;
+}
+
+/** Whether a body is at work; a node whose rounds do the work is idle. */
+function isWorking(attempt: Attempt): boolean {
+  return attempt.frame.state(attempt.node) === RUNNING && !attempt.idle;
 }
 
 /** Does something now, or once people are no longer the only ones that the run waits for. */

@@ -11,7 +11,7 @@ import type {
 import { checkBatchOptions, checkCancelOptions, checkLeaveOptions } from "../options-check.ts";
 import { cancelRun, leaveRun } from "./end-run.ts";
 import { type BatchOptions, Cursor, type EventCursor } from "./event-log.ts";
-import { pauseRun, resumeRun } from "./pause.ts";
+import { pauseRun, restsUntil, resumeRun } from "./pause.ts";
 import { answerConfirmation } from "./people.ts";
 import type { RunCore } from "./state.ts";
 
@@ -22,6 +22,11 @@ export interface Run {
   readonly state: RunState | "lost" | "left";
   /** What the run is paused for; null: it is not. */
   readonly paused: "confirmation" | "operator" | null;
+  /**
+   * When something of the run goes on by itself, in epoch milliseconds, while all of it waits; `Infinity`: only people make it go on.
+   * Null: something is at work. A run that rests may be left until then, and be taken up with `ResumeOptions.wakes`.
+   */
+  readonly restsUntil: number | null;
   /** `seq` of the last event that readers may have. */
   readonly seq: number;
   /** Every outcome resolves; it rejects only with `EngineError` `journal_failed`, `lease_lost`, `run_exists`, `run_left`, `engine_closed`. */
@@ -69,6 +74,10 @@ export class RunHandle implements Run {
 
   get paused(): "confirmation" | "operator" | null {
     return this.#run.paused;
+  }
+
+  get restsUntil(): number | null {
+    return restsUntil(this.#run);
   }
 
   get seq(): number {

@@ -208,6 +208,8 @@ export class RunCore extends RunBase {
   readonly onFailure: "stop" | "finish";
   /** What the log said when the run was taken up again. */
   recovered: RecoveredRun | null = null;
+  /** It was left while it waited for times: it goes on as if it had not been left. */
+  isWoken = false;
   /** Ordinary nodes take the fast lane: nothing is kept, taken over or cached. */
   isFast = false;
   /** The run was about to end when its process died, and does nothing else any more. */

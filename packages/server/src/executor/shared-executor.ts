@@ -2,7 +2,7 @@
  * Runs flows on any number of servers with one store. The store is the truth about every run; a dispatcher says which server
  * drives it, and knows nothing else of it.
  *   S1  A run whose start was answered is in the store with its bell set: a ring that is lost is made up for.
- *   S2  A run that waits for people alone is at work nowhere: it is left, and driven again when it is rung.
+ *   S2  A run that waits for people, or for a time that is not near, is at work nowhere: it is left, and driven again when it is rung.
  *   S3  What people say to a run that another server drives is a row in the inbox, which its driver obeys and answers.
  *   S4  A reader gets the same bytes at every server, and an event only after the store has it.
  */
@@ -70,6 +70,8 @@ const OPTIONS: OptionNames<SharedExecutorOptions> = {
 /** How late a bell may be before a server rings it once more: longer than a ring takes, shorter than a person waits. */
 const LATE_MS = 5_000;
 const SWEEP_MS = 2_000;
+/** A run that goes on by itself sooner than this stays: to leave it and to take it up costs several round trips. */
+const NEAR_MS = 5_000;
 /** How long the number of waiting runs is remembered: a limit need not be exact to the run. */
 const COUNT_MS = 1_000;
 /** A server with other code may drive what this one cannot; after so many tries here nobody can. It is asked as often, by chance. */
@@ -280,7 +282,7 @@ class SharedExecutor implements Executor {
     live.end();
   }
 
-  /** Stays with a run until it has ended, waits for people, or is to be left. */
+  /** Stays with a run until it has ended, rests, or is to be left. */
   async #stay(live: LiveRun, { signal }: DriveOptions): Promise<DriveResult> {
     const { run } = live;
     if (run === undefined) throw new Again();
@@ -298,7 +300,7 @@ class SharedExecutor implements Executor {
     ended.catch(() => {}); // it is awaited below, if anything but a leave ends it
     try {
       for (;;) {
-        const parked = live.until(() => isAsking(live)).then(() => "parked" as const);
+        const parked = live.until(() => this.#rests(live)).then(() => "parked" as const);
         const why = await Promise.race([ended, left, parked]);
         if (why === "left") {
           await run.leave({ graceMs: this.#graceMs });
@@ -308,7 +310,7 @@ class SharedExecutor implements Executor {
           await ended;
           return "done";
         }
-        if (isAsking(live)) return await this.#park(live);
+        if (this.#rests(live)) return await this.#park(live);
       }
     } catch (error) {
       if (EngineError.isInstance(error)) throw new Again(error.message);
@@ -320,17 +322,21 @@ class SharedExecutor implements Executor {
     }
   }
 
-  /** Leaves a run that waits for people, until the first of their deadlines. */
+  /** Whether a run waits for people alone, in the engine and in its log, or for nothing that is near. */
+  #rests(live: LiveRun): boolean {
+    const due = live.run?.restsUntil ?? null;
+    if (due === null) return false;
+    if (live.run?.paused !== null && live.run?.paused !== live.pauseReason) return false;
+    return isAsking(live) || due - this.#store.now() > NEAR_MS;
+  }
+
+  /** Leaves a run that rests, until it goes on by itself. Nothing happens in it between the look and the leave. */
   async #park(live: LiveRun): Promise<DriveResult> {
     const { runId, run } = live;
-    const open = run?.confirmations() ?? [];
-    const due = Math.min(...open.map(({ deadline }) => deadline ?? Number.POSITIVE_INFINITY));
+    const due = run?.restsUntil ?? 0;
     const bellAt = Number.isFinite(due) ? due : null;
     this.#forget(live);
     await run?.leave();
-    // Somebody has said something while it was left: there is work, and nobody else may ring for it.
-    const left = await this.#store.runs.summary(runId);
-    if (left?.endedAt === null && left.status !== "paused") return { again: 0 };
     await this.#store.bells.set(runId, bellAt);
     return bellAt === null ? "done" : { again: Math.max(0, bellAt - this.#store.now()) };
   }
@@ -348,7 +354,8 @@ class SharedExecutor implements Executor {
       if (this.#driven.has(runId)) throw new Again("this server drives the run already");
       const live = new LiveRun({ header, plan, journal, lastSeq, state: run.status, onState() {} });
       this.#driven.set(runId, live);
-      live.enter(await this.#engine.resume(runId, { plan, ...optionsOf(header) }));
+      const options = { plan, wakes: true, ...optionsOf(header) };
+      live.enter(await this.#engine.resume(runId, options));
       this.#refusals.delete(runId);
       return live;
     } catch (error) {

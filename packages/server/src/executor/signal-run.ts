@@ -52,7 +52,8 @@ async function steer(
   if (live === undefined || !isTold) return { ok: false, code: "state_conflict" };
   // A run that waits for a person is paused as it is; it says so once more when the answer is there.
   await live.until(() => (live.pauseReason !== null) === (kind === "pause") || isAsking(live));
-  if (live.isGone) throw runNotLocalError(runId);
+  const isShown = (live.pauseReason !== null) === (kind === "pause");
+  if (live.isGone && !isShown) throw runNotLocalError(runId);
   return { ok: true };
 }
 

@@ -27,6 +27,7 @@ import {
   CANCELLED,
   DEFAULTED,
   FAILED,
+  isTerminal,
   RETRYING,
   ROUTED,
   RUNNING,
@@ -135,6 +136,8 @@ export interface RecoveredRun {
   readonly confirmationCount: number;
   /** The answer that ended a pause, when the log ends before it says so. */
   readonly answeredBy: string | null;
+  /** Nothing of it was at work: it waited for times, and for people besides. */
+  readonly isAsleep: boolean;
   readonly steps: { readonly [key: string]: Json };
   readonly executions: number;
   /** Ids of all its calls. */
@@ -277,6 +280,27 @@ class LogReader {
     });
   }
 
+  /** Of the nodes, once they are finished. */
+  #isAsleep(): boolean {
+    const { paused, calls, state } = this.#view;
+    if (paused !== null || calls.size > 0 || state === "cancelling") return false;
+    const open = [...this.#nodes].filter(([, node]) => !isTerminal(node.state));
+    const holders = new Set(open.map(([path]) => holderOf(path)));
+    const sleepers = open.filter(
+      ([, { state, waitsFor, error }]) =>
+        (state === WAITING && waitsFor === "timer") ||
+        (state === RETRYING && error?.code !== "interrupted"),
+    );
+    const waits = open.filter(
+      ([path, { state, waitsFor, questions }]) =>
+        (state === RUNNING && holders.has(path)) ||
+        (state === WAITING &&
+          waitsFor === "confirm" &&
+          questions.some(({ answer }) => answer === null)),
+    );
+    return sleepers.length > 0 && sleepers.length + waits.length === open.length;
+  }
+
   #node(path: string): ReadNode {
     let node = this.#nodes.get(path);
     if (node === undefined) {
@@ -298,6 +322,7 @@ class LogReader {
       recoveries: this.#recoveries,
       confirmationCount: this.#questions.size,
       answeredBy: this.#answeredBy,
+      isAsleep: this.#isAsleep(),
       steps,
       executions: this.#executions,
       calls: this.#calls,

@@ -85,6 +85,7 @@ export function goOn(
     attempt.triedAt = was.firstStartedAt === 0 ? null : was.firstStartedAt;
     run.link(attempt);
     adoptCalls(attempt, recovered);
+    if (run.isWoken && was.state !== RETRYING && was.waitsFor !== "confirm") keepTimeout(attempt);
     if (frame.layout.tools[node] !== null) endOrphans(attempt, recovered);
     if (was.state === RUNNING && frame.layout.bodies[node] !== null) enterAgain(attempt);
     else if (ending) openAgain(attempt, was);
@@ -192,6 +193,13 @@ function openAgain(attempt: Attempt, { questions }: RecoveredNode): void {
   for (const question of questions) {
     if (question.answer === null) question.reply = adoptConfirmation(attempt, question.asked);
   }
+}
+
+/** What is left of the timeout of a node that slept. */
+function keepTimeout(attempt: Attempt): void {
+  const { run, policy, startedAt } = attempt;
+  if (policy.timeoutMs === null) return;
+  attempt.extras.timeLeftMs = Math.max(0, policy.timeoutMs - (run.now - startedAt));
 }
 
 function waitForRetry(attempt: Attempt, due: number): void {

@@ -12,7 +12,7 @@ import type { Plan } from "../../compile/plan.ts";
 import type { EngineCore } from "../../engine-core.ts";
 import { EngineError } from "../../errors.ts";
 import { failureOf } from "../../failures.ts";
-import type { RunOptions } from "../../options.ts";
+import type { ResumeOptions, RunOptions } from "../../options.ts";
 import { emitPaused, emitResumed } from "../emit.ts";
 import { endRun } from "../end.ts";
 import { DEFAULTED, FAILED, Frame, isTerminal, SUCCEEDED } from "../frame.ts";
@@ -43,7 +43,11 @@ const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for 
 export async function resumeRunById(
   scheduler: Scheduler,
   runId: string,
-  { plan, options }: { plan: Plan; options: RunOptions },
+  {
+    plan,
+    wakes = false,
+    options,
+  }: { plan: Plan; wakes?: ResumeOptions["wakes"]; options: RunOptions },
 ): Promise<RunCore> {
   const { runs, engine: core } = scheduler;
   const { journal } = core.options;
@@ -70,6 +74,7 @@ export async function resumeRunById(
     run.reused = earlier?.reused(plan, state.inputs as JsonObject, state.options?.from) ?? null;
     if (recovered.view.seq === 0) run.resumedFrom = earlier?.resumedFrom ?? null;
     if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
+    run.isWoken = wakes && recovered.isAsleep;
     run.journal = new JournalWriter(journal, run, { owner, epoch, stored: recovered.view.seq });
     runs.set(runId, run);
     listen(run);
@@ -217,7 +222,8 @@ function takeUp(run: RunCore, recovered: RecoveredRun, gone: string | null): voi
   run.tick();
   run.now = Math.max(run.now, view.updatedAt);
   run.startedAt = view.startedAt ?? 0;
-  run.clockLeftMs = Math.max(0, run.clockLeftMs - recovered.usedMs);
+  const sleptMs = run.isWoken ? run.now - view.updatedAt : 0;
+  run.clockLeftMs = Math.max(0, run.clockLeftMs - recovered.usedMs - sleptMs);
   run.executions = recovered.executions;
   run.confirmationCount = recovered.confirmationCount;
   Object.assign(run.counts, view.counts);
@@ -241,7 +247,7 @@ function takeUp(run: RunCore, recovered: RecoveredRun, gone: string | null): voi
   askAll(run);
 }
 
-/** What the log says about the interruption. A run that waited for a person, was paused or was being cancelled says nothing. */
+/** What the log says about the interruption. A run that waited, was paused or was being cancelled says nothing. */
 function announce(run: RunCore, { view, answeredBy }: RecoveredRun): void {
   const { paused, state, confirmations } = view;
   if (state === "cancelling") return;
@@ -251,6 +257,7 @@ function announce(run: RunCore, { view, answeredBy }: RecoveredRun): void {
     run.paused = reason;
     return;
   }
+  if (run.isWoken) return;
   const open = [...confirmations.values()].filter((one) => one.state === "requested");
   if (reason !== "interrupted")
     emitPaused(
