@@ -163,6 +163,28 @@ describe("an open flow", () => {
     session.close();
   });
 
+  test("asks nothing more about a text that was changed while it was read", async () => {
+    const asked: string[] = [];
+    let typeMeanwhile = (): void => {};
+    const ask: Ask = async (text, name, ...args) => {
+      asked.push(`${name} ${text === FLOW ? "old" : "new"}`);
+      if (name === "read") typeMeanwhile();
+      return askHere(text, name, ...args);
+    };
+    const { session, editor } = open(serverOf(FLOW), storage(), { ask });
+    await settled();
+    asked.length = 0;
+    typeMeanwhile = () => {
+      typeMeanwhile = () => {};
+      editor.type(`${FLOW}# checked\n`);
+    };
+    void session.readAgain();
+    await settled();
+    expect(asked).toEqual(["read old", "read new", "problems new"]);
+    expect(session.problems.value).toEqual([]);
+    session.close();
+  });
+
   test("makes each change as one step of Undo, in the bytes that it touches", async () => {
     const { session, editor } = open(serverOf(FLOW));
     await session.change({ kind: "renameNode", path: "one", to: "first" });

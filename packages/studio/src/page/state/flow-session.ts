@@ -356,7 +356,9 @@ export class FlowSession {
     const isNow = (): boolean => this.text === text && !this.#isOver;
     try {
       const reading = await this.#ports.ask(text, "read");
-      if (isNow()) this.#reading.value = reading;
+      // What is asked about an old text would post it again, and then the newest one.
+      if (!isNow()) return;
+      this.#reading.value = reading;
       const problems = await this.#ports.ask(text, "problems");
       if (!isNow()) return;
       this.#problems.value = problems;
