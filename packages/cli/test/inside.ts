@@ -9,11 +9,13 @@ export interface World {
   readonly stdin?: string;
   readonly env?: Record<string, string>;
   readonly terminal?: boolean;
-  readonly columns?: number;
+  readonly columns?: number | (() => number);
   readonly keys?: Readable;
   readonly signal?: AbortSignal;
   /** In the place of the stdout that is collected. */
   readonly stdout?: Writable;
+  /** In the place of the stderr that is collected. */
+  readonly stderr?: Writable;
 }
 
 export interface Told {
@@ -44,14 +46,15 @@ export async function inside(words: readonly string[], world: World = {}): Promi
   const out = collector();
   const err = collector();
   const tty = world.terminal ?? false;
+  const { columns = 80 } = world;
   const io: CliIo = {
     stdin: world.keys ?? Readable.from(world.stdin === undefined ? [] : [Buffer.from(world.stdin)]),
     stdout: world.stdout ?? out.stream,
-    stderr: err.stream,
+    stderr: world.stderr ?? err.stream,
     env: { HOME: cwd, XDG_CONFIG_HOME: cwd, LANG: "C.UTF-8", ...world.env },
     cwd,
     isTTY: { stdin: tty, stdout: tty, stderr: tty },
-    size: () => ({ columns: world.columns ?? 80, rows: 24 }),
+    size: () => ({ columns: typeof columns === "number" ? columns : columns(), rows: 24 }),
     now: Date.now,
     fetch,
     signal: world.signal ?? new AbortController().signal,

@@ -159,11 +159,11 @@ function still(screen: string): string {
     .trimEnd()}\n`;
 }
 
-/** Waits until the screen is that of the file; times out with both. */
+/** Waits for a sign, and until the screen is that of the file; times out with both. */
 async function shows(shown: ReturnType<typeof terminal>, name: string, sign: string) {
   const file = join(SCREENS, name);
+  await shown.until(sign);
   if (UPDATE_SCREENS === "1") {
-    await shown.until(sign);
     await new Promise((resolve) => setTimeout(resolve, 10 * LOOK_MS));
     writeFileSync(file, still(shown.screen()));
   }
@@ -178,6 +178,7 @@ withTmux(
   "a tour of everything looks as it is kept: wide, at 80 and 40 columns after a resize, and at its end",
   async () => {
     const shown = terminal(`${millrace} run tour.flow`, 200, 50, scratch({ "tour.flow": TOUR }));
+    await shown.until("[v] view"); // is said a moment after the tree says that it waits
     await shows(shown, "200x50.txt", "waits for you");
     shown.resize(199, 50); // of two at once tmux tells the second a quarter of a second late
     shown.resize(80, 24);

@@ -4,6 +4,8 @@
  *       wrap what it shows a good while before it tells its new width, and frames drawn meanwhile must not add to that.
  *   L2  Rows are erased by the width of now. What the terminal has wrapped is then gone, whether frames of an old width were
  *       drawn over it or not: they left above them exactly the rows by which it had grown.
+ *   L3  Lines above the block that may have been written after the terminal wrapped have those rows above them. The first frame
+ *       of a narrower terminal takes them away too, and writes the lines once more.
  */
 
 import { width } from "./cells.ts";
@@ -17,6 +19,8 @@ const DEFAULT_ROWS = 24;
 const SPARE_ROWS = 4;
 /** Lines that may wait for a frame; a run that logs faster than a terminal shows waits for it. */
 const MAX_WAITING = 1_000;
+/** Frames that may be drawn between the moment a terminal wraps and the one it tells its new width: half a second. */
+const LATE_FRAMES = 6;
 
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";
@@ -37,11 +41,22 @@ export interface Screen {
   end(): Promise<void>;
 }
 
+/** Rows that lines take on a terminal that wraps. */
+function rowsOf(lines: readonly string[], columns: number): number {
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(width(line) / columns)), 0);
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
 /** A screen on stderr. */
 export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
   let drawn: readonly string[] = [];
-  let waiting = "";
-  let waitingLines = 0;
+  let drawnFor = 0;
+  let waiting: string[] = [];
+  /** What the last frames wrote above the block, the oldest first. */
+  let recent: (readonly string[])[] = [];
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<boolean> | undefined;
   let ended = false;
@@ -50,21 +65,31 @@ export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
     const { columns, rows } = io.size();
     return { columns: columns || DEFAULT_COLUMNS, rows: rows || DEFAULT_ROWS };
   };
-  const erase = (columns: number): string => {
-    let rows = 0;
-    for (const line of drawn) rows += Math.max(1, Math.ceil(width(line) / columns));
-    return rows === 0 ? "" : `\u001b[${rows}A\u001b[0J`;
+  /** The newest of the recent lines that the screen still shows whole, when the terminal has become narrower. */
+  const again = (columns: number, rows: number): readonly string[] => {
+    if (columns >= drawnFor) return [];
+    const lines = recent.flat();
+    let left = rows - 1 - rowsOf(drawn, columns);
+    const from = lines.findLastIndex((line) => {
+      left -= rowsOf([line], columns);
+      return left < 0;
+    });
+    return lines.slice(from + 1);
   };
   const write = (maxRows: number | undefined, before: string, after: string): Promise<boolean> => {
-    const { columns } = size();
+    const { columns, rows } = size();
     const lines = draw({ columns, maxRows });
-    const text = lines.map((line) => `${line}\n`).join("");
+    const old = again(columns, rows);
+    const above = [...old, ...waiting];
+    const taken = rowsOf([...old, ...drawn], columns);
+    const erase = taken === 0 ? "" : `\u001b[${taken}A\u001b[0J`;
     const done = output.write(
-      `${before}${erase(columns)}${waiting}${NO_WRAP}${text}${WRAP}${after}`,
+      `${before}${erase}${textOf(above)}${NO_WRAP}${textOf(lines)}${WRAP}${after}`,
     );
+    recent = [...(old.length > 0 ? [old] : recent), waiting].slice(-LATE_FRAMES);
     drawn = lines;
-    waiting = "";
-    waitingLines = 0;
+    drawnFor = columns;
+    waiting = [];
     return done;
   };
   const frame = (): void => {
@@ -86,12 +111,11 @@ export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
   return {
     touch: schedule,
     above(line) {
-      waiting += `${line}\n`;
-      waitingLines += 1;
+      waiting.push(...line.split("\n"));
       schedule();
     },
     async ready() {
-      if (waitingLines < MAX_WAITING) return;
+      if (waiting.length < MAX_WAITING) return;
       await written;
       if (!ended && written === undefined) frame();
       await written;
