@@ -5,17 +5,20 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { testWith } from "@millrace/test-support";
-import { launchChromium } from "@millrace/test-support/chromium";
+import { type Browser, launchChromium } from "@millrace/test-support/chromium";
 import { fileOf } from "@millrace/test-support/programs";
 import { expect, onTestFinished, vi } from "vitest";
 import cli from "../../cli/package.json" with { type: "json" };
+
+type Page = Awaited<ReturnType<Browser["newPage"]>>;
+type Locator = ReturnType<Page["locator"]>;
 
 const VSIX = fileURLToPath(new URL(`../dist/millrace-flow-${cli.version}.vsix`, import.meta.url));
 const TIMEOUT_MS = 600_000;
 /** The longest that one step may take on a busy machine. */
 const STEP_MS = 120_000;
-/** How long an answer to a key is waited for. */
-const WAIT_MS = 3000;
+/** How long an answer to a key is waited for, before the key is pressed again. */
+const WAIT_MS = 15_000;
 
 /** VS Code's server, which code-server brings. Its own start script is not used: it wants modules that are compiled on install. */
 function serverProgram(): string {
@@ -66,6 +69,16 @@ function install(root: string): string {
   return execFileSync(process.execPath, args, { env, encoding: "utf8", stdio: "pipe" });
 }
 
+/** Presses until there is an answer: the workbench takes keys before all of its parts are loaded. */
+async function answered(answer: Locator, press: () => Promise<void>): Promise<void> {
+  const isThere = async (): Promise<void> => {
+    if (await answer.isVisible()) return;
+    await press();
+    await answer.waitFor({ timeout: WAIT_MS });
+  };
+  await vi.waitFor(isThere, { timeout: STEP_MS });
+}
+
 testWith("code-server", "chromium")(
   "VS Code installs the extension, shows a finding, applies its fix and formats",
   async () => {
@@ -86,19 +99,19 @@ testWith("code-server", "chromium")(
     await page.goto(address);
     await page.getByRole("treeitem", { name: "a.flow" }).dblclick();
     await page.locator(".squiggly-error").first().waitFor();
-    // The workbench takes keys before all of its parts are loaded: what shows nothing is pressed again.
-    const until = (step: () => Promise<void>) => vi.waitFor(step, { timeout: STEP_MS });
-    await until(async () => {
+    const editor = page.locator(".editor-instance .monaco-editor");
+    const type = editor.locator(".view-line").getByText("htp.request");
+    await answered(page.getByText("write http.request"), async () => {
       await page.keyboard.press("Escape");
-      await page.getByText("htp.request").first().click();
+      await type.click();
+      await editor.and(page.locator(".focused")).waitFor();
       await page.keyboard.press("Control+.");
-      await page.getByText("write http.request").waitFor({ timeout: WAIT_MS });
     });
     await page.keyboard.press("Enter");
     await page.locator(".squiggly-error").first().waitFor({ state: "detached" });
-    await until(async () => {
+    await answered(editor.locator(".view-line", { hasText: /^\s{2}method/ }), async () => {
+      await editor.and(page.locator(".focused")).waitFor();
       await page.keyboard.press("Control+Shift+I"); // as on Linux
-      await page.locator(".view-line", { hasText: /^\s{2}method/ }).waitFor({ timeout: WAIT_MS });
     });
     await page.keyboard.press("Control+s");
     await vi.waitFor(
