@@ -351,6 +351,6 @@ test("code that never finishes loading fails its own types alone", async () => {
 /** Resolves when the log has a warning. */
 async function warned(extension: string, code: string): Promise<void> {
   await expect
-    .poll(() => log.lines.map(({ fields }) => fields), { timeout: 5_000 })
+    .poll(() => log.lines.map(({ fields }) => fields))
     .toContainEqual(expect.objectContaining({ extension, code }));
 }

@@ -22,8 +22,6 @@ describeWith("postgres")("in a schema", () => {
     onTestFinished(() => other.close());
     expect(await other.settings.all()).toEqual({});
     await one.settings.set({ "run.concurrency": 3 });
-    await expect
-      .poll(() => other.settings.all(), { timeout: 10_000 })
-      .toEqual({ "run.concurrency": 3 });
+    await expect.poll(() => other.settings.all()).toEqual({ "run.concurrency": 3 });
   });
 });

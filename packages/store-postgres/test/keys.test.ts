@@ -66,7 +66,7 @@ describeWith("postgres")("keys of several servers", () => {
     );
     expect(results.flat()).toEqual(Array.from({ length: 6 }, () => "succeeded"));
     expect(seen).toEqual({ now: 0, most: 1 });
-    await expect.poll(() => claimsIn(schema), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => claimsIn(schema)).toEqual([]);
   });
 
   test("a key stays with the run of a server that is killed, until another one has driven it", async () => {
@@ -86,7 +86,7 @@ describeWith("postgres")("keys of several servers", () => {
     const reading = (async () => {
       for await (const batch of waits.batches()) kinds.push(...batch.map(({ kind }) => kind));
     })();
-    await expect.poll(() => kinds, { timeout: 10_000 }).toContain("node.waiting");
+    await expect.poll(() => kinds).toContain("node.waiting");
     child.kill("SIGKILL");
     const resumed = async () => {
       expect(seen.most).toBe(0); // nobody has the key of a run that only waits for a driver
@@ -114,7 +114,7 @@ describeWith("postgres")("keys of several servers", () => {
     const gone = await keyedEngine(first, () => new Promise(() => {}));
     gone.engine.run(gone.plan, {}, { runId: "holds" }).result.catch(() => {});
     await expect
-      .poll(() => claimsIn(schema), { timeout: 10_000 })
+      .poll(() => claimsIn(schema))
       .toEqual(expect.arrayContaining([expect.objectContaining({ granted: "1" })]));
     await gone.engine.close({ leave: true });
     const { seen, work } = createWork();

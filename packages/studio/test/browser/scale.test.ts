@@ -58,13 +58,11 @@ describeWith("chromium")("a flow of 1,000 nodes", () => {
     await tree(page).getByRole("treeitem", { name: "n0, transform" }).waitFor();
 
     await textbox(page).focus();
-    await expect
-      .poll(() => textbox(page).evaluate((text) => text.matches(":focus")), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => textbox(page).evaluate((text) => text.matches(":focus"))).toBe(true);
     await page.keyboard.press("Control+End");
     const posted = await postsOf(page);
     await page.keyboard.type(NOTE);
-    await expect.poll(() => posted("problems"), { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => posted("problems")).toBeGreaterThan(0);
     // A key posts its text once, and what is asked of the whole text waits for a pause of the typing.
     expect(await posted("text")).toBe(NOTE.length);
     for (const question of ["nodeAt", "read", "problems", "diagnostics", "completions"]) {
