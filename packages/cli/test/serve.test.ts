@@ -24,18 +24,48 @@ test("a server says where its API and data are, who is let in, and which schedul
   const nightly = "flow 1 nightly\n\nschedule night {\n  every = 15m\n}\n\noutput n: int = 1\n";
   const cwd = scratch({ "nightly.flow": nightly });
   await inside(["templates", "save", "nightly", "nightly.flow", "--home", home], { cwd });
-  const open = start(["serve", "--port", "0", "--home", home]);
+  const words = ["serve", "--port", "0", "--home", home, "--log-format", "pretty"];
+  const open = start(words);
   await open.until("activates it\n");
-  expect(open.told()).toMatch(/^listening on (\S+)\npage: \1\/studio\nAPI: \1\/api\/docs\ndata: /);
+  expect(open.told()).toMatch(/^listening on (\S+)\npage: \1\/studio\nAPI: \1\/api\/docs\ndata: /m);
+  await open.until(" info  server.listening url=http");
   expect(open.told()).toContain(`data: ${home}`);
   expect(open.told()).toContain("requests need no token");
   expect(open.told()).toContain("millrace schedule add --from nightly activates it");
   open.child.kill("SIGTERM");
   await open.ended;
   const env = { MILLRACE_TOKEN: "0123456789abcdef" };
-  const closed = start(["serve", "--port", "0", "--home", home], { env });
+  const closed = start(words, { env });
   await closed.until("requests need a token: Authorization: Bearer TOKEN\n");
   expect(closed.told()).not.toContain(env.MILLRACE_TOKEN);
+});
+
+test("what is no terminal gets JSON from the first line on, with the level as a word, as far as it is wanted", async () => {
+  const cwd = scratch({
+    "hi.flow": "flow 1 hi\n\noutput n: int = 1\n",
+    "millrace.json": '{"serve":{"logLevel":"error","logFormat":"pretty"}}',
+  });
+  const env = { MILLRACE_TRUST_PROJECT: "1", MILLRACE_SERVE_LOG_LEVEL: "debug" };
+  const server = start(["serve", "--port", "0", "--log-format", "json"], { cwd, env });
+  await server.until('"server.listening"}\n');
+  const { url } = JSON.parse(server.told().split("\n")[0] ?? "") as { url: string };
+  await inside(["run", "hi.flow", "--server", url], { cwd, env });
+  await server.until('"run.ended"');
+  server.child.kill("SIGTERM");
+  await server.until('"server.stopped"');
+  const lines = server
+    .told()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { level: string; time: string; msg: string });
+  const levels = new Map(lines.map(({ msg, level }) => [msg, level]));
+  expect(levels.get("run.started")).toBe("debug");
+  expect(levels.get("run.ended")).toBe("info");
+  for (const { time } of lines) expect(Date.parse(time)).toBeGreaterThan(0);
+  const explained = await inside(["config", "explain", "serve.logLevel"], { cwd, env });
+  expect(explained.stdout).toMatch(/serve\.logLevel\s+debug\s+.*MILLRACE_SERVE_LOG_LEVEL/);
+  const wrong = await inside(["serve", "--log-level", "loud"]);
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--log-level")]);
 });
 
 test("an address that others can reach is refused without a token, and the flags that mend it are named", async () => {
@@ -89,8 +119,8 @@ test("--open gives the browser the address of the page, without the token", asyn
   const { opened, PATH } = browser();
   const env = { PATH, MILLRACE_TOKEN: "0123456789abcdef" };
   const server = start(["serve", "--port", "0", "--open"], { env });
-  await server.until("requests need a token");
-  const [, page = ""] = /^page: (\S+)$/m.exec(server.told()) ?? [];
+  await server.until('"server.listening"}\n');
+  const { studio: page } = JSON.parse(server.told().split("\n")[0] ?? "") as { studio: string };
   await expect.poll(opened, { timeout: 30_000 }).toBe(`${page}\n`);
   const open = start(["serve", "--host", "0.0.0.0", "--port", "0", "--open"], { env });
   await open.until("warning: no browser is opened: other machines can reach this address\n");

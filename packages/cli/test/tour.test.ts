@@ -159,7 +159,7 @@ completion bash
 backup copy.db
 store move --to postgres://127.0.0.1:1/none
 doctor
-serve --port 0
+serve --port 0 --log-format pretty --log-level error
 studio --no-open
 `
   .trim()

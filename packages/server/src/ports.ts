@@ -33,6 +33,7 @@ import type { Registry, SubflowPort } from "@millrace/engine";
 import type { CredentialStore } from "@millrace/oauth";
 import type { Store } from "@millrace/store";
 import type { ServerLimits } from "./config/limits.ts";
+import type { MetricName } from "./observe/metrics-table.ts";
 
 /** `read` may read; `run` may also run; `admin` may also write and administrate. */
 export type Role = "read" | "run" | "admin";
@@ -151,24 +152,38 @@ export type LiveState = Extract<RunState, "pending" | "running" | "paused" | "ca
 /** How things stand at the moment of the question. */
 export interface Standing {
   readonly runs: { readonly [S in LiveState]: number };
+  /** Of these, those that this server has begun or taken up. */
+  readonly driven: number;
   readonly streams: number;
   /** How late the longest due schedule is, in seconds. */
   readonly scheduleLagS: number;
+  readonly isStoreUp: boolean;
+  readonly isDispatcherUp: boolean;
 }
 
 /** The measurements of one server. */
 export interface Metrics {
   readonly contentType: string;
-  /** The same journal; what is written through it is counted. */
-  meter(journal: Journal): Journal;
+  /** Adds to a counter of the table, whose labels have these values. */
+  add(name: MetricName, labels?: readonly string[], amount?: number): void;
+  /** Notes how long the store took for a batch of events. */
+  committed(seconds: number): void;
+  /** Counts a run that has ended, with its time from begin to end. */
+  runEnded(status: string, trigger: string, seconds: number): void;
   /** Counts an answered request. `route` is a pattern, or null; `ms` is absent for streams, whose length is their reader's. */
   request(route: string | null, status: number, ms?: number): void;
-  /** Counts a stream whose reader took nothing for too long. */
-  stalled(): void;
   /** Everything, in the text format of Prometheus. */
   text(standing: Standing): Promise<string>;
   /** Stops watching the event loop. */
   close(): void;
+}
+
+/** What is known of a server by watching what it writes. */
+export interface ServerWatch {
+  /** Runs that it has begun or taken up, and that have not ended. */
+  readonly driven: number;
+  /** Whether what gives runs to servers can be reached. */
+  readonly isDispatcherUp: boolean;
 }
 
 /** The parts of a server. */
@@ -206,6 +221,8 @@ export interface ServerHost {
   readonly log: Logger;
   /** Metrics that the app shares with other parts, such as commits of the journal. Default: metrics of the app alone. */
   readonly metrics?: Metrics;
+  /** Absent: nobody watches what is written. */
+  readonly watch?: ServerWatch;
   /** Epoch milliseconds. */
   now(): number;
   random(bytes: number): Uint8Array;

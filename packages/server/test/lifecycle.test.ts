@@ -185,11 +185,11 @@ describe("a reload", () => {
   });
 });
 
-test("each request is one line of the log: pattern instead of path, id of the token, no query", async () => {
+test("each request is one line of the log: path, pattern, client, id of the token, no query", async () => {
   const log = keepLog();
   const server = await serve({ tokens: [`anna:run:${TOKEN}-anna`], log });
   const headers = { authorization: `Bearer ${TOKEN}-anna` };
-  await fetch(`${server.url}/api/runs/secret-id?none=secret`, { headers });
+  await fetch(`${server.url}/api/runs/some-run?none=secret`, { headers });
   await fetch(`${server.url}/api/none`);
   const lines = log.lines
     .filter(({ message }) => message === "request")
@@ -197,11 +197,21 @@ test("each request is one line of the log: pattern instead of path, id of the to
   expect(lines).toEqual([
     expect.objectContaining({
       method: "GET",
+      path: "/api/runs/some-run",
       route: "/api/runs/:runId",
+      client: "127.0.0.1",
       status: 422,
       tokenId: "anna",
     }),
-    expect.objectContaining({ method: "GET", route: null, status: 401, tokenId: null }),
+    expect.objectContaining({
+      ...{ method: "GET", path: "/api/none", route: null, status: 401, tokenId: null },
+    }),
+  ]);
+  expect(log.lines.filter(({ message }) => message === "token.rejected")).toEqual([
+    expect.objectContaining({
+      level: "warn",
+      fields: expect.objectContaining({ client: "127.0.0.1", reason: "missing" }),
+    }),
   ]);
   expect(JSON.stringify(log.lines)).not.toContain("secret");
 });

@@ -122,7 +122,8 @@ test.each(["given", "reloaded"])(
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines.map(({ msg }) => msg)).toEqual(["request.failed", "request"]);
+    const ends = ["server.draining", "server.stopped"];
+    expect(lines.map(({ msg }) => msg)).toEqual(["request.failed", "request", ...ends]);
     // Of base64 that holds more than the token, what is not the token's alone stays.
     expect(lines[0].err.message).toMatch(
       /^failed with \[redacted\] and \[redacted\] and \[redacted\] and \[redacted\] and "\[redacted\]" and bW[\w+/=]{0,6}\[redacted\][\w+/=]{0,8}$/,

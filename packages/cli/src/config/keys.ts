@@ -54,6 +54,8 @@ const EXTENSION: JsonSchema = {
 
 const ADDRESSES: { readonly items: JsonSchema } = { items: { type: "string" } };
 const STORES = ["os", "file", "memory"];
+const LEVELS = ["debug", "info", "warn", "error"];
+const FORMATS = ["json", "pretty"];
 const MAX_PORT = 65_535;
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
@@ -122,6 +124,14 @@ const ROWS: readonly (readonly [
     { choices: ["local", "restate"] },
   ],
   ["serve.studio", "switch", true, "whether serve shows the web page, at /studio"],
+  ["serve.logLevel", "text", "info", "least level of its log", { choices: LEVELS }],
+  [
+    "serve.logFormat",
+    "text",
+    undefined,
+    "how its log is written (default pretty on a terminal, else json)",
+    { choices: FORMATS },
+  ],
   ["credentials.store", "text", "os", "where credentials are kept", { choices: STORES }],
   [
     "store.url",

@@ -46,8 +46,14 @@ export interface Config {
   readonly ai: AiValues;
   /** The server that commands speak to unless another is named; "" is none. */
   readonly server: string;
-  /** Where `serve` listens, and whether it shows the page, unless its flags say otherwise. */
-  readonly serve: { readonly host?: string; readonly port?: number; readonly studio?: boolean };
+  /** Where `serve` listens, whether it shows the page, and what it logs, unless its flags say otherwise. */
+  readonly serve: {
+    readonly host?: string;
+    readonly port?: number;
+    readonly studio?: boolean;
+    readonly logLevel?: string;
+    readonly logFormat?: string;
+  };
   /** Folder of the project file; without one the working directory. */
   readonly folder: string;
   /** Folder of stored flows of the project, absolute; absent without a project file. */
@@ -154,10 +160,10 @@ function readServe({
   host,
   port,
   studio,
+  logLevel,
+  logFormat,
 }: {
-  readonly host?: unknown;
-  readonly port?: unknown;
-  readonly studio?: unknown;
+  readonly [K in keyof Config["serve"]]?: unknown;
 }): Config["serve"] {
   if (host !== undefined && typeof host !== "string") throw usage("serve.host takes an address");
   const isPort = Number.isSafeInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
@@ -166,6 +172,8 @@ function readServe({
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port: port as number }),
     ...(studio === undefined ? {} : { studio: studio === true }),
+    ...(typeof logLevel === "string" && { logLevel }),
+    ...(typeof logFormat === "string" && { logFormat }),
   };
 }
 

@@ -22,6 +22,7 @@ import {
   type NodeBindings,
   preflightHeaders,
 } from "../http/index.ts";
+import { loggedPath } from "../observe/logged-path.ts";
 import { createPages } from "../openapi/pages.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
 import { isEnded, liveRuns } from "../runs/index.ts";
@@ -81,7 +82,9 @@ export function createApp(host: ServerHost, options: ServerOptions = {}): Millra
 export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceApp {
   const { limits } = options;
   const { metrics = createMetrics() } = host;
-  const streams = new EventStreams(limits, host.log, metrics.stalled);
+  const streams = new EventStreams(limits, host.log, () =>
+    metrics.add("millrace_streams_stalled_total"),
+  );
   const streamHandlers = new Map<string, StreamHandler>([
     ["run_flow", createRunFlowStream(streams)],
     ["get_run_events", createRunEventsStream(streams)],
@@ -124,14 +127,28 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       {
         requestId: exchange.requestId,
         method: exchange.method,
+        path: loggedPath(exchange.target),
         route: exchange.pattern,
         status,
         ms: Math.round(ms),
         bytes,
+        client: exchange.remote,
         tokenId: exchange.token?.id ?? null,
       },
       "request",
     );
+  }
+
+  /** A login that failed; refused before a route was looked for. */
+  function noteRejection(exchange: Exchange, error: unknown): void {
+    const code = ProblemError.isInstance(error) ? error.code : undefined;
+    if (code !== "unauthorized" && code !== "too_many_requests") return;
+    const { requestId, method, target, remote: client } = exchange;
+    const isMissing = exchange.header("authorization") === undefined;
+    const reason = code !== "unauthorized" ? "too_many" : isMissing ? "missing" : "unknown";
+    metrics.add("millrace_tokens_rejected_total", [reason]);
+    const path = loggedPath(target);
+    host.log.warn({ requestId, method, path, client, reason }, "token.rejected");
   }
 
   function answer(source: Request | NodeBindings, given?: Request): Response | Promise<Response> {
@@ -140,7 +157,10 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       report(done, startedAt, facts),
     );
     if (given !== undefined) exchange.given = given;
-    const fail = (error: unknown) => answerError(exchange, error, host.log);
+    const fail = (error: unknown) => {
+      if (exchange.pattern === null) noteRejection(exchange, error);
+      return answerError(exchange, error, host.log);
+    };
     const admit = (token: TokenIdentity | null) => {
       exchange.token = token;
       return exchange.method === "OPTIONS" ? preflight(exchange, routes) : routes.handle(exchange);
@@ -203,6 +223,11 @@ function preflight(exchange: Exchange, routes: Routes): Response {
   return exchange.reply({ status: 204, headers: shared ? preflightHeaders(methods) : {} });
 }
 
+/** Executors of several servers. */
+const SHARED: ReadonlySet<string> = new Set(["postgres", "restate"]);
+/** Runs that the line of a drain names. */
+const MAX_NAMED = 20;
+
 /** The runs that were live when the drain began, by outcome. `parked`: they go on at the next start. */
 export interface DrainReport {
   readonly finished: number;
@@ -219,7 +244,18 @@ async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport
   const startedAt = performance.now();
   await host.scheduler?.close();
   const runIds: string[] = [];
-  for await (const { runId } of liveRuns(host.executor)) runIds.push(runId);
+  const waitsFor: { readonly runId: string; readonly flow: string }[] = [];
+  // One of several servers leaves its runs to the others at once.
+  const isAlone = !SHARED.has(host.executor.kind);
+  for await (const { runId, status, flow } of liveRuns(host.executor)) {
+    runIds.push(runId);
+    const isAtWork = status === "running" || status === "cancelling";
+    if (isAlone && isAtWork && graceMs > 0) waitsFor.push({ runId, flow: flow.id });
+  }
+  host.log.info(
+    { graceMs, runs: waitsFor.length, waitsFor: waitsFor.slice(0, MAX_NAMED) },
+    "server.draining",
+  );
   try {
     await host.executor.close({ graceMs });
   } finally {

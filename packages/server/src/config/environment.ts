@@ -29,6 +29,8 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
   ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],
   ["store", "MILLRACE_HOME", String],
+  ["logLevel", "MILLRACE_SERVE_LOG_LEVEL", String],
+  ["logFormat", "MILLRACE_SERVE_LOG_FORMAT", String],
   ...Object.keys(LIMITS).map(
     (name) =>
       [name, `MILLRACE_SERVE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`, Number] as const,

@@ -68,6 +68,14 @@ export interface ExtensionsOption {
   readonly times?: Partial<CodeTimes>;
 }
 
+/** Lines of this level and of those after it are logged. */
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** How lines of the log are written: for programs, or for a person at a terminal. */
+export const LOG_FORMATS = ["json", "pretty"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 /** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
 export interface ServerOptions extends Partial<ServerLimits> {
   /** Name or address to listen on, and what the `Host` check expects. Default `127.0.0.1`. */
@@ -130,8 +138,12 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly store?: string;
   /** Several servers on one store in PostgreSQL; the folder `store` then holds what is this server's own. Default: none. */
   readonly cluster?: ClusterOption;
-  /** Where to log. Default: JSON lines on stderr. */
+  /** Where to log. Default: lines on stderr, as `logLevel` and `logFormat` say. */
   readonly log?: Logger;
+  /** The least level that is logged. Default `info`. */
+  readonly logLevel?: LogLevel;
+  /** `json`, one object a line, or `pretty`, for a person at a terminal. Default `json`. */
+  readonly logFormat?: LogFormat;
   /** Receives what the code of a node threw, as `EngineOptions.onError` does. Default: dropped; events have the name of its class alone. */
   readonly onError?: NonNullable<EngineOptions["onError"]>;
   /** Time, and what waits for it. Default: that of the machine. */
@@ -178,6 +190,8 @@ const DEFAULTS = {
   hubs: [],
   credentials: {},
   models: {},
+  logLevel: "info",
+  logFormat: "json",
 } as const;
 
 const MAX_PORT = 65_535;
@@ -212,6 +226,12 @@ function texts(test: (values: readonly string[]) => string | undefined): Shape {
     if (!Array.isArray(value)) return "must be a list of strings";
     return value.every(isText) ? test(value) : "must not be empty";
   });
+}
+
+/** One of a few words. */
+function word(words: readonly string[]): Shape {
+  const holds = (value: unknown) => value === null || words.includes(value as string);
+  return must(holds, `one of ${words.join(", ")}`);
 }
 
 /** An object with functions of these names. */
@@ -267,7 +287,9 @@ const OPTIONS = object(
     credentials: rule(credentialsProblem),
     store: text(() => undefined),
     cluster: rule(clusterProblem),
-    log: port("debug", "info", "warn", "error"),
+    log: port(...LOG_LEVELS),
+    logLevel: word(LOG_LEVELS),
+    logFormat: word(LOG_FORMATS),
     onError: fn,
     clock: port("now", "setTimer"),
     ...Object.fromEntries(

@@ -375,7 +375,7 @@ class SharedExecutor implements Executor {
     const count = (this.#refusals.get(runId) ?? 0) + 1;
     this.#refusals.set(runId, count);
     const text = error instanceof Error ? error.message : "the run cannot be taken up";
-    this.#log?.warn({ runId, err: error, count }, "run.not_taken_up");
+    this.#log?.warn({ runId, err: error, count }, "run.refused");
     if (count < MAX_REFUSALS) throw new Again(text);
     this.#refusals.delete(runId);
     await this.#engine.giveUp(runId, text);

@@ -123,6 +123,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     });
     if (wanted !== "started") {
       await schedules.fire(id, { fireTime, nextAt, outcome: wanted });
+      if (wanted !== "queued") {
+        const isFull = due.kind === "late" && schedule.catchUp === "all";
+        const reason = wanted === "missed" ? wanted : isFull ? "full" : "overlap";
+        log.info({ scheduleId: id, fireTime, reason }, "schedule.skipped");
+      }
       return;
     }
     const rows = { fire: { scheduleId: id, fireTime, nextAt, outcome: wanted } } as const;
@@ -131,6 +136,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (result.refused === "full") {
       const outcome = count < MAX_CAUGHT_UP ? "queued" : "skipped";
       await schedules.fire(id, { fireTime, nextAt, outcome });
+      if (outcome === "skipped") {
+        log.info({ scheduleId: id, fireTime, reason: "full" }, "schedule.skipped");
+      }
       return;
     }
     log.warn({ scheduleId: id, reason: result.message }, "schedule.error");

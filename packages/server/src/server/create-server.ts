@@ -1,5 +1,5 @@
 /** A whole server without a port: engine, journal, executor, app. */
-import type { Executor } from "@millrace/contracts";
+import type { Dispatcher, Executor } from "@millrace/contracts";
 import { isShared, startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp } from "../app/app.ts";
 import { openDispatcher } from "../cluster/open-cluster.ts";
@@ -19,7 +19,10 @@ import {
   openResources,
 } from "../host/build-host.ts";
 import { registerFolders } from "../hubs/stored-hubs.ts";
-import type { FlowFiles, Logger, ServerHost } from "../ports.ts";
+import { countedDispatcher, watchConditions } from "../observe/conditions.ts";
+import { RunWatch } from "../observe/run-watch.ts";
+import { watchedStore } from "../observe/watched-store.ts";
+import type { FlowFiles, Logger, Metrics, ServerHost, ServerWatch } from "../ports.ts";
 import { createScheduler } from "../schedules/scheduler.ts";
 import { createLogger, createRedactor } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
@@ -73,25 +76,29 @@ export async function buildServer(options: ResolvedOptions): Promise<BuiltServer
   }
 }
 
-async function serverOver(
-  options: ResolvedOptions,
-  resources: HostResources,
-): Promise<BuiltServer> {
-  const secrets = new Set<string>(secretsOfKey(options.credentials.key));
+async function serverOver(options: ResolvedOptions, opened: HostResources): Promise<BuiltServer> {
+  const secrets = new Set<string>(secretsOf(options));
   let redact = (text: string): string => text;
   const hide = (tokens: readonly string[]) => {
     for (const token of tokens) secrets.add(parseToken(token).secret);
     redact = createRedactor(secrets);
   };
   hide(options.tokens);
-  const log = options.log ?? createLogger((text) => redact(text));
-  const metrics = createMetrics();
-  const { store, clock } = resources;
-  const makeExecutor = await executorMaker(options, resources, log);
+  const { logLevel: level, logFormat: format } = options;
+  const log = options.log ?? createLogger((text) => redact(text), { level, format });
+  const isShared = options.cluster !== undefined;
+  const metrics = createMetrics(executorKind(options, opened));
+  const find = (runId: string) => opened.store.runs.summary(runId);
+  const watch = new RunWatch({ log, metrics, isShared, find });
+  const store = watchedStore(opened.store, { watch, metrics, isShared });
+  const resources = { ...opened, store };
+  const { clock } = resources;
+  const dispatcher = await dispatcherOf(options, { log, metrics });
+  const makeExecutor = executorMaker(options, resources, dispatcher);
   let flowFiles: FlowFiles | undefined;
   const built = await buildHost(options, resources, {
     log,
-    journal: metrics.meter(store.journal),
+    journal: store.journal,
     makeExecutor,
     ...(options.flows && { subflows: folderPort(store.templates, () => flowFiles) }),
   });
@@ -104,9 +111,23 @@ async function serverOver(
     const { registry, limits } = { ...resources, ...options };
     flowFiles = await openFlowFiles(options.flows, { store, registry, limits, log });
   }
-  const host: ServerHost = { ...built.host, scheduler, metrics, ...(flowFiles && { flowFiles }) };
+  const seen: ServerWatch = {
+    get driven() {
+      return watch.driven;
+    },
+    get isDispatcherUp() {
+      return dispatcher === undefined || dispatcher.condition === "ok";
+    },
+  };
+  const host: ServerHost = {
+    ...{ ...built.host, scheduler, metrics, watch: seen },
+    ...(flowFiles && { flowFiles }),
+  };
   await registerFolders(store.hubs, options.hubs);
-  await executor.recover();
+  const recovered = await executor.recover();
+  const { resumed, parked, failed } = recovered;
+  if (resumed + parked + failed > 0) log.info(recovered, "server.recovered");
+  const unwatch = watchConditions({ store, dispatcher, log });
   scheduler.start();
   // The scan of models runs in the background.
   void host.models
@@ -120,11 +141,15 @@ async function serverOver(
         : log.info(outcome, "retention.done"),
   });
   const app = buildApp(host, options);
+  let hasStopped = false;
   const close: MillraceServer["close"] = async (closeOptions) => {
     try {
-      await app.drain(closeOptions);
+      const report = await app.drain(closeOptions);
       await built.closeAi();
+      if (!hasStopped) log.info(report, "server.stopped");
+      hasStopped = true;
     } finally {
+      unwatch();
       flowFiles?.close();
       stopRetention();
       await store.close();
@@ -140,29 +165,50 @@ async function serverOver(
     },
     host,
     request: app.request,
-    blame: (error) => resources.opened.extensions.blame(error),
+    blame: (error) => opened.opened.extensions.blame(error),
     close,
     [Symbol.asyncDispose]: () => close(),
   };
 }
 
-/** The executor of this server alone, or of one of many. */
-async function executorMaker(
+/** What gives runs to this server, where it is one of many. */
+async function dispatcherOf(
   { cluster, limits }: ResolvedOptions,
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+): Promise<Dispatcher | undefined> {
+  if (cluster === undefined) return undefined;
+  const dispatcher = await openDispatcher(cluster.restate, { maxDrives: limits.maxLiveRuns, log });
+  return countedDispatcher(dispatcher, metrics);
+}
+
+/** The executor of this server alone, or of one of many. */
+function executorMaker(
+  options: ResolvedOptions,
   { store, now }: HostResources,
-  log: Logger,
-): Promise<(parts: ExecutorParts) => Executor> {
-  const { maxLiveRuns } = limits;
-  if (cluster === undefined || !isShared(store)) {
+  dispatcher: Dispatcher | undefined,
+): (parts: ExecutorParts) => Executor {
+  const { maxLiveRuns } = options.limits;
+  if (dispatcher === undefined || !isShared(store)) {
     return (parts) => createLocalExecutor({ ...parts, store, maxLiveRuns, now });
   }
-  const { restate } = cluster;
-  const dispatcher = await openDispatcher(restate, { maxDrives: maxLiveRuns, log });
-  const kind = restate === undefined ? "postgres" : "restate";
+  const kind = options.cluster?.restate === undefined ? "postgres" : "restate";
   return (parts) => createSharedExecutor({ ...parts, store, dispatcher, kind });
 }
 
-/** The key of the credential file as it is configured; it must not reach a log either. */
+function executorKind({ cluster }: ResolvedOptions, { store }: HostResources): string {
+  return cluster?.restate === undefined ? store.kind : "restate";
+}
+
+/** What the configuration holds that must not reach a log, besides tokens: keys of files and of the store, and its password. */
+function secretsOf({ credentials, cluster }: ResolvedOptions): readonly string[] {
+  const ofFile = secretsOfKey(credentials.key);
+  if (cluster === undefined) return ofFile;
+  const { password } = URL.canParse(cluster.url) ? new URL(cluster.url) : { password: "" };
+  const written = [password, decodeURIComponent(password)].filter((text) => text !== "");
+  return [...ofFile, ...secretsOfKey({ bytes: cluster.key }), ...written];
+}
+
+/** A key as it is configured. */
 function secretsOfKey(key: CredentialsOptions["key"]): readonly string[] {
   if (key === undefined) return [];
   if ("passphrase" in key) return [key.passphrase];

@@ -1,9 +1,11 @@
 /**
- * Logs: JSON lines on stderr, one a request. No query, body, header or prompt is ever logged, and one sink replaces
+ * Logs: lines on stderr, one a request and one a run. No query, body, header or prompt is ever logged, and one sink replaces
  * every configured secret wherever it occurs.
  */
 import { secretForms } from "@millrace/contracts";
 import { pino } from "pino";
+import type { LogFormat, LogLevel } from "../config/options.ts";
+import { prettyLine } from "../observe/pretty.ts";
 import type { Logger } from "../ports.ts";
 
 const REDACTED = "[redacted]";
@@ -36,11 +38,20 @@ function wholeBase64(secret: string): string[] {
     : [base64, base64.replace(/=+$/, ""), bytes.toString("base64url")];
 }
 
-/** The default logger: `pino` to stderr, each line through `redact`. */
-export function createLogger(redact: (text: string) => string): Logger {
+/** The default logger: `pino` to stderr, each line through `redact`; the level is a word. */
+export function createLogger(
+  redact: (text: string) => string,
+  { level, format }: { readonly level: LogLevel; readonly format: LogFormat },
+): Logger {
+  const shape = format === "pretty" ? prettyLine : (line: string) => line;
   return pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    { write: (line: string) => writeSoon(redact(line)) },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line: string) => writeSoon(redact(shape(line))) },
   );
 }
 

@@ -12,6 +12,8 @@ import { type ResolvedOptions, resolveOptions } from "../config/options.ts";
 import { ConfigError } from "../errors.ts";
 import { isLoopback } from "../gate/target.ts";
 import { closeListener, createListener, listen } from "../http/index.ts";
+import type { Logger } from "../ports.ts";
+import { packageVersion } from "../version.ts";
 import { buildServer, type CreateServerOptions } from "./create-server.ts";
 import { watchProcess } from "./process-signals.ts";
 
@@ -30,6 +32,8 @@ export interface RunningServer {
   readonly url: string;
   readonly address: AddressInfo;
   readonly app: MillraceApp;
+  /** Where it logs, for lines of the program around. */
+  readonly log: Logger;
   /** False: every request that reaches the address is let in. */
   readonly requiresToken: boolean;
   /** Resolves, with why, when the store takes nothing any more: close, end the process, and start again to recover its runs. */
@@ -51,10 +55,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   const server = await buildServer(resolved);
   const { app, host } = server;
   if (resolved.allowOpen && resolved.tokens.length === 0 && !resolved.caller) {
-    host.log.warn(
-      { host: resolved.host },
-      "open: everybody who reaches this address may do everything",
-    );
+    host.log.warn({ host: resolved.host }, "server.open");
   }
   const listener = createListener({
     limits: resolved.limits,
@@ -96,9 +97,22 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
     log.warn({ err: error }, "server.not_announced");
   }
   const requiresToken = resolved.tokens.length > 0;
+  log.info(
+    {
+      url,
+      studio: resolved.studio === undefined ? null : `${url}${resolved.basePath}/studio`,
+      version: packageVersion(),
+      pid: process.pid,
+      store: store.kind,
+      data: resolved.store,
+      executor: host.executor.kind,
+      requiresToken,
+    },
+    "server.listening",
+  );
   const { lost } = store;
   const dispose = { [Symbol.asyncDispose]: () => close() };
-  return { url, address: bound, app, requiresToken, lost, close, ...dispose };
+  return { url, address: bound, app, log, requiresToken, lost, close, ...dispose };
 }
 
 /** The address to bind: the first that the name resolves to, after all of them were checked. */

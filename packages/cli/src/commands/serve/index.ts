@@ -31,6 +31,12 @@ export const commands: readonly CliCommand[] = [
       option("store-url", "<ref>", "PostgreSQL that servers share: env:NAME or file:PATH"),
       option("token-file", "<file>", "bearer tokens, one a line: token or id:role:token"),
       { long: "allow-open", summary: "serve other machines without a token" },
+      option("log-level", "<level>", "least level of the log (default info)", {
+        choices: ["debug", "info", "warn", "error"],
+      }),
+      option("log-format", "<how>", "json, or pretty: the default on a terminal", {
+        choices: ["json", "pretty"],
+      }),
       { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
       { long: "no-studio", summary: "do not show the web page at /studio" },
       { long: "open", summary: "open the web page in the browser of this machine" },
@@ -72,8 +78,10 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     { executor: flagText(input, "executor"), storeUrl: flagText(input, "store-url") },
     io,
   );
+  const log = logOf(input, config, io);
   const common: CreateServerOptions = {
     ...serverOptions(config, io, debugLines(io)),
+    ...log,
     ...(cluster !== undefined && { cluster }),
     env: io.env,
     ai: config.ai,
@@ -101,8 +109,14 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch(refuse);
-  if (io.json === undefined) await io.err.write(await readyLines(server, config, page));
-  else {
+  const lines = await readyLines(server, config, page);
+  if (log.logFormat === "json") {
+    if (page !== undefined && "problem" in page) {
+      server.log.warn({ problem: page.problem }, "server.no_page");
+    }
+    for (const proposed of lines.proposed) server.log.info(proposed, "schedule.proposed");
+  } else if (io.json === undefined) await io.err.write(lines.text);
+  if (io.json !== undefined) {
     const studio = page !== undefined && "files" in page ? { studio: pageOf(server) } : {};
     await io.json.result({ kind: "listening", url: server.url, ...studio, pid: process.pid });
   }
@@ -110,12 +124,30 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   return serveToEnd(server, stoppedBy(io), server.lost);
 }
 
+/** What is logged, and how: on a terminal for a person, else for a program, from the first line on. */
+function logOf(
+  input: Input,
+  { serve }: Config,
+  { isTTY }: CommandIo,
+): Required<Pick<CreateServerOptions, "logLevel" | "logFormat">> {
+  const logLevel = flagText(input, "log-level") ?? serve.logLevel ?? "info";
+  const byPlace = isTTY.stderr ? "pretty" : "json";
+  const logFormat = flagText(input, "log-format") ?? serve.logFormat ?? byPlace;
+  return { logLevel, logFormat } as Required<Pick<CreateServerOptions, "logLevel" | "logFormat">>;
+}
+
 /** What a person needs to know of a server that listens: where things are, who is let in, and what does not fire. */
 async function readyLines(
   server: RunningServer,
   { credentials }: Config,
   page: PageFiles | undefined,
-): Promise<string> {
+): Promise<{
+  readonly text: string;
+  readonly proposed: readonly {
+    readonly template: string;
+    readonly schedule: string | undefined;
+  }[];
+}> {
   const { url, app, requiresToken } = server;
   const caller = { tokenId: null, role: "admin", requestId: "serve", remote: null } as const;
   const schedules = (await app.invoke("list_schedules", { limit: 1 }, caller)) as SchedulePage;
@@ -138,7 +170,10 @@ async function readyLines(
       : "requests need no token: whoever reaches this address may do everything",
     ...proposed.map(({ template, schedule }) => proposedLine(schedule, template)),
   ];
-  return `${lines.map(clean).join("\n")}\n`;
+  return {
+    text: `${lines.map(clean).join("\n")}\n`,
+    proposed: proposed.map(({ template, schedule }) => ({ template, schedule: schedule.name })),
+  };
 }
 
 function isGiven(input: Input, name: string): boolean {

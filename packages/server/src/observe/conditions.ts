@@ -1,0 +1,67 @@
+/** Tells the log when the store, or what gives runs to servers, is away, and when it is back. */
+import type { Dispatcher } from "@millrace/contracts";
+import type { Store } from "@millrace/store";
+import type { Logger, Metrics } from "../ports.ts";
+
+/** A dispatcher says how it is when it is asked. */
+const LOOK_MS = 1_000;
+
+/** Watches until the answer is called. */
+export function watchConditions({
+  store,
+  dispatcher,
+  log,
+}: {
+  readonly store: Store;
+  readonly dispatcher: Dispatcher | undefined;
+  readonly log: Logger;
+}): () => void {
+  const ofStore = createTeller((isUp, ms) => {
+    if (isUp) log.info({ ms }, "store.back");
+    else log.error({ condition: store.condition }, "store.lost");
+  });
+  const unwatch = store.journal.watchRoom?.((waits) => ofStore(!waits)) ?? (() => {});
+  if (dispatcher === undefined) return unwatch;
+  const ofDispatcher = createTeller((isUp, ms) => {
+    if (isUp) log.info({ ms }, "dispatcher.back");
+    else log.error({}, "dispatcher.lost");
+  });
+  const timer = setInterval(() => ofDispatcher(dispatcher.condition === "ok"), LOOK_MS).unref();
+  return () => {
+    clearInterval(timer);
+    unwatch();
+  };
+}
+
+/** Tells changes alone; `ms`: how long it was as it was before. */
+function createTeller(tell: (isUp: boolean, ms: number) => void): (isUp: boolean) => void {
+  let before = true;
+  let since = performance.now();
+  return (isUp) => {
+    if (isUp === before) return;
+    const ms = Math.round(performance.now() - since);
+    before = isUp;
+    since = performance.now();
+    tell(isUp, ms);
+  };
+}
+
+/** The same dispatcher; what it rings is counted. */
+export function countedDispatcher(dispatcher: Dispatcher, metrics: Metrics): Dispatcher {
+  return {
+    get condition() {
+      return dispatcher.condition;
+    },
+    async ring(runId, options) {
+      try {
+        await dispatcher.ring(runId, options);
+        metrics.add("millrace_rings_total", ["sent"]);
+      } catch (error) {
+        metrics.add("millrace_rings_total", ["failed"]);
+        throw error;
+      }
+    },
+    serve: (drive) => dispatcher.serve(drive),
+    close: (options) => dispatcher.close(options),
+  };
+}
