@@ -185,6 +185,7 @@ test("what is no model, or not the one that was meant, is not kept, and the exit
   expect(bar.stderr).toMatch(/done .*other/);
   for (const [words, code, says] of [
     ["load nope", 6, 'there is no model "nope"'],
+    ["cancel nope", 6, 'there is no job "nope"; millrace models jobs shows what there is'],
     [
       "remove mine:q4 --server http://127.0.0.1:1",
       6,

@@ -116,6 +116,7 @@ const LISTS: ReadonlyMap<unknown, string> = new Map([
   ["hub item", "hubs items HUB"],
   ["node", "catalog list"],
   ["model", "models list"],
+  ["job", "models jobs"],
 ]);
 
 /** The end with `subject` in its message: what is not there, or not as it must be. */

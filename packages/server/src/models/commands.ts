@@ -1,6 +1,6 @@
 /** Commands of managed models. Work that takes long is a job; what becomes of it is on the stream of models. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Model, ModelManager } from "@millrace/contracts";
+import type { Job, Model, ModelManager } from "@millrace/contracts";
 import { isErrorCode } from "@millrace/contracts/commands";
 import { Answer, keyed, notWired, pageOf, wire } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
@@ -22,6 +22,13 @@ async function withManager<T>(
   } catch (error) {
     throw fromModels(error);
   }
+}
+
+/** The job of an id. Throws `not_found`, which names it a job, not a model. */
+function jobOf(manager: ModelManager, jobId: string): Job {
+  const job = manager.jobs().find(({ id }) => id === jobId);
+  if (job === undefined) throw notFound("job");
+  return job;
 }
 
 /** Managed models first, then by id: the key of a page. */
@@ -50,7 +57,7 @@ export const modelHandlers: HandlerList = [
   ),
   wire("cancel_model_job", (args, call) =>
     keyed(call, "cancel_model_job", args, () =>
-      withManager(call, (manager) => manager.cancelJob(args.jobId)),
+      withManager(call, (manager) => manager.cancelJob(jobOf(manager, args.jobId).id)),
     ),
   ),
   wire("remove_model", ({ modelId, force }, call) =>
@@ -99,13 +106,7 @@ export const modelHandlers: HandlerList = [
   wire("list_model_jobs", ({ open = false }, call) =>
     withManager(call, (manager) => manager.jobs().filter((job) => !open || !ENDED.has(job.stage))),
   ),
-  wire("get_model_job", ({ jobId }, call) =>
-    withManager(call, (manager) => {
-      const job = manager.jobs().find(({ id }) => id === jobId);
-      if (job === undefined) throw notFound("job");
-      return job;
-    }),
-  ),
+  wire("get_model_job", ({ jobId }, call) => withManager(call, (manager) => jobOf(manager, jobId))),
   wire("list_engines", (_args, call) => withManager(call, (manager) => [...manager.engines()])),
   wire("fetch_engine", (args, call) =>
     keyed(call, "fetch_engine", args, () =>
