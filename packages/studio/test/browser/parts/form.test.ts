@@ -18,6 +18,7 @@ const ORDER: JsonSchema = {
     at: { type: "string", format: "date-time" },
     site: { type: "string", format: "uri" },
     key: { type: "string", format: "password" },
+    pin: { type: ["string", "null"], format: "password" },
     count: { type: "integer", minimum: 1, default: 1 },
     weight: { type: ["number", "null"] },
     fast: { type: "boolean" },
@@ -76,7 +77,7 @@ describeWith("chromium")("a form", () => {
 
   test("has a control for every kind of value, and what is chosen and typed is its value", async () => {
     const { page } = open;
-    await showOrder(page, {});
+    await showOrder(page, { pin: null });
     const text = (name: string) => page.getByRole("textbox", { name, exact: true });
     await text("name").fill("Ada");
     await page.getByLabel("day", { exact: true }).fill("2026-02-28");
@@ -85,7 +86,20 @@ describeWith("chromium")("a form", () => {
     await expect
       .poll(() => page.getByLabel("key", { exact: true }).getAttribute("type"))
       .toBe("password");
-    await page.getByLabel("key", { exact: true }).fill("hunter2");
+    const key = page.getByLabel("key", { exact: true });
+    await expect
+      .poll(() => page.getByRole("button", { name: /^Several lines for k/ }).count())
+      .toBe(0);
+    await expect
+      .poll(() => page.getByLabel("pin", { exact: true }).getAttribute("placeholder"))
+      .toBe(null);
+    await key.evaluate((field) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", "-----BEGIN KEY-----\r\nMIIE\r\n");
+      field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+    });
+    await expect.poll(() => key.inputValue()).toBe("-----BEGIN KEY-----\nMIIE\n");
+    await key.fill("hunter2");
     await text("count").fill("3");
     await text("weight").fill("1.5");
     await page.getByRole("checkbox", { name: "fast" }).check();
@@ -117,6 +131,7 @@ describeWith("chromium")("a form", () => {
       at: "2026-02-28T10:00:00Z",
       site: "https://example.org/",
       key: "hunter2",
+      pin: null,
       count: 3,
       weight: 1.5,
       fast: true,

@@ -49,6 +49,8 @@ export function TextControl({
     wasLong.current = isLong;
   });
   const { format = "" } = schema;
+  const type = (typed: string): void =>
+    onChange(typed !== "" ? typed : isNullable ? null : undefined);
   const shared = {
     ...control,
     ref: element,
@@ -56,11 +58,19 @@ export function TextControl({
     "aria-required": isRequired ? true : undefined,
     autocomplete: "off",
     spellcheck: kind === "text" && format === "",
-    placeholder: value === null ? "null" : PLACEHOLDERS[String(format)],
-    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
-      const typed = currentTarget.value;
-      onChange(typed !== "" ? typed : isNullable ? null : undefined);
-    },
+    // A secret shows dots: a word in its place would look like one that was typed.
+    placeholder: value === null && kind !== "secret" ? "null" : PLACEHOLDERS[String(format)],
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      type(currentTarget.value),
+  };
+  // A field of one line would drop the ends of the lines, and with them what a key file says.
+  const pasteLines = (event: ClipboardEvent): void => {
+    const pasted = (event.clipboardData?.getData("text/plain") ?? "").replace(/\r\n?/g, "\n");
+    const field = element.current;
+    if (field === null || !pasted.trimEnd().includes("\n")) return;
+    event.preventDefault();
+    const [from, to] = [field.selectionStart ?? text.length, field.selectionEnd ?? text.length];
+    type(text.slice(0, from) + pasted + text.slice(to));
   };
   if (isLong) {
     return (
@@ -76,13 +86,13 @@ export function TextControl({
   return (
     <span class="field-row">
       {kind === "secret" ? (
-        <input {...shared} type="password" />
+        <input {...shared} type="password" onPaste={pasteLines} />
       ) : isDate ? (
         <input {...shared} type="date" />
       ) : (
         <input {...shared} type="text" inputMode={format === "uri" ? "url" : "text"} />
       )}
-      {(isPlain || kind === "secret") && (
+      {isPlain && (
         <button
           type="button"
           class="quiet"
