@@ -31,7 +31,7 @@ export interface Rect {
 export const NEAR_ZOOM = 0.5;
 
 const MAX_ZOOM = 3;
-/** Smallest zoom that a person reaches; a larger picture fits at a smaller one. */
+/** Smallest zoom that a person reaches with the controls; "Fit" goes below it for a larger picture. */
 const MIN_ZOOM = 0.05;
 /** Smallest zoom at which a picture is first shown: ids are just readable. */
 const OPEN_ZOOM = 0.35;
@@ -39,7 +39,7 @@ const OPEN_ZOOM = 0.35;
 const LEAST_OPEN_ZOOM = 0.25;
 /** Pixels around a picture that fits. */
 const MARGIN_PX = 24;
-/** So many pixels of the picture stay in the view. */
+/** At least this many pixels of the picture stay in the view. */
 const KEPT_PX = 48;
 
 /** Where a world point is on the screen. */

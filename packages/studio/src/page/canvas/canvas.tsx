@@ -18,13 +18,13 @@ export type { NodeDetails } from "./details.ts";
 
 /** Pixels that an arrow key moves the picture. */
 const STEP_PX = 64;
-/** What one press of + or − zooms. */
+/** The factor by which one press of + or − zooms. */
 const ZOOM_STEP = 1.25;
 
 /** What a canvas shows and what a person can do in it. */
 export interface CanvasProps {
   readonly picture: Picture;
-  /** By path in the flow, without numbers of items. */
+  /** By path in the flow, without the numbers of items. */
   readonly details: DetailsByPath;
   readonly selected: string | undefined;
   readonly onSelect: (path: string) => void;
@@ -132,7 +132,11 @@ export function Canvas(props: CanvasProps): ComponentChildren {
           Fit
         </button>
         {onTidy !== undefined && (
-          <button type="button" title="Places every node anew" onClick={onTidy}>
+          <button
+            type="button"
+            title="Lays out all nodes automatically and removes the positions that were set by hand"
+            onClick={onTidy}
+          >
             Tidy
           </button>
         )}
@@ -140,7 +144,7 @@ export function Canvas(props: CanvasProps): ComponentChildren {
           <button
             type="button"
             disabled={!canFold}
-            title={canFold ? undefined : "select a node with a body"}
+            title={canFold ? undefined : "Select a node that contains other nodes"}
             onClick={() => toggle(selected as string)}
           >
             {canFold && folded.has(selected) ? "Unfold" : "Fold"}

@@ -1,5 +1,5 @@
 /**
- * Cards of the nodes in the near view, as elements that are used again. Only `update` and `step` touch the document.
+ * Cards of the nodes in the near view, as elements that are used again. Only `want`, `step` and `refresh` touch the document.
  *   P1  Each wanted node has at most one card, and no other node has one.
  *   P2  A step makes a bounded number of cards, those on the screen first.
  */

@@ -3,7 +3,7 @@ import type { NodeState } from "@millrace/contracts";
 import { formatDuration } from "../parts/format.ts";
 import { symbolOf } from "../parts/run-status.tsx";
 
-/** Of one node, by its path in the flow. */
+/** What is known of one node. */
 export interface NodeDetails {
   readonly state?: NodeState;
   readonly durationMs?: number;
@@ -11,11 +11,11 @@ export interface NodeDetails {
   readonly progress?: { readonly done: number; readonly total?: number };
   /** How many problems it has. */
   readonly problems?: number;
-  /** A few words of its own. */
+  /** A few words that follow its state. */
   readonly note?: string;
 }
 
-/** Details of nodes by path. */
+/** Details of nodes by their paths in the flow. */
 export type DetailsByPath = ReadonlyMap<string, NodeDetails>;
 
 /** The line of a card about a run, such as `✓ succeeded 4 ms`; "" without a state. */

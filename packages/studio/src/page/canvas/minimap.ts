@@ -3,13 +3,13 @@ import type { Point } from "@millrace/graph";
 import { seenBy, type View } from "./camera.ts";
 import type { Frame } from "./draw.ts";
 
-/** A picture of so many nodes has a minimap. */
+/** A picture with at least this many nodes has a minimap. */
 export const MINIMAP_NODES = 50;
 
-/** Greatest and least side of it, in pixels: a narrow picture is drawn wider than it is. */
+/** Longest and shortest side of a minimap, in pixels: a narrow picture is drawn wider than it is. */
 const MOST_PX = 136;
 const LEAST_PX = 40;
-/** New states reach the minimap after this time, in milliseconds: it is an overview, and each draws every node. */
+/** New states reach the minimap after this time, in milliseconds: each drawing of it draws every node. */
 const PAUSE_MS = 250;
 
 /** A minimap on an element. */

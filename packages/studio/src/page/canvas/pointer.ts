@@ -20,13 +20,13 @@ export interface PointerTarget {
   hover(point: Point | undefined): void;
 }
 
-/** A pointer that moved less has not moved, in pixels. */
+/** A pointer that moved less than this many pixels counts as one that stood still. */
 const STILL_PX = 4;
 /** Height of a line where a wheel counts in lines, in pixels. */
 const LINE_PX = 16;
 /** Zoom of a wheel, for each pixel. */
 const WHEEL_ZOOM = 0.005;
-/** Most that one event of a wheel counts for, in pixels: a wheel of notches sends 100 and more. */
+/** Largest movement that one event of a wheel counts for, in pixels: a wheel with notches sends 100 and more. */
 const WHEEL_MOST = 60;
 
 /** Listens on a surface until the returned function is called. */

@@ -66,13 +66,13 @@ export interface CanvasView {
   destroy(): void;
 }
 
-/** How long the camera takes to a selection, in milliseconds. */
+/** How long the camera takes to reach a selection, in milliseconds. */
 const PAN_MS = 150;
-/** A dropped node stays where it was dropped for so long, until the new picture comes. */
+/** How long a dropped node stays where it was dropped if no new picture comes, in milliseconds. */
 const DROPPED_MS = 1_000;
 /** New states reach the minimap after this time, in milliseconds. */
 const MAP_MS = 250;
-/** Upper right corner of a body that folds it, in units of the picture. */
+/** Side of the square in the upper right corner of a body that folds it, in units of the picture. */
 const TOGGLE = 32;
 
 const EMPTY: Picture = { width: 0, height: 0, boxes: [], lines: [], origins: new Map() };
