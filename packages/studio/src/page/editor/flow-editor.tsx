@@ -59,9 +59,9 @@ export function FlowEditor({
         example: EXAMPLE,
         isReadOnly,
         maxLength,
-        onChange: () => {
+        onChange: (length) => {
           session.textChanged();
-          setEmpty(session.text === "");
+          setEmpty(length === 0);
         },
         onCursor: (offset) => latest.current.onCursor(offset),
         onTooLong: (length) =>

@@ -13,7 +13,6 @@ import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemir
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorSelection, EditorState, type Extension } from "@codemirror/state";
 import {
-  drawSelection,
   dropCursor,
   EditorView,
   highlightActiveLine,
@@ -21,7 +20,9 @@ import {
   highlightSpecialChars,
   keymap,
   lineNumbers,
+  type PluginValue,
   placeholder,
+  ViewPlugin,
 } from "@codemirror/view";
 import { flow, flowAnalysis } from "@millrace/codemirror";
 import type { TextEdit } from "@millrace/dsl/editor";
@@ -38,8 +39,9 @@ export interface EditorOptions {
   readonly isReadOnly: boolean;
   /** Longest text, in UTF-16 units; a change beyond it is not made. */
   readonly maxLength: number;
-  readonly onChange: () => void;
-  /** The cursor was moved by a person. */
+  /** The text was changed; it has `length` UTF-16 units now. */
+  readonly onChange: (length: number) => void;
+  /** The cursor was moved by a person; while they type, it is told when they pause. */
   readonly onCursor: (offset: number) => void;
   /** A change was not made, as the text would have had this length. */
   readonly onTooLong: (length: number) => void;
@@ -60,6 +62,8 @@ export interface MountedEditor extends TextHolder {
 
 /** Selections that the page makes, not a person. */
 const BY_PAGE = "select.page";
+/** Pause of typing after which the cursor is told: nothing that follows it delays the character that was typed. */
+const PAUSE_MS = 100;
 /** A selection of the page stands a little below the upper border. */
 const SHOW_MARGIN = 48;
 
@@ -112,7 +116,6 @@ function extensionsOf({
     highlightActiveLineGutter(),
     highlightSpecialChars(),
     history(),
-    drawSelection(),
     dropCursor(),
     indentOnInput(),
     bracketMatching(),
@@ -144,12 +147,25 @@ function extensionsOf({
       queueMicrotask(() => onTooLong(length));
       return false;
     }),
-    EditorView.updateListener.of(({ docChanged, selectionSet, state, transactions }) => {
-      if (docChanged) onChange();
-      const isByPage = transactions.some((each) => each.isUserEvent(BY_PAGE));
-      if (selectionSet && !isByPage) onCursor(state.selection.main.head);
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (docChanged) onChange(state.doc.length);
     }),
+    ViewPlugin.define((view) => cursorTeller(view, onCursor)),
   ];
+}
+
+/** Tells where a person has put the cursor of an editor. */
+function cursorTeller(view: EditorView, tell: (offset: number) => void): PluginValue {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    update({ docChanged, selectionSet, transactions }) {
+      if (!selectionSet) return;
+      clearTimeout(timer);
+      if (transactions.some((each) => each.isUserEvent(BY_PAGE))) return;
+      timer = setTimeout(() => tell(view.state.selection.main.head), docChanged ? PAUSE_MS : 0);
+    },
+    destroy: () => clearTimeout(timer),
+  };
 }
 
 function foldMarker(isOpen: boolean): HTMLElement {

@@ -21,9 +21,10 @@ const colours = EditorView.theme({
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": { fontFamily: "var(--mono)", fontSize: "13px", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)" },
-  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
-    { background: "color-mix(in srgb, var(--accent) 28%, transparent)" },
+  ".cm-dropCursor": { borderLeftColor: "var(--text)" },
+  ".cm-line::selection, .cm-line ::selection": {
+    background: "color-mix(in srgb, var(--accent) 28%, transparent)",
+  },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 5%, transparent)" },
   ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--text)" },
   ".cm-gutters": {
