@@ -26,8 +26,10 @@ export class FollowedLogs {
   /** Throws `ExecutorError` `not_found`. */
   async open(runId: string): Promise<FollowedLog> {
     const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
-    const followed = this.#logs.get(runId) ?? this.#follow(runId, run.lastSeq);
-    if (run.endedAt !== null) followed.log.end();
+    const known = this.#logs.get(runId);
+    const followed = known ?? this.#follow(runId, run.lastSeq);
+    // one that is followed already has its last events on their way, and ends with them
+    if (run.endedAt !== null && known === undefined) followed.log.end();
     followed.readers += 1;
     return { log: followed.log, close: () => this.#close(runId, followed) };
   }
