@@ -258,14 +258,15 @@ export function createJournal(parts: JournalParts): StoreJournal {
   /** Takes a run that is still as it was read, or renews its lease. */
   function taking(row: SqlRow, { runId, owner, ttlMs, isOurs }: Taking): Op[] {
     const { before, value } = dialect.newEpoch;
-    const mark = db.holder === null ? "" : ", holder = ?";
+    const now = db.now();
+    const mark = db.holder === null ? "" : ", holder = ?, bell_at = ?";
     const taken = isOurs ? "" : `, epoch = ${value}${mark}`;
     const take: Op = {
       sql: `UPDATE run SET owner = ?, lease_until = ?${taken} WHERE id = ? AND epoch = ? AND lease_until IS NOT DISTINCT FROM ? RETURNING epoch`,
       rows: [
         [
-          ...[owner, db.now() + ttlMs],
-          ...(isOurs || db.holder === null ? [] : [db.holder]),
+          ...[owner, now + ttlMs],
+          ...(isOurs || db.holder === null ? [] : [db.holder, now]),
           ...[runId, row["epoch"] ?? null, row["lease_until"] ?? null],
         ],
       ],

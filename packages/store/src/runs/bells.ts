@@ -1,9 +1,8 @@
 /**
  * When runs are to be driven, as a hint beside the dispatcher: a ring that was lost is made up for.
  *   B1  A run that has not ended and is to be driven has a bell; one that waits for people without a deadline has none.
- *   B2  A bell of a run that a living server drives is never late, however old it is.
+ *   B2  Who takes a run sets its bell: should it die, the run is found. A bell of a run that a living server drives is never late, however old it is.
  */
-import { change } from "../sql/change.ts";
 import type { Database } from "../sql/port.ts";
 
 /** A run that is to be driven and is not. */
@@ -15,7 +14,10 @@ export interface LateRun {
 
 /** The bells of the runs of a store that servers share. */
 export interface Bells {
-  /** When a run is to be driven, epoch milliseconds; null: when somebody asks. A run with a request that has no answer keeps its bell. */
+  /**
+   * When a run that was left here is to be driven, epoch milliseconds; null: when somebody asks. A run with a request that has no answer
+   * keeps its bell, and so does one that another server has taken.
+   */
   set(runId: string, at: number | null): Promise<void>;
   /**
    * Runs whose bell is late by more than so many milliseconds and that no living server drives. Each is named to one caller, and again
@@ -31,12 +33,17 @@ const MAX_LATE = 1_000; // of one look: what a dispatcher that comes back can ta
 export function createBells(db: Database): Bells {
   return {
     async set(runId, at) {
-      await change(db, {
-        sql:
-          "UPDATE run SET bell_at = ? WHERE id = ? " +
-          "AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.run = run.no AND i.answer IS NULL)",
-        values: [at, runId],
-      });
+      const isLeft = "id = ? AND holder = ? AND lease_until = 0";
+      await db.write([
+        // waits for a request that is about to be stored, which the look of a single statement would miss
+        { sql: `UPDATE run SET bell_at = bell_at WHERE ${isLeft}`, rows: [[runId, db.holder]] },
+        {
+          sql:
+            `UPDATE run SET bell_at = ? WHERE ${isLeft} ` +
+            "AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.run = run.no AND i.answer IS NULL)",
+          rows: [[at, runId, db.holder]],
+        },
+      ]);
     },
 
     async takeLate(lateMs) {
