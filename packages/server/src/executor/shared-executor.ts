@@ -40,6 +40,7 @@ import { LiveRun } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { checkOpen, checkRetried, headerOf, optionsOf, planOf } from "./run-header.ts";
 import { isAsking, signalRun } from "./signal-run.ts";
+import { startSweep } from "./sweep.ts";
 import { Takeovers } from "./takeovers.ts";
 
 /** What a shared executor is made of. `engine` must write to the journal of `store`. */
@@ -55,6 +56,8 @@ export interface SharedExecutorOptions {
   /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
   readonly catalog?: FlowCatalog | undefined;
   readonly subflows?: SubflowPort;
+  /** Runs that this server drives at the same time, those that it takes over included; default 64. */
+  readonly maxLiveRuns?: number;
   /** Runs of all servers that wait for one; default 256. */
   readonly maxQueuedRuns?: number;
   /** Nodes of one flow, bodies included; default 20,000. */
@@ -64,12 +67,9 @@ export interface SharedExecutorOptions {
 
 const OPTIONS: OptionNames<SharedExecutorOptions> = {
   ...{ engine: true, store: true, kind: true, dispatcher: true, registry: true, catalog: true },
-  ...{ subflows: true, maxQueuedRuns: true, maxNodes: true, log: true },
+  ...{ subflows: true, maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true, log: true },
 };
 
-/** How late a bell may be before a server rings it once more: longer than a ring takes, shorter than a person waits. */
-const LATE_MS = 5_000;
-const SWEEP_MS = 2_000;
 /** A run that goes on by itself sooner than this stays: to leave it and to take it up costs several round trips. */
 const NEAR_MS = 5_000;
 /** How long the number of waiting runs is remembered: a limit need not be exact to the run. */
@@ -90,6 +90,7 @@ class SharedExecutor implements Executor {
   readonly #dispatcher: Dispatcher;
   readonly #log: SharedExecutorOptions["log"];
   readonly #plans: Plans;
+  readonly #maxLive: number;
   readonly #maxQueued: number;
   /** The runs that this server drives. */
   readonly #driven = new Map<string, LiveRun>();
@@ -98,20 +99,21 @@ class SharedExecutor implements Executor {
   readonly #refusals = new Map<string, number>();
   #queued = { count: 0, at: Number.NEGATIVE_INFINITY };
   #serving: Promise<void> | undefined;
-  #sweep: NodeJS.Timeout | undefined;
+  #endSweep: (() => void) | undefined;
   #graceMs = 0;
   #closed: Promise<void> | undefined;
 
   constructor(options: SharedExecutorOptions) {
     const { engine, store, dispatcher, catalog, subflows, log } = options;
     const { registry = createStandardRegistry() } = options;
-    const { maxNodes, maxQueuedRuns } = LIMITS;
+    const { maxLiveRuns, maxNodes, maxQueuedRuns } = LIMITS;
     this.kind = options.kind;
     this.#engine = engine;
     this.#store = store;
     this.#dispatcher = dispatcher;
     this.#log = log;
     this.#followed = new FollowedLogs(store);
+    this.#maxLive = options.maxLiveRuns ?? maxLiveRuns.default;
     this.#maxQueued = options.maxQueuedRuns ?? maxQueuedRuns.default;
     const limits = { nodes: options.maxNodes ?? maxNodes.default };
     this.#plans = createPlans({ registry, catalog, limits, subflows });
@@ -197,8 +199,13 @@ class SharedExecutor implements Executor {
       this.#takeovers.call(runId, options),
     );
     await this.#serving;
-    this.#sweep ??= setInterval(() => void this.#ringLate(), SWEEP_MS);
-    this.#sweep.unref();
+    this.#endSweep ??= startSweep({
+      bells: this.#store.bells,
+      room: () => this.#maxLive - this.#driven.size,
+      ring: (runId) => this.#ring(runId),
+      takeOver: (runId) => void this.#takeOver(runId),
+      ...(this.#log && { log: this.#log }),
+    });
     return { resumed: 0, parked: 0, failed: 0, ms: Math.round(performance.now() - startedAt) };
   }
 
@@ -209,7 +216,7 @@ class SharedExecutor implements Executor {
 
   /** Runs that are driven here go to other servers; steps whose repetition may do harm have the grace to end. */
   async #close(graceMs: number): Promise<void> {
-    clearInterval(this.#sweep);
+    this.#endSweep?.();
     this.#graceMs = graceMs;
     await Promise.all([this.#dispatcher.close({ graceMs: 0 }), this.#takeovers.close()]);
     await this.#engine.close({ leave: true, graceMs: 0 });
@@ -229,17 +236,6 @@ class SharedExecutor implements Executor {
     this.#dispatcher.ring(runId).catch((error: unknown) => {
       this.#log?.warn({ runId, err: error }, "run.not_rung");
     });
-  }
-
-  async #ringLate(): Promise<void> {
-    try {
-      for (const { runId, isOrphan } of await this.#store.bells.takeLate(LATE_MS)) {
-        this.#ring(runId);
-        if (isOrphan) void this.#takeOver(runId);
-      }
-    } catch (error) {
-      this.#log?.warn({ err: error }, "bells.not_read");
-    }
   }
 
   /** Never rejects. */
@@ -352,6 +348,7 @@ class SharedExecutor implements Executor {
       const plan = await planOf(header, (one) => this.#plans.ofRun(one));
       const { journal } = store;
       if (this.#driven.has(runId)) throw new Again("this server drives the run already");
+      if (this.#driven.size >= this.#maxLive) throw new Again("this server is busy");
       const live = new LiveRun({ header, plan, journal, lastSeq, state: run.status, onState() {} });
       this.#driven.set(runId, live);
       const options = { plan, wakes: true, ...optionsOf(header) };

@@ -192,7 +192,7 @@ function executorMaker(
     return (parts) => createLocalExecutor({ ...parts, store, maxLiveRuns, now });
   }
   const kind = options.cluster?.restate === undefined ? "postgres" : "restate";
-  return (parts) => createSharedExecutor({ ...parts, store, dispatcher, kind });
+  return (parts) => createSharedExecutor({ ...parts, store, dispatcher, kind, maxLiveRuns });
 }
 
 function executorKind({ cluster }: ResolvedOptions, { store }: HostResources): string {

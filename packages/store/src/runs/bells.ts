@@ -20,10 +20,10 @@ export interface Bells {
    */
   set(runId: string, at: number | null): Promise<void>;
   /**
-   * Runs whose bell is late by more than so many milliseconds and that no living server drives. Each is named to one caller, and again
-   * when it is late once more.
+   * Runs whose bell is late by more than so many milliseconds and that no living server drives, at most `maxOrphans` orphans among them.
+   * Each is named to one caller, and again when it is late once more.
    */
-  takeLate(lateMs: number): Promise<readonly LateRun[]>;
+  takeLate(lateMs: number, options: { readonly maxOrphans: number }): Promise<readonly LateRun[]>;
   /** How many runs have not begun. */
   waiting(): Promise<number>;
 }
@@ -46,23 +46,29 @@ export function createBells(db: Database): Bells {
       ]);
     },
 
-    async takeLate(lateMs) {
+    async takeLate(lateMs, { maxOrphans }) {
       const now = db.now();
+      const isLeft = "(holder IS NULL OR lease_until = 0)";
       const rows = await db.all(
-        `SELECT id, bell_at, holder, lease_until FROM run WHERE ended_at IS NULL AND bell_at < ? AND (lease_until = 0 OR NOT ${db.dialect.isHeld}) ` +
+        `SELECT id, bell_at, CASE WHEN ${isLeft} THEN 0 ELSE 1 END AS orphan FROM run ` +
+          `WHERE ended_at IS NULL AND bell_at < ? AND (${isLeft} OR (? > 0 AND NOT ${db.dialect.isHeld})) ` +
           "ORDER BY bell_at LIMIT ?",
-        [now - lateMs, MAX_LATE],
+        [now - lateMs, maxOrphans, MAX_LATE],
       );
+      let left = maxOrphans;
+      const mine = rows.filter(({ orphan }) => {
+        if (orphan === 1) left -= 1;
+        return orphan === 0 || left >= 0;
+      });
       const taken = await Promise.all(
-        rows.map(async ({ id, bell_at: bellAt, holder, lease_until: leaseUntil }) => {
+        mine.map(async ({ id, bell_at: bellAt, orphan }) => {
           const [changed] = await db.write([
             {
               sql: "UPDATE run SET bell_at = ? WHERE id = ? AND bell_at = ?",
               rows: [[now, id ?? null, bellAt ?? null]],
             },
           ]);
-          const isOrphan = holder !== null && leaseUntil !== 0;
-          return changed === 1 ? [{ runId: String(id), isOrphan }] : [];
+          return changed === 1 ? [{ runId: String(id), isOrphan: orphan === 1 }] : [];
         }),
       );
       return taken.flat();
