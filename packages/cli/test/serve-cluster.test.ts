@@ -12,7 +12,10 @@ describeWith("postgres")("two servers", () => {
   test("share a store that the configuration names: what runs at one is read at the other", async () => {
     const { url } = await sharedPostgres();
     const env = { STORE_URL: `${url}?search_path=serve_${process.pid}`, STORE_KEY: KEY };
-    const config = { store: { url: "env:STORE_URL", key: "env:STORE_KEY" } };
+    const config = {
+      store: { url: "env:STORE_URL", key: "env:STORE_KEY" },
+      serve: { executor: "postgres" },
+    };
     const cwd = scratch({ "millrace.json": JSON.stringify(config), "hello.flow": HELLO });
     const options = { cwd, env: { ...env, MILLRACE_TRUST_PROJECT: "1" } };
     const servers = [1, 2].map(() => {
@@ -38,6 +41,7 @@ describeWith("postgres")("two servers", () => {
 
 test.each([
   [["--executor", "restate"], {}, "needs a store that servers share: set store.url"],
+  [["--executor", "postgres"], {}, "needs a store that servers share: set store.url"],
   [["--store-url", "env:STORE_URL"], {}, "store.key is needed"],
   [
     ["--store-url", "postgres://me:hidden@db/x"],

@@ -81,7 +81,12 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
 test.each([
   [{ url: "mysql://x", key: KEY }, "needs a url that begins with postgres://"],
   [{ url: "postgres://x/y", key: KEY.subarray(1) }, "needs a key of 32 bytes"],
-  [{ url: "postgres://x/y", key: KEY, more: 1 }, 'has url, key and restate, and no "more"'],
+  [{ url: "postgres://x/y", key: KEY, more: 1 }, 'has url, key, restate and alone, and no "more"'],
+  [{ url: "postgres://x/y", key: KEY, alone: 1 }, "has an alone that is neither true nor false"],
+  [
+    { url: "postgres://x/y", key: KEY, alone: true, restate: {} },
+    "has restate, or alone, and not both",
+  ],
 ])("a cluster that is none is refused by name: %#", async (cluster, says) => {
   const wrong = createServer({ store: temporaryFolder(), cluster: cluster as never, log: QUIET });
   await expect(wrong).rejects.toMatchObject({

@@ -1,3 +1,5 @@
+export { createPostgresDispatcher } from "./dispatch/create-dispatcher.ts";
+export type { DispatcherLog, PostgresDispatcherOptions } from "./dispatch/options.ts";
 export type { RowsDigest } from "./move/digest.ts";
 export { moveStore } from "./move/move-store.ts";
 export type {

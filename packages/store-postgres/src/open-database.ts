@@ -8,6 +8,7 @@ import { Link } from "./connect/link.ts";
 import { Links } from "./connect/links.ts";
 import { Presence } from "./connect/presence.ts";
 import { DIALECT } from "./dialect.ts";
+import type { CallParts } from "./dispatch/options.ts";
 import { checkMoved } from "./move/mark.ts";
 import { RunNumbers } from "./run-numbers.ts";
 import { checkKey } from "./schema/check-key.ts";
@@ -48,23 +49,33 @@ const NEVER: Promise<Condition> = new Promise(() => {});
  * Opens the database. Throws `StoreError`: `store_too_new`, `store_corrupt` (the schema is that of another program), `store_wrong_key`,
  * `store_unavailable`; `TypeError` for an address or a key that is none.
  */
-export async function openPostgresDatabase({
+export async function openPostgresDatabase(options: PostgresDatabaseOptions): Promise<Database> {
+  return (await openParts(options)).database;
+}
+
+/** The database, and what a dispatcher has of it. */
+export interface OpenedParts {
+  readonly database: Database;
+  readonly calls: CallParts;
+}
+
+/** The same as `openPostgresDatabase`. */
+export async function openParts({
   url,
   key,
   schema: wanted,
   connections = CONNECTIONS,
   patienceMs = PATIENCE_MS,
   now,
-}: PostgresDatabaseOptions): Promise<Database> {
+}: PostgresDatabaseOptions): Promise<OpenedParts> {
   const { config, schema, place } = addressOf(url, wanted);
   const connect = (): Promise<Link> => new Link(config).open();
   const { epoch, cursorKey } = await prepare();
   const holder = randomUUID();
-  const session = new Session({
-    id: holder,
-    channel: channelOf(schema),
-    connect: () => new Link({ ...config, query_timeout: STALE_MS - 1_000 }).open(),
-  });
+  /** A connection whose calls end before others take this server for dead. */
+  const connectShort = (): Promise<Link> =>
+    new Link({ ...config, query_timeout: STALE_MS - 1_000 }).open();
+  const session = new Session({ id: holder, channel: channelOf(schema), connect: connectShort });
   try {
     await session.open();
   } catch (error) {
@@ -89,7 +100,7 @@ export async function openPostgresDatabase({
     await Promise.all([writing.close(), reading.close(), presence.close()]);
     await session.close();
   };
-  return {
+  const database: Database = {
     kind: "postgres",
     dialect: DIALECT,
     epoch,
@@ -120,6 +131,14 @@ export async function openPostgresDatabase({
       return closed;
     },
   };
+  const calls: CallParts = {
+    connect: connectShort,
+    holder,
+    hears: () => session.isOpen,
+    tell: (topics) => session.tell(topics),
+    watch: (told) => session.watch(told),
+  };
+  return { database, calls };
 
   /** Tables and key, and the number of this opening. */
   async function prepare(): Promise<{ epoch: number; cursorKey: string }> {

@@ -1,6 +1,7 @@
 /** The store of several servers: every table of Millrace over PostgreSQL. */
 import { type SharedStore, type StoreParts, sharedStoreOver } from "@millrace/store/sql";
-import { openPostgresDatabase, type PostgresDatabaseOptions } from "./open-database.ts";
+import { keepParts } from "./dispatch/create-dispatcher.ts";
+import { openParts, type PostgresDatabaseOptions } from "./open-database.ts";
 
 /** What `openPostgresStore` takes. */
 export type PostgresStoreOptions = PostgresDatabaseOptions & StoreParts;
@@ -12,5 +13,8 @@ export type PostgresStoreOptions = PostgresDatabaseOptions & StoreParts;
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { keepsContent, ...rest } = options;
-  return sharedStoreOver(await openPostgresDatabase(rest), { keepsContent });
+  const { database, calls } = await openParts(rest);
+  const store = sharedStoreOver(database, { keepsContent });
+  keepParts(store, calls);
+  return store;
 }

@@ -64,6 +64,11 @@ export class Session {
     this.#next(BEAT_MS);
   }
 
+  /** Whether others are heard. */
+  get isOpen(): boolean {
+    return this.#link?.isOpen === true;
+  }
+
   /** Epoch milliseconds by the clock of the database. */
   now(): number {
     return Date.now() + this.#offset;

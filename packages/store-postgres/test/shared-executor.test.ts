@@ -1,10 +1,10 @@
-/** Three servers on one store: whichever is asked, and whichever drives a run, they do what one does. */
+/** Three servers on one store, of which PostgreSQL says who drives a run: whichever is asked, and whichever drives a run, they do what one does. */
 import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { createRandom } from "@millrace/engine/testing";
-import { openPostgresStore } from "@millrace/store-postgres";
+import { createPostgresDispatcher, openPostgresStore } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
-import { anyOf, executorConformance, TestCluster } from "@millrace/test-support/executor";
+import { anyOf, executorConformance } from "@millrace/test-support/executor";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { test } from "vitest";
 import { createSharedExecutor } from "../../server/src/executor/index.ts";
@@ -14,11 +14,11 @@ const SERVERS = 3;
 const random = createRandom(5);
 const pick = (count: number): number => random.integer(0, Math.max(0, count - 1));
 
-async function startServer(schema: string, cluster: TestCluster) {
+async function startServer(schema: string) {
   const { url } = await sharedPostgres();
   const store = await openPostgresStore({ url, schema, key: KEY, connections: 6 });
   const engine = createEngine({ host: createNodeHost(), journal: store.journal });
-  const dispatcher = cluster.join();
+  const dispatcher = createPostgresDispatcher({ store });
   const executor = createSharedExecutor({ engine, store, dispatcher, kind: "postgres" });
   await executor.recover();
   return {
@@ -32,9 +32,8 @@ async function startServer(schema: string, cluster: TestCluster) {
 
 describeWith("postgres")("three servers", () => {
   const cases = executorConformance(async () => {
-    const cluster = new TestCluster(pick);
     const schema = newSchema();
-    const starts = Array.from({ length: SERVERS }, () => startServer(schema, cluster));
+    const starts = Array.from({ length: SERVERS }, () => startServer(schema));
     const servers = await Promise.all(starts);
     return {
       executor: anyOf(

@@ -5,36 +5,44 @@ import type { SharedStore } from "@millrace/store";
 import { ConfigError } from "../errors.ts";
 import { createLocalDispatcher } from "../executor/index.ts";
 import type { Logger } from "../ports.ts";
-import type { ClusterOption, RestateOption } from "./option.ts";
+import type { ClusterOption } from "./option.ts";
 
 /** Opens the store. Throws `ConfigError` for an address or a key that is none, and what the store refuses. */
 export async function openSharedStore(
   { url, key }: ClusterOption,
   keepsContent: () => Promise<boolean>,
 ): Promise<SharedStore> {
-  const { openPostgresStore } = await load(
-    "@millrace/store-postgres",
-    () => import("@millrace/store-postgres"),
-  );
+  const { openPostgresStore } = await loadPostgres();
   return inOption(() => openPostgresStore({ url, key, keepsContent }));
 }
 
-/** The dispatcher of this server; without Restate that of a server that is alone. */
+/** What says which server drives a run, as the option asks for it. */
 export async function openDispatcher(
-  restate: RestateOption | undefined,
-  { maxDrives, log }: { readonly maxDrives: number; readonly log: Logger },
+  { restate, alone }: ClusterOption,
+  {
+    store,
+    ...parts
+  }: { readonly store: SharedStore; readonly maxDrives: number; readonly log: Logger },
 ): Promise<Dispatcher> {
-  if (restate === undefined) return createLocalDispatcher({ maxDrives, log });
+  if (alone === true) return createLocalDispatcher(parts);
+  if (restate === undefined) {
+    const { createPostgresDispatcher } = await loadPostgres();
+    return createPostgresDispatcher({ store, ...parts });
+  }
   const { createRestateDispatcher } = await load(
     "@millrace/restate",
     () => import("@millrace/restate"),
   );
-  return inOption(async () => createRestateDispatcher({ ...restate, maxDrives, log }));
+  return inOption(async () => createRestateDispatcher({ ...restate, ...parts }));
 }
 
 /** The key by which the audit of model calls names texts, the same at all servers. */
 export function auditKeyOf({ key }: ClusterOption): Uint8Array {
   return createHmac("sha256", key).update("millrace audit").digest();
+}
+
+function loadPostgres() {
+  return load("@millrace/store-postgres", () => import("@millrace/store-postgres"));
 }
 
 async function load<T>(name: string, from: () => Promise<T>): Promise<T> {

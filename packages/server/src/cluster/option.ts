@@ -21,26 +21,32 @@ export interface ClusterOption {
   readonly url: string;
   /** 32 bytes that seal private values, the same for all servers. */
   readonly key: Uint8Array;
-  /** What says which server drives a run. Absent: this server drives them all, and it must be the only one. */
+  /** Restate says which server drives a run. Absent: PostgreSQL does. */
   readonly restate?: RestateOption | undefined;
+  /** This server drives all runs, and is the only one of the store. Default false. */
+  readonly alone?: boolean | undefined;
 }
 
 const KEY_BYTES = 32;
-const MEMBERS: ReadonlySet<string> = new Set(["url", "key", "restate"]);
+const MEMBERS: ReadonlySet<string> = new Set(["url", "key", "restate", "alone"]);
 
 /** What is wrong with the option, as the rest of a sentence that begins with its name. */
 export function clusterProblem(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) return "must be an object";
   const unknown = Object.keys(value).find((name) => !MEMBERS.has(name));
-  if (unknown !== undefined) return `has url, key and restate, and no "${unknown}"`;
-  const { url, key, restate } = value as { readonly [name: string]: unknown };
+  if (unknown !== undefined) return `has url, key, restate and alone, and no "${unknown}"`;
+  const { url, key, restate, alone } = value as { readonly [name: string]: unknown };
   if (typeof url !== "string" || !/^postgres(?:ql)?:\/\//.test(url)) {
     return "needs a url that begins with postgres://";
   }
   if (!(key instanceof Uint8Array) || key.length !== KEY_BYTES) {
     return `needs a key of ${KEY_BYTES} bytes, the same for all servers`;
   }
+  if (alone !== undefined && typeof alone !== "boolean") {
+    return "has an alone that is neither true nor false";
+  }
   if (restate === undefined || restate === null) return undefined;
+  if (alone === true) return "has restate, or alone, and not both";
   return isObject(restate) ? undefined : "has a restate that is no object";
 }

@@ -1,6 +1,6 @@
 /** A whole server without a port: engine, journal, executor, app. */
 import type { Dispatcher, Executor } from "@millrace/contracts";
-import { isShared, startRetention } from "@millrace/store";
+import { isShared, type Store, startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp } from "../app/app.ts";
 import { openDispatcher } from "../cluster/open-cluster.ts";
 import { gatherOptions, type OptionSources } from "../config/environment.ts";
@@ -93,7 +93,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const store = watchedStore(opened.store, { watch, metrics, isShared });
   const resources = { ...opened, store };
   const { clock } = resources;
-  const dispatcher = await dispatcherOf(options, { log, metrics });
+  const dispatcher = await dispatcherOf(options, { store: opened.store, log, metrics });
   const makeExecutor = executorMaker(options, resources, dispatcher);
   let flowFiles: FlowFiles | undefined;
   const built = await buildHost(options, resources, {
@@ -174,10 +174,14 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
 /** What gives runs to this server, where it is one of many. */
 async function dispatcherOf(
   { cluster, limits }: ResolvedOptions,
-  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+  {
+    store,
+    log,
+    metrics,
+  }: { readonly store: Store; readonly log: Logger; readonly metrics: Metrics },
 ): Promise<Dispatcher | undefined> {
-  if (cluster === undefined) return undefined;
-  const dispatcher = await openDispatcher(cluster.restate, { maxDrives: limits.maxLiveRuns, log });
+  if (cluster === undefined || !isShared(store)) return undefined;
+  const dispatcher = await openDispatcher(cluster, { store, maxDrives: limits.maxLiveRuns, log });
   return countedDispatcher(dispatcher, metrics);
 }
 

@@ -56,7 +56,7 @@ export const TABLES: readonly MovedTable[] = [
 ];
 
 /** Tables that only servers of a shared store fill. */
-export const SHARED_TABLES: readonly string[] = ["inbox", "key_claim"];
+export const SHARED_TABLES: readonly string[] = ["inbox", "key_claim", "drive_call"];
 
 /** All columns, the primary key first. */
 export function columnsOf({ key, rest }: MovedTable): readonly string[] {

@@ -92,6 +92,17 @@ CREATE FUNCTION is_at_work(wanted text) RETURNS boolean LANGUAGE sql STABLE AS $
 $$;
 `;
 
+/** The calls of the dispatcher: a queue, whose rows come and go, so that it is swept often. */
+const DISPATCHER = `
+CREATE SEQUENCE drive_turn;
+CREATE TABLE drive_call(run TEXT PRIMARY KEY, at INTEGER, holder TEXT, turn INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0, left_by TEXT)
+  WITH (autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0.1);
+CREATE INDEX drive_call_due ON drive_call(at) WHERE holder IS NULL;
+CREATE INDEX drive_call_held ON drive_call(holder) WHERE holder IS NOT NULL;
+ALTER TABLE server ADD COLUMN serves boolean NOT NULL DEFAULT false;
+`;
+
 /** Types of SQLite → types of PostgreSQL. */
 const TYPES: Readonly<Record<string, string>> = {
   INTEGER: "bigint",
@@ -100,6 +111,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Migration n is entry n - 1: SQL text, run in one transaction with all others that are missing. */
-export const MIGRATIONS: readonly string[] = [FIRST].map((text) =>
+export const MIGRATIONS: readonly string[] = [FIRST, DISPATCHER].map((text) =>
   text.replace(/\b(?:INTEGER|TEXT|BLOB)\b/g, (type) => TYPES[type] as string),
 );

@@ -2,4 +2,9 @@
 export { anyOf, TestCluster } from "./cluster.ts";
 export { executorChaos } from "./executor-chaos.ts";
 export { executorConformance } from "./executor-conformance.ts";
-export { type ClusterGround, startClusterGround } from "./start-cluster.ts";
+export {
+  type ClusterGround,
+  type ClusterKind,
+  PROGRAMS_OF,
+  startClusterGround,
+} from "./start-cluster.ts";

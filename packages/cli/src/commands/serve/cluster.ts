@@ -46,8 +46,9 @@ export async function clusterOf(
   }
   const address = await secretOf("store.url", url, { folder, io });
   const cluster = { url: address, key };
-  if (executor === "local") return cluster;
-  if (executor !== "restate") throw usage("serve.executor takes local, restate");
+  if (executor === "local") return { ...cluster, alone: true };
+  if (executor === "postgres") return cluster;
+  if (executor !== "restate") throw usage("serve.executor takes local, postgres, restate");
   const { ingress, admin, listen, endpoint, identityKeys } = record(values["restate"]);
   const needed = { ingress, admin, listen };
   for (const [name, value] of Object.entries(needed)) {

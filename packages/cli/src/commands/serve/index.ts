@@ -1,7 +1,7 @@
 /** `millrace serve`: the HTTP surface in this process, or its desktop channels on the standard streams, until a signal ends it. */
 
 import { resolve } from "node:path";
-import type { Meta, SchedulePage } from "@millrace/contracts";
+import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer } from "@millrace/server";
 import { proposedLine } from "../../api/proposed-schedules.ts";
 import { command, option } from "../../argv/flags.ts";
@@ -27,7 +27,7 @@ export const commands: readonly CliCommand[] = [
     flags: [
       option("host", "<host>", "address to listen on (default 127.0.0.1)"),
       option("port", "<port>", "port; 0 for any free one (default 6455)"),
-      option("executor", "<name>", "what drives runs: local or restate (default local)"),
+      option("executor", "<name>", "what drives runs: local, postgres or restate (default local)"),
       option("store-url", "<ref>", "PostgreSQL that servers share: env:NAME or file:PATH"),
       option("token-file", "<file>", "bearer tokens, one a line: token or id:role:token"),
       { long: "allow-open", summary: "serve other machines without a token" },
@@ -109,7 +109,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch(refuse);
-  const lines = await readyLines(server, config, page);
+  const lines = await readyLines(server, { config, page, cluster });
   if (log.logFormat === "json") {
     if (page !== undefined && "problem" in page) {
       server.log.warn({ problem: page.problem }, "server.no_page");
@@ -139,8 +139,15 @@ function logOf(
 /** What a person needs to know of a server that listens: where things are, who is let in, and what does not fire. */
 async function readyLines(
   server: RunningServer,
-  { credentials }: Config,
-  page: PageFiles | undefined,
+  {
+    config: { credentials },
+    page,
+    cluster,
+  }: {
+    readonly config: Config;
+    readonly page: PageFiles | undefined;
+    readonly cluster: CreateServerOptions["cluster"];
+  },
 ): Promise<{
   readonly text: string;
   readonly proposed: readonly {
@@ -152,7 +159,6 @@ async function readyLines(
   const caller = { tokenId: null, role: "admin", requestId: "serve", remote: null } as const;
   const schedules = (await app.invoke("list_schedules", { limit: 1 }, caller)) as SchedulePage;
   const proposed = schedules.proposed ?? [];
-  const { features } = (await app.invoke("get_meta", {}, caller)) as Meta;
   const lines = [
     `listening on ${url}`,
     ...(page === undefined
@@ -160,11 +166,7 @@ async function readyLines(
       : ["files" in page ? `page: ${pageOf(server)}` : `page: cannot be read: ${page.problem}`]),
     `API: ${url}/api/docs`,
     `data: ${credentials.dir}`,
-    ...(features.executor === "postgres" || features.executor === "restate"
-      ? [
-          `store: PostgreSQL, runs driven by ${features.executor === "restate" ? "Restate" : "this server alone"}`,
-        ]
-      : []),
+    ...(cluster === undefined ? [] : [`store: PostgreSQL, runs driven by ${driversOf(cluster)}`]),
     requiresToken
       ? "requests need a token: Authorization: Bearer TOKEN"
       : "requests need no token: whoever reaches this address may do everything",
@@ -174,6 +176,11 @@ async function readyLines(
     text: `${lines.map(clean).join("\n")}\n`,
     proposed: proposed.map(({ template, schedule }) => ({ template, schedule: schedule.name })),
   };
+}
+
+function driversOf({ alone, restate }: NonNullable<CreateServerOptions["cluster"]>): string {
+  if (alone === true) return "this server alone";
+  return `any server of it, as ${restate === undefined ? "PostgreSQL" : "Restate"} says`;
 }
 
 function isGiven(input: Input, name: string): boolean {

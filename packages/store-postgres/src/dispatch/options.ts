@@ -1,0 +1,32 @@
+/** Options of the dispatcher, and what it has of the store. */
+import type { SharedStore } from "@millrace/store";
+import type { Link } from "../connect/link.ts";
+
+/** Gets messages for the operator, which name runs. */
+export interface DispatcherLog {
+  warn(fields: object, message?: string): void;
+}
+
+/** Options of `createPostgresDispatcher`. */
+export interface PostgresDispatcherOptions {
+  /** What `openPostgresStore` has opened. It is closed after the dispatcher. */
+  readonly store: SharedStore;
+  /** Runs that are driven here at the same time; default 64. More are driven by other servers, or wait. */
+  readonly maxDrives?: number | undefined;
+  /** Told of drives that failed and are repeated. */
+  readonly log?: DispatcherLog | undefined;
+}
+
+/** What a dispatcher has of an open store. */
+export interface CallParts {
+  /** Makes a connection. */
+  readonly connect: () => Promise<Link>;
+  /** Name of this opening. */
+  readonly holder: string;
+  /** Whether notices are heard. */
+  hears(): boolean;
+  /** Tells other servers. */
+  tell(topics: readonly string[]): void;
+  /** Calls `told` with what other servers tell, until the answer is called. */
+  watch(told: (topic: string) => void): () => void;
+}
