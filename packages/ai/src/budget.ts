@@ -3,40 +3,58 @@ import { sleep } from "@millrace/contracts/kit";
 import type { CoreContext } from "@millrace/engine";
 import { AiError, type AiFailure } from "./failure.ts";
 
+const NOBODY: readonly (() => void)[] = [];
+
 export class Budget {
   readonly #ctx: CoreContext;
   readonly #totalMs: number;
-  readonly #controller: AbortController = new AbortController();
+  /** Made when somebody asks for the signal: one of Node takes a kilobyte. */
+  #controller: AbortController | null = null;
+  #listeners: readonly (() => void)[] = NOBODY;
   #leftMs: number;
   #since = 0;
   #stop: (() => void) | null = null;
   #isExpired = false;
+  #isOver = false;
 
   constructor(ctx: CoreContext, totalMs: number) {
     this.#ctx = ctx;
     this.#totalMs = totalMs;
     this.#leftMs = totalMs;
     const { signal } = ctx;
-    if (signal.aborted) this.#abort();
-    else signal.addEventListener("abort", this.#abort, { once: true });
+    if (signal.aborted) this.#end();
+    else signal.addEventListener("abort", this.#end, { once: true });
     this.go();
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#isOver) this.#controller.abort();
+    }
     return this.#controller.signal;
   }
 
-  readonly #abort = (): void => this.#controller.abort();
+  readonly #end = (): void => {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller?.abort();
+    const listeners = this.#listeners;
+    this.#listeners = NOBODY;
+    for (const listener of listeners) listener();
+  };
 
   /** The node is to stop, or its time is used up. */
   get isOver(): boolean {
-    return this.signal.aborted;
+    return this.#isOver;
   }
 
   /** Calls `listener` once when it is over, unless the function that is returned is called before. */
   onEnd(listener: () => void): () => void {
-    this.signal.addEventListener("abort", listener, { once: true });
-    return () => this.signal.removeEventListener("abort", listener);
+    this.#listeners = [...this.#listeners, listener];
+    return () => {
+      this.#listeners = this.#listeners.filter((one) => one !== listener);
+    };
   }
 
   /** `work`, or a rejection with the failure as soon as it is over; what comes later is dropped. */
@@ -65,11 +83,11 @@ export class Budget {
 
   /** Lets it go on. */
   go(): void {
-    if (this.#stop !== null || this.signal.aborted) return;
+    if (this.#stop !== null || this.#isOver) return;
     this.#since = this.#ctx.now();
     this.#stop = this.#ctx.after(this.#leftMs, () => {
       this.#isExpired = true;
-      this.#controller.abort();
+      this.#end();
     });
   }
 
@@ -82,7 +100,7 @@ export class Budget {
   close(): void {
     this.#stop?.();
     this.#stop = null;
-    this.#ctx.signal.removeEventListener("abort", this.#abort);
+    this.#ctx.signal.removeEventListener("abort", this.#end);
   }
 }
 

@@ -3,10 +3,12 @@ import {
   type AiCall,
   type AiCapabilities,
   type AiContext,
+  type AiCredentials,
   type AiMessage,
   type AiModel,
   type AiProvider,
   type AiTool,
+  type FetchLike,
   type JsonSchema,
   type LlmStarted,
   NodeError,
@@ -66,15 +68,33 @@ export interface Ready {
   readonly failure: AiFailure | null;
 }
 
+/** A class, so that a provider without a network, which asks for no signal, costs its node none. */
+class TargetContext implements AiContext {
+  readonly credentials: AiCredentials;
+  readonly fetch: FetchLike;
+  readonly #session: Session;
+
+  constructor(session: Session, credentials: AiCredentials) {
+    this.#session = session;
+    this.credentials = credentials;
+    const { ctx } = session;
+    // A host without a network has providers that need none.
+    this.fetch = (url, options) => ctx.fetchWith(this.signal, ctx.shared(AI).fetch)(url, options);
+  }
+
+  get signal(): AbortSignal {
+    return this.#session.budget.signal;
+  }
+}
+
 /** Looks up provider, capabilities and credential. Throws only when the node is to stop. */
 export async function readyTarget(session: Session, target: Target): Promise<Ready> {
   const { ctx } = session;
-  const { signal } = session.budget;
   let capabilities = UNKNOWN;
   try {
     const provider = ctx.shared(AI).provider(target.provider);
     capabilities = await session.until(provider.capabilities(target.modelId));
-    const asked = ctx.shared(AI).credentials(target.provider, target.credential, signal);
+    const asked = ctx.shared(AI).credentials(target.provider, target.credential, session.budget);
     const credentials = await session.until(asked);
     for (const secret of Object.values(credentials)) {
       if (typeof secret === "string") ctx.learn(secret);
@@ -82,12 +102,7 @@ export async function readyTarget(session: Session, target: Target): Promise<Rea
     return {
       provider,
       capabilities,
-      context: {
-        credentials,
-        signal,
-        // A host without a network has providers that need none.
-        fetch: (url, options) => ctx.fetchWith(signal, ctx.shared(AI).fetch)(url, options),
-      },
+      context: new TargetContext(session, credentials),
       failure: null,
     };
   } catch (error) {

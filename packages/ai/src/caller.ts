@@ -9,7 +9,7 @@ import { pause, waitMs } from "./budget.ts";
 import { askTarget, type Prompt, type Try } from "./call.ts";
 import { AiError, type AiFailure, mayRetry } from "./failure.ts";
 import type { Session, Spent } from "./session.ts";
-import type { Finish, ToolRequest } from "./stream.ts";
+import type { Finish, StreamEnd, ToolRequest } from "./stream.ts";
 import { nameOf, type Target, type Targets } from "./targets.ts";
 
 /** An answer, as it is kept. */
@@ -50,16 +50,8 @@ export class Caller {
 
   /** Asks until a target answers. Throws `AiError` with the failure of the last call. */
   ask(prompt: Prompt): Promise<Answer> {
-    return this.kept(this.#keyOf(prompt), async () => {
-      const { target, tried } = await this.walk((one) => askTarget(this.#session, one, prompt));
-      const {
-        text,
-        parts,
-        tools: asked,
-        finish,
-      } = tried.value ?? { text: "", parts: [], tools: [], finish: "other" as const };
-      return { call: tried.call, target: target.index, text, parts, tools: asked, finish };
-    });
+    const tryOnce = (target: Target) => askTarget(this.#session, target, prompt);
+    return this.kept(this.#keyOf(prompt), tryOnce, answerOf);
   }
 
   /** Apart, so that what it is made of does not live as long as the call. */
@@ -74,65 +66,64 @@ export class Caller {
     });
   }
 
-  /** Takes `make` from an earlier part of this try, or does it and keeps it. */
-  async kept<T extends { readonly target: number }>(
+  /** What `made` makes of the answer of a target: from an earlier part of this try, or of the first that answers `tryOnce`, and kept. */
+  async kept<V, T extends { readonly target: number }>(
     key: string,
-    make: () => Promise<T>,
+    tryOnce: (target: Target) => Promise<Try<V>>,
+    made: (answered: Answered<V>) => T,
   ): Promise<T> {
     const session = this.#session;
     let isNew = false;
-    const made = (await session.ctx.step(
+    const kept = (await session.ctx.step(
       key,
       () => {
         isNew = true;
         const spent = session.tally();
-        return make().then((value) => ({ value, ...spent }) as unknown as Json);
+        return this.#walk(tryOnce).then(
+          (answered) => ({ value: made(answered), ...spent }) as unknown as Json,
+        );
       },
       session.stepOptions,
     )) as unknown as Made<T>;
     if (!isNew) {
-      const { usage, costUsd } = made;
+      const { usage, costUsd } = kept;
       session.addSpent({ usage, costUsd });
-      this.targets.moveTo(made.value.target);
+      this.targets.moveTo(kept.value.target);
     }
-    return made.value;
+    return kept.value;
   }
 
   /** Tries targets until one has answered. */
-  async walk<T>(tryOnce: (target: Target) => Promise<Try<T>>): Promise<Answered<T>> {
-    try {
-      return await this.#walk(tryOnce);
-    } finally {
-      this.targets.release();
-    }
-  }
-
   async #walk<T>(tryOnce: (target: Target) => Promise<Try<T>>): Promise<Answered<T>> {
     const session = this.#session;
-    this.targets.skipOpen();
-    for (let failed = 0; ; ) {
-      session.check();
-      session.checkCost();
-      const target = this.targets.current;
-      const tried = await tryOnce(target);
-      this.targets.release();
-      const { failure, usage, costUsd } = tried;
-      session.add(usage, costUsd, failure !== null);
-      if (failure === null) {
-        this.#finished(tried);
-        return { target, tried };
+    try {
+      this.targets.skipOpen();
+      for (let failed = 0; ; ) {
+        session.check();
+        session.checkCost();
+        const target = this.targets.current;
+        const tried = await tryOnce(target);
+        this.targets.release();
+        const { failure, usage, costUsd } = tried;
+        session.add(usage, costUsd, failure !== null);
+        if (failure === null) {
+          this.#finished(tried);
+          return { target, tried };
+        }
+        if (failure.reason === "aborted") throw new AiError(failure); // the engine closes the call with the node
+        failed += 1;
+        const wait = this.#waitMs(failure, failed);
+        const next = wait !== null ? "retry" : this.targets.hasNext(failure) ? "failover" : "none";
+        this.#failed(tried, failure, next);
+        if (next === "none") throw new AiError(failure);
+        if (next === "failover") {
+          this.targets.advance(failure);
+          this.targets.skipOpen();
+          failed = 0;
+        } else await pause(session.ctx, wait ?? 0, session.budget.signal);
       }
-      if (failure.reason === "aborted") throw new AiError(failure); // the engine closes the call with the node
-      failed += 1;
-      const wait = this.#waitMs(failure, failed);
-      const next = wait !== null ? "retry" : this.targets.hasNext(failure) ? "failover" : "none";
-      this.#failed(tried, failure, next);
-      if (next === "none") throw new AiError(failure);
-      if (next === "failover") {
-        this.targets.advance(failure);
-        this.targets.skipOpen();
-        failed = 0;
-      } else await pause(session.ctx, wait ?? 0, session.budget.signal);
+    } finally {
+      this.targets.release();
     }
   }
 
@@ -196,3 +187,15 @@ export class Caller {
 
 const MAX_WARNING_UNITS = 300;
 const MAX_FIELD_UNITS = 64;
+
+function answerOf({ target, tried }: Answered<StreamEnd>): Answer {
+  const { text, parts, tools, finish } = tried.value ?? NO_ANSWER;
+  return { call: tried.call, target: target.index, text, parts, tools, finish };
+}
+
+const NO_ANSWER: Pick<Answer, "text" | "parts" | "tools" | "finish"> = {
+  text: "",
+  parts: [],
+  tools: [],
+  finish: "other",
+};

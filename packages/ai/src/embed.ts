@@ -30,12 +30,11 @@ export async function embed(
     steps += 1;
     const step = steps;
     const key = session.keys.part({ purpose: "embed", texts: [...rest] });
-    const batch = await caller.kept<Batch>(key, async () => {
-      const { target, tried } = await caller.walk((one) =>
-        embedOnce(session, one, { texts: rest, step }),
-      );
-      return { target: target.index, vectors: tried.value ?? [] };
-    });
+    const batch = await caller.kept(
+      key,
+      (target) => embedOnce(session, target, { texts: rest, step }),
+      ({ target, tried }): Batch => ({ target: target.index, vectors: tried.value ?? [] }),
+    );
     if (madeBy !== null && madeBy !== batch.target) vectors = [];
     else vectors.push(...batch.vectors);
     madeBy = batch.target;

@@ -59,11 +59,11 @@ export class AiRuntime {
     return Object.hasOwn(prices, name) ? prices[name] : own;
   }
 
-  /** The credential of a target. Throws what the port throws, and `credentials_missing` where a named one cannot be had. */
+  /** The credential of a target; `life` ends the wait for it. Throws what the port throws, and `credentials_missing` where a named one cannot be had. */
   async credentials(
     provider: string,
     reference: string | undefined,
-    signal: AbortSignalLike,
+    life: { readonly signal: AbortSignalLike },
   ): Promise<AiCredentials> {
     const port = this.options.credentials;
     if (port === undefined) {
@@ -74,6 +74,7 @@ export class AiRuntime {
     const key = credentialKey(provider, reference);
     const known = this.#credentials.get(key);
     if (known !== undefined && known.until > this.#now()) return known.value;
+    const { signal } = life;
     const asked = { provider, ...(reference !== undefined && { reference }), signal };
     const value = await port.resolve(asked);
     this.#credentials.delete(key);

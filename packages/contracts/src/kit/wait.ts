@@ -30,17 +30,13 @@ export function sleep(ms: number, signal?: AbortSignalLike, timers = PLATFORM): 
 }
 
 /** The result of a promise that others may own: an abort of `signal` rejects with its reason, and the work goes on. */
-export async function untilAborted<T>(work: Promise<T>, signal?: AbortSignalLike): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal?: AbortSignalLike): Promise<T> {
   if (signal === undefined) return work;
-  let stop: () => void = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    const leave = (): void => signal.removeEventListener("abort", stop);
     if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    void Promise.resolve(work).then(resolve, reject).then(leave);
   });
-  try {
-    return await Promise.race([aborted, work]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }
