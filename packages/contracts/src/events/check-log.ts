@@ -7,7 +7,7 @@
  */
 import { checkSaid } from "./check-call.ts";
 import { mustPause } from "./check-graph.ts";
-import { checkStep, isStep, type NodeStep, type Remark } from "./check-node.ts";
+import { checkStep, type NodeStep, type Remark, type StepFacts, stepOf } from "./check-node.ts";
 import {
   checkOrder,
   checkRunStep,
@@ -19,6 +19,7 @@ import {
   type CheckOptions,
   type CheckState,
   createState,
+  type NodeRecord,
   report,
   type Violation,
 } from "./check-state.ts";
@@ -52,7 +53,8 @@ interface KindFacts {
   readonly namesNode: boolean;
   /** It comes by the thousand, and its fields are all bounded far below a line, but for `ports`. */
   readonly isSmall: boolean;
-  readonly isStep: boolean;
+  /** What is known of it as a step of a node; undefined: it is none. */
+  readonly step: StepFacts | undefined;
 }
 
 const SMALL_KINDS: readonly string[] = [
@@ -67,7 +69,7 @@ const SMALL_KINDS: readonly string[] = [
 const KINDS: ReadonlyMap<string, KindFacts> = new Map(
   EVENT_KINDS.map((kind) => {
     const namesNode = /^(node|llm|tool|confirm)\./.test(kind);
-    return [kind, { namesNode, isSmall: SMALL_KINDS.includes(kind), isStep: isStep(kind) }];
+    return [kind, { namesNode, isSmall: SMALL_KINDS.includes(kind), step: stepOf(kind) }];
   }),
 );
 
@@ -79,6 +81,7 @@ class LogCheck {
   #ts = 0;
   #runId: string | undefined;
   #summary: Summary | undefined;
+  #last: NodeRecord | undefined;
 
   constructor(log: readonly AnyEvent[], options: CheckOptions) {
     this.#log = log;
@@ -128,14 +131,19 @@ class LogCheck {
     if (facts === undefined) return;
     const fields = payloadProblem(e);
     if (fields !== undefined) report(state, e, "I1", `${e.kind}: ${fields}`);
-    if (facts.isStep) this.#step(e as NodeStep);
+    if (facts.step !== undefined) this.#step(e as NodeStep, facts.step);
     else this.#dispatch(e, index);
     if (state.scope !== undefined) state.mustPause = mustPause(state);
   }
 
-  #step(e: NodeStep): void {
+  #step(e: NodeStep, facts: StepFacts): void {
     checkOrder(this.#state, e);
-    checkStep(this.#state, e);
+    this.#last = checkStep(this.#state, e, { known: this.#known(e.node), facts });
+  }
+
+  /** The record of a node. The steps of one often follow each other. */
+  #known(path: string): NodeRecord | undefined {
+    return this.#last?.path === path ? this.#last : this.#state.nodes.get(path);
   }
 
   /** An event with a bad envelope, as what it most likely is, so that what follows is judged for itself. */
@@ -165,7 +173,7 @@ class LogCheck {
       isPositive(e.ts) &&
       isPositive(attempt) &&
       node !== undefined &&
-      (this.#state.nodes.has(node) || (typeof node === "string" && isPath(node)));
+      (this.#known(node) !== undefined || (typeof node === "string" && isPath(node)));
     return isSeen ? undefined : envelopeProblem(e as UnknownEvent);
   }
 

@@ -1,9 +1,10 @@
 /** Steps and remarks of nodes: I3, I5, I8, I15 (routes), I17 (bodies), I18 (outputs), and the durations of I10. */
 import { checkReady } from "./check-graph.ts";
-import { appear, type CheckState, isInBody, type NodeRecord, report } from "./check-state.ts";
+import { appear, type CheckState, type NodeRecord, report } from "./check-state.ts";
 import { NODE_MACHINE, NODE_REMARKS } from "./machines.ts";
 import type {
   EventOf,
+  Kind,
   Log,
   NodeChecked,
   NodeFailed,
@@ -32,25 +33,43 @@ const STATE_AFTER: Readonly<Record<NodeStep["kind"], NodeState>> = {
   "node.cancelled": "cancelled",
 };
 
-const STEPS: ReadonlySet<string> = new Set(Object.keys(STATE_AFTER));
+/** What is asked of a step again and again, by its kind. */
+export interface StepFacts {
+  /** The state of the node after it. */
+  readonly next: NodeState;
+  /** States of `NODE_MACHINE` in which it is legal. */
+  readonly from: readonly NodeState[];
+}
 
-/** A step of a node. One that is not in the machine is taken as stated, unless the node is over. */
-export function checkStep(state: CheckState, e: NodeStep): void {
-  const node = state.nodes.get(e.node) ?? appear(state, e.node);
-  const isLegal = NODE_MACHINE[node.state][e.kind] !== undefined;
-  if (!isLegal) {
+/** The facts of a step; undefined: the kind is none. */
+export function stepOf(kind: Kind): StepFacts | undefined {
+  const next = STATE_AFTER[kind as NodeStep["kind"]];
+  if (next === undefined) return undefined;
+  const states = Object.keys(NODE_MACHINE) as NodeState[];
+  return { next, from: states.filter((state) => NODE_MACHINE[state][kind] !== undefined) };
+}
+
+/** A step of a node, `known` unless it appears now; answers it. One that is not in the machine is taken as stated, unless the node is over. */
+export function checkStep(
+  state: CheckState,
+  e: NodeStep,
+  { known, facts }: { readonly known: NodeRecord | undefined; readonly facts: StepFacts },
+): NodeRecord {
+  const node = known ?? appear(state, e.node);
+  const { next, from } = facts;
+  if (!from.includes(node.state)) {
     report(state, e, "I3", `${e.kind} of ${e.node}, which is ${node.state}`);
-    if (isTerminal(node.state)) return;
+    if (isTerminal(node.state)) return node;
     node.isTimed = false;
   }
-  if (isInBody(node)) checkEnclosing(state, node, e);
+  if (node.isInBody) checkEnclosing(state, node, e);
   checkAttempt(state, node, e);
   if (e.kind === "node.started" || e.kind === "node.skipped") checkReady(state, e);
-  const next = STATE_AFTER[e.kind];
   if (next !== "running" && next !== "waiting") closeWhatIsOpen(state, node, e);
   apply(state, node, e);
   node.state = next;
   if (isTerminal(next)) end(state, node, next);
+  return node;
 }
 
 /** Something that a node says without a step. Answers its record when it may speak. */
@@ -122,6 +141,8 @@ function closeWhatIsOpen(state: CheckState, node: NodeRecord, e: NodeStep): void
   node.openCalls = 0;
 }
 
+const OUT: readonly string[] = ["out"];
+
 function apply(state: CheckState, node: NodeRecord, e: NodeStep): void {
   switch (e.kind) {
     case "node.started": {
@@ -144,7 +165,7 @@ function apply(state: CheckState, node: NodeRecord, e: NodeStep): void {
       node.waitingOn = e.on;
       break;
     case "node.succeeded":
-      node.ports = e.ports ?? ["out"];
+      node.ports = e.ports ?? OUT;
       checkDuration(state, node, e);
       checkOutput(state, e, "one");
       break;
@@ -176,8 +197,7 @@ function checkOutput(
 }
 
 function checkRoute(state: CheckState, node: NodeRecord, e: NodeFailed): void {
-  const isBody = isInBody(node);
-  if (e.routed === (isBody ? "none" : "parent")) {
+  if (e.routed === (node.isInBody ? "none" : "parent")) {
     report(state, e, "I15", `${e.node} is routed "${e.routed}"`);
   }
   if (e.routed === "none") state.firstFailure ??= e.node;
@@ -189,11 +209,6 @@ function end(
   next: "succeeded" | "failed" | "skipped" | "cancelled",
 ): void {
   state.openNodes.delete(node);
-  (isInBody(node) ? state.bodyCounts : state.counts)[next] += 1;
+  (node.isInBody ? state.bodyCounts : state.counts)[next] += 1;
   if (node.parent !== undefined && node.parent.openChildren > 0) node.parent.openChildren -= 1;
-}
-
-/** Steps by kind, for those who must tell them from remarks. */
-export function isStep(kind: string): boolean {
-  return STEPS.has(kind);
 }

@@ -39,6 +39,7 @@ export interface NodeRecord {
   isTimed: boolean;
   /** Earliest legal start of the next attempt. */
   dueAt: number;
+  readonly isInBody: boolean;
   readonly parent: NodeRecord | undefined;
   /** The attempt of `parent` that this node belongs to. */
   readonly parentAttempt: number;
@@ -52,6 +53,43 @@ export interface NodeRecord {
   rejectable: readonly string[];
   ports: readonly string[] | undefined;
   routed: string | undefined;
+  /** Its neighbours in `OpenNodes`. */
+  previous: NodeRecord | null;
+  next: NodeRecord | null;
+}
+
+/** The nodes that have not ended, in order of appearance. A list through the records: most are in it for two events. */
+export class OpenNodes {
+  #first: NodeRecord | null = null;
+  #last: NodeRecord | null = null;
+
+  add(node: NodeRecord): void {
+    node.previous = this.#last;
+    if (this.#last === null) this.#first = node;
+    else this.#last.next = node;
+    this.#last = node;
+  }
+
+  /** Takes a node out; one that is not in it stays out. */
+  delete(node: NodeRecord): void {
+    const { previous, next } = node;
+    if (previous === null && this.#first !== node) return;
+    if (previous === null) this.#first = next;
+    else previous.next = next;
+    if (next === null) this.#last = previous;
+    else next.previous = previous;
+    node.previous = null;
+    node.next = null;
+  }
+
+  /** The one that was left last may be taken out meanwhile. */
+  *[Symbol.iterator](): Generator<NodeRecord> {
+    for (let node = this.#first; node !== null; ) {
+      const { next } = node;
+      yield node;
+      node = next;
+    }
+  }
 }
 
 /** A call or confirmation that was opened; `isOpen` false: it was closed, its id is taken. */
@@ -82,7 +120,7 @@ export interface CheckState {
   /** With the graph: the run can do nothing but ask, so it must say that it is paused. */
   mustPause: boolean;
   readonly nodes: Map<string, NodeRecord>;
-  readonly openNodes: Set<NodeRecord>;
+  readonly openNodes: OpenNodes;
   readonly calls: Map<string, CallRecord>;
   readonly confirmations: Map<string, CallRecord>;
   readonly openConfirmations: Set<CallRecord>;
@@ -106,7 +144,7 @@ export function createState(options: CheckOptions): CheckState {
     expects: undefined,
     mustPause: false,
     nodes: new Map(),
-    openNodes: new Set(),
+    openNodes: new OpenNodes(),
     calls: new Map(),
     confirmations: new Map(),
     openConfirmations: new Set(),
@@ -137,7 +175,8 @@ const NONE: readonly string[] = [];
 
 /** The record of a node that appears now. */
 export function appear(state: CheckState, path: string): NodeRecord {
-  const around = enclosingNode(path);
+  const isInBody = path.includes("/");
+  const around = isInBody ? enclosingNode(path) : undefined;
   const node: NodeRecord = {
     path,
     state: "pending",
@@ -146,6 +185,7 @@ export function appear(state: CheckState, path: string): NodeRecord {
     startedAt: 0,
     isTimed: true,
     dueAt: 0,
+    isInBody,
     parent: around === undefined ? undefined : state.nodes.get(around),
     parentAttempt: around === undefined ? 1 : enclosingAttempt(path),
     openChildren: 0,
@@ -155,16 +195,13 @@ export function appear(state: CheckState, path: string): NodeRecord {
     rejectable: NONE,
     ports: undefined,
     routed: undefined,
+    previous: null,
+    next: null,
   };
   state.nodes.set(path, node);
   state.openNodes.add(node);
   if (node.parent !== undefined) node.parent.openChildren += 1;
   return node;
-}
-
-/** Whether a record is of a node that lies in a body. */
-export function isInBody(node: NodeRecord): boolean {
-  return node.path.includes("/");
 }
 
 /**
