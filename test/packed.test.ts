@@ -105,7 +105,7 @@ function isOfOthers(complaint: string): boolean {
 }
 
 beforeAll(() => {
-  packed = packAll(join(project, "packed"));
+  packed = packAll();
   const manifest = {
     private: true,
     type: "module",

@@ -5,12 +5,14 @@
 import { execFileSync } from "node:child_process";
 import {
   existsSync,
-  mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -28,6 +30,8 @@ export const PUBLISHED: readonly string[] = readdirSync(join(ROOT, "packages")).
 export interface Packed {
   /** Names of our packages. */
   readonly names: readonly string[];
+  /** Folder of their tarballs. */
+  readonly tarballs: string;
   /** Installs what the `package.json` of `project` asks for. */
   install(project: string): void;
 }
@@ -45,9 +49,17 @@ function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(path, "utf8")) as Manifest;
 }
 
-/** Packs every package into `folder`. They must be built. */
-export function packAll(folder: string): Packed {
-  mkdirSync(folder, { recursive: true });
+let packed: Packed | undefined;
+
+/** Packs every package, once for all tests of this process. They must be built. */
+export function packAll(): Packed {
+  packed ??= pack();
+  return packed;
+}
+
+function pack(): Packed {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-tarballs-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const tarballs = join(folder, "tarballs");
   pnpm(["-r", "--filter", "./packages/*", "pack", "--pack-destination", tarballs], ROOT);
   const overrides: Record<string, string> = {};
@@ -66,6 +78,7 @@ export function packAll(folder: string): Packed {
   }
   return {
     names,
+    tarballs,
     install(project) {
       // YAML holds JSON. Without a lock file, so that what is run there later takes npm for its package manager.
       // Commands are links, as npm makes them: scripts of pnpm need sed.

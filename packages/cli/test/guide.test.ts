@@ -7,6 +7,7 @@
  *   G4  A fence of another kind, or a result without its command, fails.
  *   G5  Every example of a table gives its result; the tables of functions, operators, policies and types are the code's.
  *   G6  The text above a block names the file that the block is saved as.
+ *   G7  A command that says `host` is for the administrator of a machine; `test/deploy.test.ts` runs the files that it names.
  */
 import {
   existsSync,
@@ -61,7 +62,9 @@ const isResult = ({ language, marks }: Fence): boolean =>
   language === "text" || (language === "json" && marks.length === 0);
 
 const isScript = ({ language, marks, text }: Fence): boolean =>
-  language === "sh" && marks[0] !== "running" && !text.startsWith("millrace ");
+  language === "sh" &&
+  !["running", "host"].includes(marks[0] ?? "") &&
+  !text.startsWith("millrace ");
 
 /** What differs each time is `"…"`; an object or a list that has more is one with such a member. */
 function opened(json: string): unknown {
@@ -92,6 +95,7 @@ function kindOf(fence: Fence, previous: Fence | undefined): string {
   if (isResult(fence) && previous?.language === "sh") return "result";
   if (/^flow \S+\.flow( fault| loose)?$/.test(said)) return "flow";
   if (/^sh( exit=\d+| running)?$/.test(said)) return "command";
+  if (said === "sh host") return "host";
   if (said === "json names") return "names"; // of the rows of expressions.md
   if (/^json \S+\.json$/.test(said)) return "data";
   if (/^js \S+\.mjs$/.test(said)) return "program";
@@ -104,9 +108,16 @@ describe.each(PAGES)("%s", (path) => {
 
   test("has no fence that nobody checks", () => {
     for (const [index, fence] of fences.entries()) {
-      expect(["result", "flow", "data", "program", "command", "names", "settings"]).toContain(
-        kindOf(fence, fences[index - 1]),
-      );
+      expect([
+        "result",
+        "flow",
+        "data",
+        "program",
+        "command",
+        "names",
+        "settings",
+        "host",
+      ]).toContain(kindOf(fence, fences[index - 1]));
     }
     const names = fences.filter(isFlow).map(({ marks }) => marks[0]);
     expect(new Set(names).size, "each flow has a name of its own").toBe(names.length);
@@ -137,7 +148,7 @@ describe.each(PAGES)("%s", (path) => {
     }
     if (fences.some(isProgram)) symlinkSync(PACKAGES, join(cwd, "node_modules"));
     for (const [index, { language, marks, text, line }] of fences.entries()) {
-      if (language !== "sh") continue;
+      if (language !== "sh" || marks[0] === "host") continue;
       const next = fences[index + 1];
       if (marks[0] === "running") {
         await servers.start(text);

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 300_000;
 const root = mkdtempSync(join(tmpdir(), "millrace-create-"));
 let packed: Packed;
 beforeAll(() => {
-  packed = packAll(join(root, "packed"));
+  packed = packAll();
 }, TIMEOUT_MS);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -21,6 +21,7 @@ import { fileURLToPath } from "node:url";
 /** Each program that some test needs beside those of a bare machine: the names under which machines have it. */
 export const OUTSIDE = {
   bash: ["bash"],
+  caddy: ["caddy"],
   chromium: ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"],
   "code-server": ["code-server"],
   curl: ["curl"],
@@ -32,9 +33,11 @@ export const OUTSIDE = {
   grep: ["grep"],
   ip: ["ip"],
   mount: ["mount"],
+  nginx: ["nginx"],
   nvim: ["nvim"],
   postgres: ["postgres"],
   "restate-server": ["restate-server"],
+  "systemd-analyze": ["systemd-analyze"],
   tmux: ["tmux"],
   unshare: ["unshare"],
   workerd: ["workerd"],
