@@ -1,7 +1,7 @@
 /** The page in a real browser. Every test fails on a console error, a page error, a broken policy or a request to another origin. */
 import { type Browser, launchChromium } from "@millrace/test-support/chromium";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 
 /** How a page is opened. */
 export interface OpenOptions extends BrowserContextOptions {
@@ -22,6 +22,19 @@ export interface Studio {
   sibling(page: Page, url: string, options?: OpenOptions): Promise<Page>;
 }
 
+let running: Promise<Browser> | undefined;
+
+/** The browser of all test files of this process, with which it ends. Each page has a context of its own. */
+export function sharedBrowser(): Promise<Browser> {
+  running ??= launchChromium().then((browser) => {
+    browser.once("disconnected", () => {
+      running = undefined;
+    });
+    return browser;
+  });
+  return running;
+}
+
 /** Registers the browser of a test file. Call it inside of `describeWith("chromium")`. */
 export function useStudio(): Studio {
   let browser: Browser;
@@ -29,9 +42,8 @@ export function useStudio(): Studio {
   const open: Page[] = [];
 
   beforeAll(async () => {
-    browser = await launchChromium();
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser?.close());
   afterEach(async () => {
     for (const page of open.splice(0)) await page.context().close();
     expect(complaints.splice(0)).toEqual([]);

@@ -2,10 +2,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { type Browser, launchChromium } from "@millrace/test-support/chromium";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { build, type Rolldown } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { sharedBrowser } from "../studio.ts";
 import type * as guestModule from "./guest.tsx";
 
 /** What the script of the page offers to `page.evaluate`, as `guest`. */
@@ -48,12 +48,9 @@ export function useGuest(): GuestPage {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     close = () => server.close();
-    browser = await launchChromium();
+    browser = await sharedBrowser();
   });
-  afterAll(async () => {
-    await browser?.close();
-    close?.();
-  });
+  afterAll(() => close?.());
   beforeEach(async () => {
     context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
     const page = await context.newPage();
