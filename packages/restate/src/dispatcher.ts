@@ -30,6 +30,7 @@ class RestateDispatcher implements Dispatcher {
   readonly #settings: Settings;
   readonly #ingress: Ingress;
   readonly #registration: Registration;
+  #unwatch = (): void => {};
   #drives: Drives | undefined;
   #endpoint: Promise<Endpoint> | undefined;
   #closed: Promise<void> | undefined;
@@ -60,6 +61,7 @@ class RestateDispatcher implements Dispatcher {
     this.#endpoint = openEndpoint(this.#settings, (runId, lost) => this.#call(drives, runId, lost));
     await this.#endpoint;
     this.#registration.start();
+    this.#unwatch = this.#ingress.watch();
   }
 
   close({ graceMs = 0 }: { readonly graceMs?: number | undefined } = {}): Promise<void> {
@@ -68,6 +70,7 @@ class RestateDispatcher implements Dispatcher {
   }
 
   async #close(graceMs: number): Promise<void> {
+    this.#unwatch();
     this.#registration.stop();
     const endpoint = await this.#endpoint?.catch(() => undefined);
     endpoint?.leave();

@@ -11,19 +11,44 @@ const ROUNDS = 2;
 /** An ingress learns of a registration a moment after the admin that took it. */
 const LEARN_MS = [50, 100, 200, 400, 800, 1_600];
 
+/** How often a node is asked for its health while no ring tells how it is. */
+const LOOK_MS = 1_000;
+
 /** The nodes that take rings, the one that answered last first. */
 export class Ingress {
   readonly #settings: Settings;
   #first = 0;
+  /** Whether the last ring was taken, or there was no answer to it. */
   #takes = true;
+  /** Whether any node has answered the last time. */
+  #answers = true;
+  #answeredAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
   }
 
-  /** Whether the last ring was taken. */
+  /** Whether rings are taken, as far as is known. */
   get takes(): boolean {
-    return this.#takes;
+    return this.#takes && this.#answers;
+  }
+
+  /** Looks from now on whether a node answers, until the answer is called. */
+  watch(): () => void {
+    this.#timer = setInterval(() => {
+      if (performance.now() - this.#answeredAt >= LOOK_MS) void this.#look();
+    }, LOOK_MS).unref();
+    return () => clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { ingress } = this.#settings;
+    const inTurn = ingress.map((_, at) => ingress[(this.#first + at) % ingress.length]);
+    for (const url of inTurn) {
+      if (await this.#ask(`${url}/restate/health`, "GET").catch(() => undefined)) return;
+    }
+    this.#answers = false;
   }
 
   /**
@@ -41,7 +66,7 @@ export class Ingress {
       }
       this.#takes = true;
     } catch (error) {
-      this.#takes = false;
+      this.#takes = !this.#answers; // what no node has answered may be taken when one answers again
       throw error;
     }
   }
@@ -57,11 +82,12 @@ export class Ingress {
   /** Offers the ring to one node after the other. */
   async #offer(runId: string, delayMs: number): Promise<"taken" | "unknown"> {
     const { ingress } = this.#settings;
+    const answeredAt = this.#answeredAt;
     let cause: unknown;
     for (let tried = 0; tried < ROUNDS * ingress.length; tried += 1) {
       const at = this.#first;
       try {
-        const status = await this.#post(sendUrl(ingress[at] ?? "", runId, delayMs));
+        const status = await this.#ask(sendUrl(ingress[at] ?? "", runId, delayMs), "POST");
         if (status === 404) return "unknown";
         if (status >= 200 && status < 300) return "taken";
         cause = new Error(`an ingress answered ${status}`);
@@ -71,16 +97,19 @@ export class Ingress {
       // Rings that fail side by side move on by one node, not by one each.
       if (this.#first === at) this.#first = (at + 1) % ingress.length;
     }
+    if (this.#answeredAt === answeredAt) this.#answers = false;
     throw new DispatcherError("dispatcher_unavailable", "no ingress of Restate took the ring", {
       cause,
     });
   }
 
-  async #post(url: string): Promise<number> {
+  async #ask(url: string, method: "GET" | "POST"): Promise<number> {
     const { fetch } = this.#settings;
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const response = await fetch(url, { method: "POST", redirect: "error", signal });
+    const response = await fetch(url, { method, redirect: "error", signal });
     await response.arrayBuffer();
+    this.#answers = true;
+    this.#answeredAt = performance.now();
     return response.status;
   }
 }

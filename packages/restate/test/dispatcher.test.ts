@@ -100,14 +100,40 @@ test("a cluster that does not know the service is told of it before the ring is 
 test("a server serves before it is registered, and is registered when an admin answers", async () => {
   const answers = [500, 500, 409];
   const node = await startNode(() => answers.shift() ?? 500);
+  const ingress = await startNode(() => 200);
   const told: string[] = [];
   const log = { warn: (_fields: object, message = "") => told.push(message) };
-  const dispatcher = open({ admin: [node.url], listen: `127.0.0.1:${await freePort()}`, log });
+  const dispatcher = open({
+    ingress: [ingress.url],
+    admin: [node.url],
+    listen: `127.0.0.1:${await freePort()}`,
+    log,
+  });
   await dispatcher.serve(async () => "done");
   expect(dispatcher.condition).toBe("degraded");
   await expect.poll(() => dispatcher.condition, PATIENCE).toBe("ok");
   expect(node.asked).toHaveLength(3);
   expect(told).toEqual(["restate.not_registered"]);
+});
+
+test("a server that serves finds out that no ingress answers, and that one does again", async () => {
+  const admin = await startNode(() => 200);
+  let isThere = true;
+  const fetchOrFail: typeof fetch = async (url, init) => {
+    if (!isThere && String(url).includes("/restate/health")) throw new Error("no route");
+    return fetch(url, init);
+  };
+  const ingress = await startNode(() => 200);
+  const dispatcher = open({
+    ...{ ingress: [NOWHERE, ingress.url], admin: [admin.url], fetch: fetchOrFail },
+    listen: `127.0.0.1:${await freePort()}`,
+  });
+  await dispatcher.serve(async () => "done");
+  await expect.poll(() => dispatcher.condition, PATIENCE).toBe("ok");
+  isThere = false;
+  await expect.poll(() => dispatcher.condition, PATIENCE).toBe("degraded");
+  isThere = true;
+  await expect.poll(() => dispatcher.condition, PATIENCE).toBe("ok");
 });
 
 test("a port that is taken is an error of `serve`", async () => {

@@ -11,6 +11,7 @@ import type {
   ConnectProgress,
   ConnectStarted,
   CredentialsPort,
+  Dispatcher,
   EventSink,
   Executor,
   FetchLike,
@@ -182,8 +183,8 @@ export interface Metrics {
 export interface ServerWatch {
   /** Runs that it has begun or taken up, and that have not ended. */
   readonly driven: number;
-  /** Whether what gives runs to servers can be reached. */
-  readonly isDispatcherUp: boolean;
+  /** Whether what gives runs to servers can be reached; undefined: this server is the only one. */
+  readonly dispatcher: Dispatcher["condition"] | undefined;
 }
 
 /** The parts of a server. */

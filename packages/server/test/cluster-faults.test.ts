@@ -80,6 +80,10 @@ async function statusOf(runId: string, at = 0): Promise<unknown> {
   return response?.ok ? ((await response.json()) as { status: unknown }).status : undefined;
 }
 
+async function readinessOf(at: number): Promise<unknown> {
+  return (await fetch(`${serverAt(at).url}/api/ready`)).json();
+}
+
 /** The log of a run as this server tells it. */
 async function textOf(runId: string, at: number): Promise<string> {
   const headers = { accept: "application/x-ndjson" };
@@ -181,10 +185,15 @@ describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => 
     async () => {
       const { restate } = ground;
       await Promise.all([0, 1, 2].map((node) => restate?.kill(node)));
+      for (const at of servers.keys()) {
+        const degraded = { status: "ok", dispatcher: "degraded" };
+        await expect.poll(() => readinessOf(at), PATIENCE).toEqual(degraded);
+      }
       const runs = await Promise.all(Array.from({ length: 3 }, (_, at) => started(at, 2)));
       for (const runId of runs) expect(await statusOf(runId)).toBe("pending");
       await restate?.wipe();
       for (const runId of runs) await endOf(runId);
+      await expect.poll(() => readinessOf(0), PATIENCE).toEqual({ status: "ok", dispatcher: "ok" });
     },
   );
 

@@ -1,6 +1,7 @@
 /** Servers over one store in PostgreSQL. */
 
 import { createServer, type MillraceServer } from "@millrace/server";
+import { openPostgresDatabase } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { sharedPostgres } from "@millrace/test-support/postgres";
@@ -11,6 +12,8 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const ASK =
   'flow 1 ask\n\nnode ask: confirm {\n  prompt = "Go on?"\n}\n\nnode after: transform {\n  value = 2\n}\n\nask.approved -> after\n\noutput two = after.value\n';
 
+const PATIENCE = { timeout: 30_000, interval: 20 };
+
 let schemas = 0;
 
 /** An address of a store that no other test has. */
@@ -19,6 +22,8 @@ async function newUrl(): Promise<string> {
   schemas += 1;
   return `${url}?search_path=cluster_${process.pid}_${schemas}`;
 }
+
+const schemaOf = (url: string): string => new URL(url).searchParams.get("search_path") ?? "";
 
 async function open(url: string, key = KEY): Promise<MillraceServer> {
   const server = await createServer({
@@ -66,6 +71,34 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
     expect(await lines(one)).toContain('"outputs":{"two":2}');
     const late = await call(one, "POST", `${path}/cancel`, {});
     expect(late).toMatchObject({ status: 409, body: { code: "state_conflict" } });
+  });
+
+  test("a server that hears no notices says that it is degraded, and takes starts all the same", async () => {
+    const url = await newUrl();
+    const role = `limited_${process.pid}`;
+    const admin = await openPostgresDatabase({ url, key: KEY });
+    onTestFinished(() => admin.close());
+    const say = (sql: string) => admin.write([{ sql, rows: [[]] }]);
+    await say(`CREATE ROLE ${role} LOGIN`);
+    await say(`GRANT ALL ON DATABASE postgres TO ${role}`);
+    const schema = `${schemaOf(url)}_of_role`;
+    const server = await open(url.replace("postgres@", `${role}@`).replace(schemaOf(url), schema));
+    const ready = async () => (await server.request("/api/ready")).json();
+    expect(await ready()).toEqual({ status: "ok", dispatcher: "ok" });
+    expect((await call(server, "POST", "/api/runs", { dsl: ASK })).status).toBe(202); // there is a connection for more
+    await say(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
+    await admin.get(
+      `SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN ${schema}.server s ON s.lock = l.objid::bigint WHERE l.locktype = 'advisory'`,
+    );
+    await expect.poll(ready, PATIENCE).toEqual({ status: "ok", dispatcher: "degraded" });
+    const { status, body } = await call(server, "POST", "/api/runs", { dsl: ASK });
+    expect(status).toBe(202);
+    await say(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
+    await expect.poll(ready, PATIENCE).toEqual({ status: "ok", dispatcher: "ok" });
+    const path = `/api/runs/${body["runId"]}`;
+    await expect
+      .poll(async () => (await call(server, "GET", path)).body["status"], PATIENCE)
+      .toBe("paused");
   });
 
   test("a server with another key does not start, and names the key that the store has", async () => {

@@ -117,6 +117,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       if (host.executor.recovering === true) return "starting";
       return host.store.condition === "ok" ? "ok" : "store";
     },
+    dispatcher: () => host.watch?.dispatcher,
   });
 
   function report(exchange: Exchange, startedAt: number, facts: ExchangeReport): void {

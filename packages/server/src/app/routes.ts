@@ -39,6 +39,8 @@ export interface RouteOptions {
   readonly pages: ReadonlyMap<string, (exchange: Exchange) => Reply | Promise<Reply>>;
   /** State for `/api/ready`. */
   readiness(): "ok" | "starting" | "draining" | "store";
+  /** Of a server of many: whether what gives runs to servers can be reached. Without it starts are taken, and wait. */
+  dispatcher(): "ok" | "degraded" | undefined;
 }
 
 /** Routes of one app. */
@@ -112,12 +114,24 @@ export function createRoutes(options: RouteOptions): Routes {
     return exchange.reply(jsonReply(exchange, shown, 200));
   }
 
-  function serveState(exchange: Exchange, pattern: string, state: string): Response {
+  function serveState(
+    exchange: Exchange,
+    pattern: string,
+    state: { readonly status: string; readonly dispatcher?: string },
+  ): Response {
     exchange.pattern = pattern;
     return exchange.reply({
-      status: state === "ok" ? 200 : 503,
+      status: state.status === "ok" ? 200 : 503,
       headers: JSON_TYPE,
-      body: JSON.stringify({ status: state }),
+      body: JSON.stringify(state),
+    });
+  }
+
+  function serveReadiness(exchange: Exchange): Response {
+    const dispatcher = options.dispatcher();
+    return serveState(exchange, READY, {
+      status: options.readiness(),
+      ...(dispatcher !== undefined && { dispatcher }),
     });
   }
 
@@ -138,8 +152,8 @@ export function createRoutes(options: RouteOptions): Routes {
     }
   }
   for (const method of ["GET", "HEAD"]) {
-    add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, "ok"));
-    add(method, READY, (exchange) => serveState(exchange, READY, options.readiness()));
+    add(method, HEALTH, (exchange) => serveState(exchange, HEALTH, { status: "ok" }));
+    add(method, READY, serveReadiness);
   }
 
   /** Where the web page is, for a browser that looks for it. */

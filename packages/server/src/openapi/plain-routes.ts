@@ -3,11 +3,11 @@ import type { JsonObject } from "@millrace/contracts";
 import { problemResponses } from "./operation.ts";
 
 const PUBLIC: { readonly security: [] } = { security: [] };
-const STATE: JsonObject = {
+const STATE = {
   type: "object",
   properties: { status: { type: "string" } },
   required: ["status"],
-};
+} as const;
 
 const content = (media: string, schema: JsonObject): JsonObject => ({ [media]: { schema } });
 
@@ -34,10 +34,25 @@ function get(
 
 const HTML = ["text/html", { type: "string" }] as const;
 const STATUS = ["application/json", STATE] as const;
+const READINESS = [
+  "application/json",
+  {
+    ...STATE,
+    properties: {
+      ...STATE.properties,
+      dispatcher: {
+        type: "string",
+        enum: ["ok", "degraded"],
+        description:
+          "Of a server of many. `degraded`: what gives runs to servers cannot be reached; starts are accepted, and wait.",
+      },
+    },
+  },
+] as const;
 const NOT_READY = {
   503: {
     description: "`starting`, `draining` or `store`",
-    content: content(...STATUS),
+    content: content(...READINESS),
   },
 };
 
@@ -86,7 +101,7 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
     },
   },
   "/api/health": get("health", "Say that the server answers", STATUS, PUBLIC),
-  "/api/ready": get("ready", "Say whether the server takes work", STATUS, {
+  "/api/ready": get("ready", "Say whether the server takes work", READINESS, {
     ...PUBLIC,
     responses: NOT_READY,
   }),

@@ -115,8 +115,8 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
     get driven() {
       return watch.driven;
     },
-    get isDispatcherUp() {
-      return dispatcher === undefined || dispatcher.condition === "ok";
+    get dispatcher() {
+      return dispatcher?.condition;
     },
   };
   const host: ServerHost = {

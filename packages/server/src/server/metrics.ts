@@ -140,7 +140,7 @@ export async function standingOf(
   host: {
     readonly executor: Executor;
     readonly store: Store;
-    readonly watch?: Pick<ServerWatch, "driven" | "isDispatcherUp"> | undefined;
+    readonly watch?: Pick<ServerWatch, "driven" | "dispatcher"> | undefined;
     now(): number;
   },
   streams: number,
@@ -155,6 +155,6 @@ export async function standingOf(
     driven: host.watch?.driven ?? 0,
     scheduleLagS: Math.max(0, now - (longestDue?.nextAt ?? now)) / 1_000,
     isStoreUp: host.store.condition === "ok",
-    isDispatcherUp: host.watch?.isDispatcherUp ?? true,
+    isDispatcherUp: host.watch?.dispatcher !== "degraded",
   };
 }
