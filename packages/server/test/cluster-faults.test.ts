@@ -2,12 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkLog, parseEventStrict } from "@millrace/contracts";
 import { openPostgresDatabase } from "@millrace/store-postgres";
-import { describeWith } from "@millrace/test-support";
+import { describeWith, testUnless } from "@millrace/test-support";
 import {
   type ClusterGround,
   type ClusterKind,
@@ -15,7 +18,7 @@ import {
   startClusterGround,
 } from "@millrace/test-support/executor";
 import { bundleProgram } from "@millrace/test-support/program";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 
 const CHILD = new URL("../../../bench/durable/chaos-child.js", import.meta.url);
 /** `MILLRACE_CLUSTER=postgres` tries the same without Restate, as the chaos does each time. */
@@ -34,6 +37,8 @@ function flowOf(nodes: number): string {
 interface Server {
   readonly url: string;
   readonly child: ChildProcess;
+  /** Messages of its log, with the run that each is of. */
+  readonly said: string[];
 }
 
 let ground: ClusterGround;
@@ -43,28 +48,44 @@ let database: Awaited<ReturnType<typeof openPostgresDatabase>>;
 const servers: Server[] = [];
 
 async function begin(at: number): Promise<Server> {
-  const words = [program, join(folder, String(at)), ground.optionOf(at)];
-  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"] });
+  const words = [program, join(folder, String(at)), ground.optionOf(at), "log"];
+  const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+  const said: string[] = [];
+  createInterface(child.stderr).on("line", (line) => {
+    if (!line.startsWith("{")) return;
+    const { msg, runId } = JSON.parse(line) as { msg: string; runId?: string };
+    said.push([msg, runId].join(" ").trim());
+  });
   let text = "";
   for await (const chunk of child.stdout.setEncoding("utf8")) {
     text += chunk;
     if (text.endsWith("\n")) break;
   }
-  const server = { url: text.trim(), child };
+  const server = { url: text.trim(), child, said };
   servers[at] = server;
   return server;
 }
 
 const serverAt = (at: number): Server => servers[at % SERVERS] as Server;
 
+/** Waits until a server has said this, or one of all. */
+async function saidBy(of: readonly Server[], message: string): Promise<void> {
+  await expect.poll(() => of.flatMap(({ said }) => said), PATIENCE).toContain(message);
+}
+
 async function start(
   at: number,
-  { nodes = 20, runId, key }: { nodes?: number; runId?: string; key?: string } = {},
+  {
+    nodes = 20,
+    dsl = flowOf(nodes),
+    runId,
+    key,
+  }: { nodes?: number; dsl?: string; runId?: string; key?: string } = {},
 ): Promise<Response> {
   return fetch(`${serverAt(at).url}/api/runs`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(key && { "idempotency-key": key }) },
-    body: JSON.stringify({ dsl: flowOf(nodes), ...(runId && { options: { runId } }) }),
+    body: JSON.stringify({ dsl, ...(runId && { options: { runId } }) }),
   });
 }
 
@@ -107,6 +128,23 @@ async function driverOf(runId: string): Promise<number> {
   return servers.findIndex(({ url }) => url === row?.["url"]);
 }
 
+/** A server of the test that answers only when it is told to. */
+async function holdRequests() {
+  const held: ServerResponse[] = [];
+  const http = createServer((_incoming, outgoing) => void held.push(outgoing));
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  onTestFinished(() => void http.closeAllConnections());
+  onTestFinished(() => void http.close());
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`,
+    count: () => held.length,
+    release(): void {
+      for (const outgoing of held) outgoing.end("{}");
+    },
+  };
+}
+
 describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "millrace-cluster-"));
@@ -144,23 +182,32 @@ describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => 
   test("a run of a server that stands still is driven by another one, and nothing follows when it wakes", {
     timeout: TEST_MS,
   }, async () => {
-    const runId = await started(0, 40);
-    await expect.poll(() => driverOf(runId), PATIENCE).toBeGreaterThanOrEqual(0);
-    await expect.poll(async () => (await textLength(runId)) > 4, PATIENCE).toBe(true);
+    const held = await holdRequests();
+    const dsl = `flow 1 asks\n\nnode ask: http.request {\n  url = "${held.url}"\n}\n`;
+    const { runId } = (await (await start(0, { dsl })).json()) as { runId: string };
+    await expect.poll(held.count, PATIENCE).toBe(1);
     const at = await driverOf(runId);
     const { child } = serverAt(at);
     child.kill("SIGSTOP");
     try {
-      await expect.poll(() => driverOf(runId), PATIENCE).not.toBe(at);
+      await expect.poll(held.count, PATIENCE).toBe(2);
+      expect([at, -1]).not.toContain(await driverOf(runId));
+      held.release();
       await expect.poll(() => statusOf(runId, at + 1), PATIENCE).toBe("succeeded");
     } finally {
       child.kill("SIGCONT");
     }
-    const kinds = await endOf(runId);
-    expect(kinds).toContain("run.resumed");
+    expect(await endOf(runId)).toContain("run.resumed");
     const before = await textOf(runId, at + 1);
     await endOf(await started(at, 2)); // it works again
     expect(await textOf(runId, at)).toBe(before);
+    await saidBy([serverAt(at)], `run.claimed ${runId}`);
+    await saidBy([serverAt(at)], `run.fenced ${runId}`);
+    await saidBy([serverAt(at + 1), serverAt(at + 2)], `run.taken_over ${runId}`);
+    const page = await (await fetch(`${serverAt(at).url}/api/metrics`)).text();
+    expect(page).toMatch(/^millrace_fenced_appends_total [1-9]/m);
+    expect(page).toMatch(/^millrace_claims_total\{outcome="taken"\} [1-9]/m);
+    expect(page).toMatch(/^millrace_rings_total\{outcome="sent"\} [1-9]/m);
   });
 
   test("a server that is told to stop hands its runs over and ends well", {
@@ -169,19 +216,17 @@ describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => 
     const runs = await Promise.all(Array.from({ length: 6 }, (_, at) => started(at)));
     await expect.poll(() => driverOf(runs[0] as string), PATIENCE).toBeGreaterThanOrEqual(0);
     const at = await driverOf(runs[0] as string);
-    const { child } = serverAt(at);
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
+    const stopped = serverAt(at);
+    const exited = once(stopped.child, "exit");
+    stopped.child.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);
+    await saidBy([stopped], `run.left ${runs[0]}`);
     await begin(at);
     for (const runId of runs) await endOf(runId);
   });
 
-  test.runIf(KIND === "restate")(
+  testUnless(KIND === "restate" ? undefined : "no Restate was asked for")(
     "without Restate starts are taken, and run when it is back, though it has lost everything",
-    {
-      timeout: TEST_MS,
-    },
     async () => {
       const { restate } = ground;
       await Promise.all([0, 1, 2].map((node) => restate?.kill(node)));
@@ -191,10 +236,13 @@ describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => 
       }
       const runs = await Promise.all(Array.from({ length: 3 }, (_, at) => started(at, 2)));
       for (const runId of runs) expect(await statusOf(runId)).toBe("pending");
+      await saidBy(servers, "dispatcher.lost");
       await restate?.wipe();
       for (const runId of runs) await endOf(runId);
       await expect.poll(() => readinessOf(0), PATIENCE).toEqual({ status: "ok", dispatcher: "ok" });
+      await saidBy(servers, "dispatcher.back");
     },
+    TEST_MS,
   );
 
   test("without PostgreSQL nothing is taken; runs and readers go on when it is back", {
@@ -208,18 +256,15 @@ describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => 
     expect(refused.status).toBe(503);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({ code: "store_unavailable" });
+    await saidBy([serverAt(0)], "store.lost");
     await ground.postgres.up();
     for (const runId of runs) await endOf(runId);
+    await saidBy([serverAt(0)], "store.back");
     expect(await Promise.all(readers)).toEqual(
       await Promise.all(runs.map((runId) => textOf(runId, 0))),
     );
   });
 });
-
-async function textLength(runId: string): Promise<number> {
-  const row = await database.get("SELECT last_seq FROM run WHERE id = ?", [runId]);
-  return Number(row?.["last_seq"] ?? 0);
-}
 
 /** Reads a run to its end, coming back where it stopped, as a client does. */
 async function readAll(runId: string, from: number): Promise<string> {

@@ -97,7 +97,11 @@ export class RunWatch {
 
   /** This server has asked for a run. */
   claimed(runId: string, isTaken: boolean): void {
-    if (isTaken && this.#driven.has(runId)) return; // it has only said that it is there
+    if (this.#driven.has(runId)) {
+      // It has only said that it is there.
+      if (!isTaken) this.fenced(runId);
+      return;
+    }
     this.#metrics.add("millrace_claims_total", [isTaken ? "taken" : "refused"]);
     if (!isTaken) return;
     this.#driven.add(runId);
