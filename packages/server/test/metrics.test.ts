@@ -1,6 +1,8 @@
 /** `/api/metrics`: what is counted, under labels that no request can make up. */
 import type { RunningServer } from "@millrace/server";
 import { expect, test } from "vitest";
+import { METRICS } from "../src/observe/metrics-table.ts";
+import { Counts } from "../src/observe/series.ts";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { invoke, post, serve } from "./support/server.ts";
 import { readEvents, readUntil } from "./support/streams.ts";
@@ -91,4 +93,65 @@ test("no id, slug, tag, token or query of a request ever becomes a label", async
   await fetch(`${server.url}/api/runs/marker-run`, { method: "MARKER", headers });
   const page = await (await fetch(`${server.url}/api/metrics`, { headers })).text();
   expect(page).not.toMatch(/marker|anna/i);
+});
+
+const ASK_MODEL = `flow 1 asks
+
+node ask: ai {
+  provider = "mock"
+  modelId = "echo"
+  input = "hello"
+}
+
+node bad: fail {
+  message = "no"
+}
+
+ask -> bad
+`;
+
+test("runs count by their end and what started them, steps by type, models by provider", async () => {
+  const server = await serve();
+  await readEvents(await post(server, "/api/run", { dsl: HELLO }));
+  const log = await readEvents(await post(server, "/api/run", { dsl: ASK_MODEL }));
+  const found = await scrape(server);
+  expect(found.get('millrace_runs_total{status="succeeded",trigger="api"}')).toBe(1);
+  expect(found.get('millrace_runs_total{status="failed",trigger="api"}')).toBe(1);
+  expect(found.get('millrace_runs_total{status="cancelled",trigger="webhook"}')).toBe(0);
+  expect(found.get("millrace_run_duration_seconds_count")).toBe(2);
+  expect(found.get('millrace_nodes_total{type="transform",status="succeeded"}')).toBe(1);
+  expect(found.get('millrace_nodes_total{type="fail",status="failed"}')).toBe(1);
+  expect(found.get('millrace_llm_calls_total{provider="mock",outcome="finished"}')).toBe(1);
+  const { usage } = log.find(({ kind }) => kind === "llm.finished") as unknown as {
+    usage: { inputTokens: number };
+  };
+  expect(found.get('millrace_llm_tokens_total{provider="mock",kind="input"}')).toBe(
+    usage.inputTokens,
+  );
+  expect(found.get("millrace_driven_runs")).toBe(0);
+});
+
+test("the page has every metric of the table, with the names that others use for a process", async () => {
+  const server = await serve();
+  const page = await (await fetch(`${server.url}/api/metrics`)).text();
+  for (const [name, { type, help }] of Object.entries(METRICS)) {
+    expect(page).toContain(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);
+  }
+  const found = await scrape(server);
+  expect(found.get("millrace_store_up")).toBe(1);
+  expect(found.get("millrace_dispatcher_up")).toBe(1);
+  expect(page).toMatch(/^millrace_build_info\{version="[^"]+",executor="memory"\} 1$/m);
+  expect(found.get("process_cpu_seconds_total")).toBeGreaterThan(0);
+  const startedAt = (found.get("process_start_time_seconds") ?? 0) * 1_000;
+  expect(Math.abs(startedAt - performance.timeOrigin)).toBeLessThan(1_000);
+});
+
+test("a metric has a bounded number of series: what comes later counts as other", () => {
+  const counts = new Counts(["type", "status"]);
+  for (let at = 0; at < 1_500; at += 1) counts.add([`type-${at}`, "failed"]);
+  counts.add(["type-0", "failed"]);
+  const found = [...counts.entries()];
+  expect(found).toHaveLength(1_001);
+  expect(found[0]).toEqual([{ type: "type-0", status: "failed" }, 2]);
+  expect(found.at(-1)).toEqual([{ type: "other", status: "other" }, 500]);
 });

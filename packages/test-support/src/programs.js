@@ -36,6 +36,7 @@ export const OUTSIDE = {
   nginx: ["nginx"],
   nvim: ["nvim"],
   postgres: ["postgres"],
+  promtool: ["promtool"],
   "restate-server": ["restate-server"],
   "systemd-analyze": ["systemd-analyze"],
   tmux: ["tmux"],
