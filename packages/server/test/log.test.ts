@@ -178,7 +178,7 @@ node bad: fail {
 });
 
 test("the table has every line that the sources log, at its level, and no other", () => {
-  const folders = ["server", "restate", "cli"].map((name) =>
+  const folders = ["server", "restate", "store-postgres", "cli"].map((name) =>
     fileURLToPath(new URL(`../../${name}/src`, import.meta.url)),
   );
   const files = folders.flatMap((folder) =>
