@@ -26,6 +26,7 @@ export type {
 } from "./sqlite/sqlite-port.ts";
 export { isShared, type SharedStore, type Store, type Tables } from "./store.ts";
 export type { ConnectionRow, Connections } from "./tables/connections.ts";
+export type { CredentialLease, SharedCredentials } from "./tables/credentials.ts";
 export type { Hubs } from "./tables/hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./tables/schedules.ts";

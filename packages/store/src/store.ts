@@ -18,6 +18,7 @@ import { createKeyClaims } from "./runs/key-claims.ts";
 import { createRuns, type Runs } from "./runs/runs.ts";
 import type { Condition, Database } from "./sql/port.ts";
 import { type Connections, createConnections } from "./tables/connections.ts";
+import { createSharedCredentials, type SharedCredentials } from "./tables/credentials.ts";
 import { createHubs, type Hubs } from "./tables/hubs.ts";
 import { createIdempotency, type Idempotency } from "./tables/idempotency.ts";
 import { createSchedules, type Schedules } from "./tables/schedules.ts";
@@ -77,6 +78,8 @@ export interface SharedStore extends Store {
   readonly kind: "postgres";
   readonly bells: Bells;
   readonly inbox: Inbox;
+  /** Credentials of services, for all servers. */
+  readonly credentials: SharedCredentials;
   /** Keys of concurrency, for the engines of all servers. */
   readonly keys: KeyPort;
   /** Time by the clock of the database, epoch milliseconds. */
@@ -101,6 +104,7 @@ export function sharedStoreOver(db: Database, parts: StoreParts = {}): SharedSto
     kind: "postgres" as const,
     bells: createBells(db),
     inbox: createInbox(db),
+    credentials: createSharedCredentials(db),
     keys: createKeyClaims(db),
     now: () => db.now(),
   });

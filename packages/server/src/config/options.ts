@@ -129,7 +129,7 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly models?: ModelsOption | false;
   /** Folders that are hubs: sources of templates. Default none; hubs behind https URLs are added by command. */
   readonly hubs?: readonly HubFolder[];
-  /** Where credentials are kept. Default: the store of the operating system. */
+  /** Where credentials are kept. Default: the store of the operating system; with `cluster` its store. */
   readonly credentials?: CredentialsOptions;
   /**
    * The data directory, where runs, templates, schedules and settings are kept; `memory`: nothing outlives the process. Default:

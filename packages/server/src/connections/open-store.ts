@@ -15,7 +15,7 @@ export type CredentialKey = { readonly bytes: Uint8Array } | { readonly passphra
 /** Where credentials are kept. */
 export interface CredentialsOptions {
   /**
-   * `os` (default): the credential store of the operating system. `file`: an encrypted file, which needs `key`. `memory`: nothing
+   * Default: with the option `cluster` its store, sealed, for all servers; else `os`. `os`: the credential store of the operating system. `file`: an encrypted file, which needs `key`. `memory`: nothing
    * outlives the process. Or a store of your own.
    */
   readonly store?: "os" | "file" | "memory" | CredentialStore;
@@ -27,7 +27,7 @@ export interface CredentialsOptions {
 /** An open store. */
 export interface OpenedStore {
   readonly store: CredentialStore;
-  /** `os`, `file`, `memory`, `custom`. */
+  /** `os`, `file`, `memory`, `custom`; `shared`: that of a cluster. */
   readonly name: string;
   /** Between the processes that share the store; none where no other process does. */
   readonly lock: Lock | undefined;

@@ -47,6 +47,8 @@ export interface ServiceConnectionsOptions
   readonly services: readonly ServiceDefinition[];
   /** Between processes that share the store; default one among the callers of this process. */
   readonly lock?: Lock | undefined;
+  /** How long a run uses a credential without a look into the store. */
+  readonly cacheMs?: number | undefined;
   /** Default: in memory. */
   readonly records?: ConnectionRecords | undefined;
   /** Closes the store, when the consents have ended. */

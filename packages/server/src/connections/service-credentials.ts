@@ -1,7 +1,7 @@
 /**
  * The credentials of runs, from a credential store.
  *   C1  A store that fails is never reported as a missing entry.
- *   C2  A credential is remembered for at most CACHE_MS, and never past its expiry.
+ *   C2  A credential is remembered for at most `cacheMs`, and never past its expiry.
  *   C3  A credential goes to the service that it is of, whatever a flow says.
  *   C4  A connection whose fresh credential was refused is not renewed again for REFUSED_MS.
  */
@@ -37,7 +37,6 @@ import {
 } from "./oauth-client.ts";
 import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
 
-/** How long a credential is used without a look into the store, where another process may have put another one. */
 const CACHE_MS = 30_000;
 /** A service that refuses what it just gave out will do so again. */
 const REFUSED_MS = 60_000;
@@ -57,6 +56,8 @@ export interface ServiceCredentialsOptions {
   readonly connections?: ConnectionRecords | undefined;
   /** For requests to token endpoints, behind the egress policy; default the global `fetch`. */
   readonly fetch?: WebFetch | undefined;
+  /** How long a credential is used without a look into the store, where another process may have put another one; default 30 s. */
+  readonly cacheMs?: number | undefined;
   /** Epoch milliseconds; default the system's clock. */
   readonly now?: () => number;
 }
@@ -82,7 +83,7 @@ interface Wanted {
  * `decode_failed` (the token endpoint); an abort rejects with the signal's reason.
  */
 export function createServiceCredentials(options: ServiceCredentialsOptions): ServiceCredentials {
-  const { store, services, connections, now = Date.now } = options;
+  const { store, services, connections, cacheMs = CACHE_MS, now = Date.now } = options;
   const remembered = new Map<string, Remembered>();
   const refused = new Map<string, { readonly value: string; readonly untilEpoch: number }>();
   let forgotten = 0; // what was read before a change must not be remembered after it
@@ -164,7 +165,7 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
       const token = await fresh(wanted, rejected);
       const credential = createCredential(auth.scheme, token);
       if (before === forgotten) {
-        remembered.set(slug, { credential, token, service, untilEpoch: now() + CACHE_MS });
+        remembered.set(slug, { credential, token, service, untilEpoch: now() + cacheMs });
       }
       await noteSuccess(slug, token);
       return credential;

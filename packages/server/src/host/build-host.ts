@@ -12,6 +12,7 @@ import type { Extensions } from "@millrace/extensions";
 import { createAi, loadAuditKey } from "@millrace/providers";
 import { isShared, openMemoryStore, openStore, type Store } from "@millrace/store";
 import { auditKeyOf, openSharedStore } from "../cluster/open-cluster.ts";
+import { openSharedCredentials } from "../cluster/shared-credentials.ts";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
 import {
@@ -107,6 +108,9 @@ export interface BuiltHost<E extends Executor = Executor> {
   closeAi(): Promise<void>;
 }
 
+/** What another server has changed counts here after so long at latest. */
+const SHARED_CACHE_MS = 1_000;
+
 /** Builds the parts over an open store. */
 export async function buildHost<E extends Executor>(
   options: ResolvedOptions,
@@ -116,11 +120,15 @@ export async function buildHost<E extends Executor>(
   const { limits } = options;
   const { extensions } = opened;
   opened.logTo(log);
-  const credentials = openCredentialStore(options.credentials);
+  const isClusters = isShared(store) && options.credentials.store === undefined;
+  const credentials = isClusters
+    ? openSharedCredentials(store)
+    : openCredentialStore(options.credentials);
   const egress = machine.openFetch(options.egress ?? {});
   const services = createServiceConnections({
     ...credentials,
     storeName: credentials.name,
+    ...(isClusters && { cacheMs: SHARED_CACHE_MS }),
     services: [...options.services, ...extensions.services],
     // What only this process has is noted nowhere else.
     records:

@@ -56,7 +56,10 @@ export const TABLES: readonly MovedTable[] = [
 ];
 
 /** Tables that only servers of a shared store fill. */
-export const SHARED_TABLES: readonly string[] = ["inbox", "key_claim", "drive_call"];
+export const SHARED_TABLES: readonly string[] = [
+  ...["inbox", "key_claim", "drive_call"],
+  ...["credential", "lease"],
+];
 
 /** All columns, the primary key first. */
 export function columnsOf({ key, rest }: MovedTable): readonly string[] {

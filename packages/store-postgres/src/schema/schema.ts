@@ -103,6 +103,14 @@ CREATE INDEX drive_call_held ON drive_call(holder) WHERE holder IS NOT NULL;
 ALTER TABLE server ADD COLUMN serves boolean NOT NULL DEFAULT false;
 `;
 
+/** Credentials of all servers, and who changes one of them; bells of runs that have ended are of no use. */
+const CREDENTIALS = `
+CREATE TABLE credential(account TEXT PRIMARY KEY, nonce BLOB NOT NULL, body BLOB NOT NULL);
+CREATE TABLE lease(name TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL);
+DROP INDEX run_bell;
+CREATE INDEX run_bell ON run(bell_at) WHERE bell_at IS NOT NULL AND ended_at IS NULL;
+`;
+
 /** Types of SQLite → types of PostgreSQL. */
 const TYPES: Readonly<Record<string, string>> = {
   INTEGER: "bigint",
@@ -111,6 +119,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Migration n is entry n - 1: SQL text, run in one transaction with all others that are missing. */
-export const MIGRATIONS: readonly string[] = [FIRST, DISPATCHER].map((text) =>
+export const MIGRATIONS: readonly string[] = [FIRST, DISPATCHER, CREDENTIALS].map((text) =>
   text.replace(/\b(?:INTEGER|TEXT|BLOB)\b/g, (type) => TYPES[type] as string),
 );

@@ -14,7 +14,8 @@ export const KEY_BYTES = 32;
 const NONCE_BYTES = 12; // NIST SP 800-38D, 8.2
 const TAG_BYTES = 16;
 
-interface Sealed {
+/** A value that was sealed. */
+export interface Sealed {
   readonly nonce: Uint8Array;
   readonly body: Uint8Array;
 }
@@ -141,15 +142,16 @@ function placeOf(name: string): { readonly node: string; readonly attempt: numbe
   return { node, attempt: Number(attempt) };
 }
 
-function seal(key: Uint8Array, bound: string, value: Json): Sealed {
+/** Seals a value; it opens with the same key and the same `bound` alone. */
+export function seal(key: Uint8Array, bound: string, value: Json): Sealed {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(bound));
   const text = cipher.update(JSON.stringify(value), "utf8");
   return { nonce, body: Buffer.concat([text, cipher.final(), cipher.getAuthTag()]) };
 }
 
-/** Undefined: the value was changed, moved, or sealed with another key. */
-function unseal(key: Uint8Array, bound: string, { nonce, body }: Sealed): Json | undefined {
+/** Opens a value. Undefined: it was changed, moved, or sealed with another key. */
+export function unseal(key: Uint8Array, bound: string, { nonce, body }: Sealed): Json | undefined {
   const text = body.subarray(0, body.length - TAG_BYTES);
   try {
     const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES })

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
-import type { ClusterOption } from "@millrace/server";
+import type { ClusterOption, CreateServerOptions } from "@millrace/server";
 import type { Config } from "../../config/load.ts";
 import { reason, usage } from "../../errors.ts";
 import type { CliIo } from "../../output/io.ts";
@@ -55,6 +55,15 @@ export async function clusterOf(
     if (value === undefined) throw usage(`the executor restate needs restate.${name}`);
   }
   return { ...cluster, restate: { ...needed, endpoint, identityKeys } as ClusterOption["restate"] };
+}
+
+/** Where a server of a cluster keeps credentials: where the configuration says, else in the store of all servers. */
+export function credentialsOfCluster({
+  values,
+  credentials,
+}: Config): NonNullable<CreateServerOptions["credentials"]> {
+  const { store, ...rest } = credentials;
+  return record(values["credentials"])["store"] === undefined ? rest : { ...rest, store };
 }
 
 /** The secret that a reference leads to. */

@@ -19,7 +19,7 @@ import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
 import { usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
-import { clusterOf } from "./cluster.ts";
+import { clusterOf, credentialsOfCluster } from "./cluster.ts";
 import { openPage, type PageFiles, pageOf, readPage } from "./page.ts";
 
 export const commands: readonly CliCommand[] = [
@@ -82,7 +82,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const common: CreateServerOptions = {
     ...serverOptions(config, io, debugLines(io)),
     ...log,
-    ...(cluster !== undefined && { cluster }),
+    ...(cluster !== undefined && { cluster, credentials: credentialsOfCluster(config) }),
     env: io.env,
     ai: config.ai,
     ...(config.filesRoot !== undefined && { files: { root: config.filesRoot } }),

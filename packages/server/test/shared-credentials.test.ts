@@ -1,0 +1,107 @@
+/** Credentials of the servers of one store: sealed there, renewed by one server at a time, and the same at all of them. */
+import { credentialStoreCases } from "@millrace/oauth/testing";
+import { createServer } from "@millrace/server";
+import {
+  openPostgresDatabase,
+  openPostgresStore,
+  type PostgresStoreOptions,
+} from "@millrace/store-postgres";
+import { describeWith } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { sharedPostgres } from "@millrace/test-support/postgres";
+import { expect, onTestFinished, test } from "vitest";
+import { service } from "./connections/support.ts";
+
+const KEY = new Uint8Array(32).fill(3);
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+let schemas = 0;
+
+async function partsOf(options: Partial<PostgresStoreOptions> = {}) {
+  const { url } = await sharedPostgres();
+  schemas += 1;
+  const schema = `credentials_${process.pid}_${schemas}`;
+  return { url, schema, key: KEY, connections: 4, ...options };
+}
+
+async function open(parts: PostgresStoreOptions) {
+  const store = await openPostgresStore(parts);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const tracker = service("tracker", { scheme: "bearer" });
+
+describeWith("postgres")("credentials in PostgreSQL", () => {
+  test("are a store of credentials like any other", async () => {
+    const { credentials } = await open(await partsOf());
+    for (const { name, run } of credentialStoreCases(() => credentials)) {
+      await run().catch((cause: unknown) => expect.fail(`${name}: ${String(cause)}`));
+    }
+  });
+
+  test("open at every server, are not to be read in the table, and nowhere but in their row", async () => {
+    const parts = await partsOf();
+    const [one, other] = [await open(parts), await open(parts)];
+    await one.credentials.set("service:a", "s3cret");
+    await one.credentials.set("service:b", "other");
+    expect(await other.credentials.get("service:a")).toBe("s3cret");
+    const database = await openPostgresDatabase(parts);
+    onTestFinished(() => database.close());
+    for (const { body } of await database.all("SELECT body FROM credential")) {
+      expect(Buffer.from(body as Uint8Array).toString("latin1")).not.toMatch(/s3cret|other/);
+    }
+    const moved =
+      "UPDATE credential SET (nonce, body) = (SELECT nonce, body FROM credential WHERE account = ?) WHERE account = ?";
+    await database.write([{ sql: moved, rows: [["service:a", "service:b"]] }]);
+    await expect(other.credentials.get("service:b")).rejects.toMatchObject({
+      code: "store_corrupt",
+    });
+  });
+
+  test("have a lease that one has at a time, and that runs out with its owner", async () => {
+    let now = 1_000_000;
+    const parts = await partsOf({ now: () => now });
+    const [one, other] = [await open(parts), await open(parts)];
+    const first = await one.credentials.lease("a");
+    expect(await other.credentials.lease("a")).toBeUndefined();
+    expect(await other.credentials.lease("b")).toBeDefined();
+    await first?.release();
+    const second = await other.credentials.lease("a");
+    expect(second).toBeDefined();
+    now += 30_000;
+    expect(await second?.held()).toBe(true); // nobody took it, and it lasts again
+    expect(await one.credentials.lease("a")).toBeUndefined();
+    now += 30_000;
+    expect(await one.credentials.lease("a")).toBeDefined();
+    expect(await second?.held()).toBe(false);
+    await second?.release();
+    expect(await other.credentials.lease("a")).toBeUndefined();
+  });
+
+  test("are given once to one server, and taken away at one, for all of them", async () => {
+    const { url, schema } = await partsOf();
+    const cluster = { url: `${url}?search_path=${schema}`, key: KEY };
+    const servers = [];
+    for (let count = 0; count < 2; count += 1) {
+      const server = await createServer({
+        ...{ store: temporaryFolder(), cluster, services: [tracker], log: QUIET },
+      });
+      onTestFinished(() => server.close());
+      servers.push(server.host.services);
+    }
+    const [one, other] = servers as [(typeof servers)[0], (typeof servers)[0]];
+    if (one === undefined || other === undefined) expect.fail("two servers");
+    expect(one.storeName).toBe("shared");
+    await one.setSecret({ slug: "tracker", service: "tracker", value: "t0ken" });
+    const { signal } = new AbortController();
+    const resolved = async () => (await other.credentials.resolve("tracker", { signal })).reveal();
+    expect(await resolved()).toBe("t0ken");
+    await one.disconnect("tracker");
+    const code = () =>
+      resolved().then(
+        () => "known",
+        (error: { code: string }) => error.code,
+      );
+    await expect.poll(code, { timeout: 10_000 }).toBe("credentials_missing");
+  });
+});
