@@ -141,6 +141,29 @@ describeWith("postgres")("a store in PostgreSQL", () => {
     expect(await linesOf(other.journal, "r5")).toEqual(textsOf(log));
   });
 
+  test("what people said to a run goes with its log, and with the run", async () => {
+    const schema = newSchema();
+    const { url } = await sharedPostgres();
+    const store = await openPostgresStore({ url, key: KEY, schema });
+    onTestFinished(() => store.close());
+    const client = await newClient(url);
+    const left = async () =>
+      (await client.query(`SELECT count(*)::int AS rows FROM ${schema}.inbox`)).rows[0].rows;
+    for (const no of [5, 11]) {
+      const log = logOf(no);
+      const { epoch } = await store.journal.create(startRun(no));
+      await store.journal.append(`r${no}`, 0, log, { epoch, sync: true });
+      const id = await store.inbox.send(`r${no}`, { secret: "opinion" });
+      await store.inbox.answer({ id, runId: `r${no}` }, null);
+    }
+    expect(await left()).toBe(2);
+    expect(await store.runs.delete("r5")).toBe("deleted");
+    expect(await left()).toBe(1);
+    await store.retain({ journalRuns: 0, runDays: 100_000 });
+    expect(await store.runs.summary("r11")).not.toBeNull();
+    expect(await left()).toBe(0);
+  });
+
   test("a server that closes leaves its runs to others at once", async () => {
     const [one, other] = await twoServers();
     await one.journal.create(startRun(5));

@@ -1,5 +1,5 @@
 /** Statements that delete rows, together with the rows that only they refer to. */
-import type { Op, SqlReader, SqlValue } from "../sql/port.ts";
+import type { Database, Op, SqlReader, SqlValue } from "../sql/port.ts";
 
 /** Tables with rows of a run besides `run_blob`. */
 const OWNED = [
@@ -12,8 +12,11 @@ const OWNED = [
   "run_tag",
 ] as const;
 
+/** Tables with what people said to a run, where servers hand it to each other. */
+export const SAID: readonly string[] = ["inbox"];
+
 /** Statements that delete ended runs with their own rows; shared rows stay. */
-export async function deletion(reader: SqlReader, numbers: readonly number[]): Promise<Op[]> {
+export async function deletion(reader: Database, numbers: readonly number[]): Promise<Op[]> {
   const rows = numbers.map((no) => [no]);
   const graphs = new Set<SqlValue>();
   const blobs: Op[] = [];
@@ -23,7 +26,7 @@ export async function deletion(reader: SqlReader, numbers: readonly number[]): P
     blobs.push(...(await blobDeletion(reader, no)));
   }
   return [
-    ...OWNED.map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
+    ...[...OWNED, ...(reader.holder === null ? [] : SAID)].map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
     ...blobs,
     { sql: "DELETE FROM run WHERE no = ?", rows },
     {

@@ -15,8 +15,8 @@ import {
   viewToJson,
 } from "@millrace/contracts";
 import { eventOf } from "../journal/seal.ts";
-import type { Op, SqlReader, SqlRow, SqlWriter } from "../sql/port.ts";
-import { blobDeletion } from "./deletion.ts";
+import type { Database, Op, SqlReader, SqlRow, SqlWriter } from "../sql/port.ts";
+import { blobDeletion, SAID } from "./deletion.ts";
 
 /** Values of `run.pruned`. */
 const GOING = 2;
@@ -34,7 +34,7 @@ export interface Slices {
 }
 
 /** Takes the log, the step values and the blobs of an ended run. */
-export async function pruneRun(reader: SqlReader, run: number, slices: Slices): Promise<void> {
+export async function pruneRun(reader: Database, run: number, slices: Slices): Promise<void> {
   const row = await reader.get("SELECT id, last_seq, pruned FROM run WHERE no = ?", [run]);
   if (row === undefined) return; // deleted in between
   const last = Number(row["last_seq"]);
@@ -57,6 +57,10 @@ export async function pruneRun(reader: SqlReader, run: number, slices: Slices): 
   await slices.write([
     { sql: "DELETE FROM step_value WHERE run = ?", rows: [[run]] },
     { sql: "DELETE FROM private_value WHERE run = ?", rows: [[run]] },
+    ...(reader.holder === null ? [] : SAID).map((table) => ({
+      sql: `DELETE FROM ${table} WHERE run = ?`,
+      rows: [[run]],
+    })),
     ...(await blobDeletion(reader, run)),
     { sql: `UPDATE run SET pruned = ${GONE} WHERE no = ?`, rows: [[run]] },
   ]);

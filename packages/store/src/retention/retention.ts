@@ -125,7 +125,7 @@ async function pruneOld(
 }
 
 /** Rows of runs that have lost their logs. */
-async function deleteRuns(reader: SqlReader, slices: Slices, before: number): Promise<number> {
+async function deleteRuns(reader: Database, slices: Slices, before: number): Promise<number> {
   const sql = "SELECT no FROM run WHERE pruned = 1 AND ended_at < ? ORDER BY ended_at LIMIT ?";
   for (let deleted = 0; ; ) {
     const most = Math.ceil(slices.rows / 10); // a run has rows in several tables
