@@ -32,7 +32,7 @@ export async function askDriver(
   }: { readonly runId: string; readonly request: DriverRequest; readonly ring: () => void },
 ): Promise<Json> {
   const late = AbortSignal.timeout(ANSWER_MS);
-  const news = newsOf(inbox, runId, late);
+  const news = newsOf(inbox, { runId, waitsFor: "answers" }, late);
   try {
     const id = await inbox.send(runId, request as unknown as JsonObject);
     ring();
@@ -51,14 +51,18 @@ export async function askDriver(
 }
 
 /** Tells when to look again; what comes during a look is not missed. */
-function newsOf(inbox: SharedStore["inbox"], runId: string, signal: AbortSignal) {
+function newsOf(
+  inbox: SharedStore["inbox"],
+  { runId, waitsFor }: { readonly runId: string; readonly waitsFor: "requests" | "answers" },
+  signal: AbortSignal,
+) {
   let isNew = false;
   let wake = (): void => {};
   const tell = (): void => {
     isNew = true;
     wake();
   };
-  const unlisten = inbox.listen(runId, tell);
+  const unlisten = inbox.listen(runId, tell, { waitsFor });
   signal.addEventListener("abort", tell);
   return {
     /** Resolves when something may be new since the last call, or the signal aborts. */
@@ -109,7 +113,7 @@ export async function obeyUntil(
   store: SharedStore,
   live: LiveRun,
 ): Promise<void> {
-  const news = newsOf(store.inbox, live.runId, signal);
+  const news = newsOf(store.inbox, { runId: live.runId, waitsFor: "requests" }, signal);
   try {
     while (!signal.aborted) {
       await obey(store, { runId: live.runId, live }).catch(() => {});

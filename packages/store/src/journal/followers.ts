@@ -1,7 +1,8 @@
 /**
  * Who follows runs, and what they are told.
  *   F1  What this process appends is told after its commit, from memory.
- *   F2  What another process appends is read and told when its topic comes, or at latest after `POLL_MS`.
+ *   F2  What another process appends is read and told when its topic comes, or with the next look of `Database.watch`, which is one
+ *       statement for all runs that are followed.
  *   F3  A follower gets every event after its position, each once and in order, whoever has appended it.
  */
 import type { EncodedEvent } from "@millrace/contracts";
@@ -9,8 +10,8 @@ import type { Database } from "../sql/port.ts";
 import { eventOf } from "./seal.ts";
 
 const TOPIC = "run:";
-const POLL_MS = 500; // a topic may be lost with its connection
 const PAGE = 512;
+const LOOK = 256; // runs that one statement looks for
 
 type Told = (events: readonly EncodedEvent[]) => void;
 
@@ -41,8 +42,7 @@ interface Followed {
 
 export function createFollowers(db: Database): Followers {
   const followed = new Map<string, Followed>();
-  const isShared = db.kind === "postgres";
-  let poll: ReturnType<typeof setInterval> | undefined;
+  let isLooking = false;
 
   /** Tells who has all that comes before; false: somebody has not. */
   const tell = ({ all }: Followed, events: readonly EncodedEvent[]): boolean => {
@@ -85,10 +85,33 @@ export function createFollowers(db: Database): Followers {
     }
   }
 
+  /** Reads on in those runs that have more than their followers. */
+  async function look(): Promise<void> {
+    const ids = [...followed.keys()];
+    for (let at = 0; at < ids.length; at += LOOK) {
+      const some = ids.slice(at, at + LOOK);
+      const rows = await db.all(
+        `SELECT id, last_seq FROM run WHERE id IN (${some.map(() => "?").join(", ")})`,
+        some,
+        { once: true },
+      );
+      for (const { id, last_seq: last } of rows) {
+        const followers = [...(followed.get(String(id))?.all ?? [])];
+        if (followers.some((follower) => follower.at < Number(last))) readOn(String(id));
+      }
+    }
+  }
+
   const readAll = (): void => {
-    for (const runId of followed.keys()) readOn(runId);
+    if (isLooking || followed.size === 0) return;
+    isLooking = true;
+    void look()
+      .catch(() => {}) // a database that is away now may be back for the next look
+      .finally(() => {
+        isLooking = false;
+      });
   };
-  if (isShared) {
+  if (db.kind === "postgres") {
     db.watch((topic) => {
       if (topic === "*") readAll();
       else if (topic.startsWith(TOPIC)) readOn(topic.slice(TOPIC.length));
@@ -102,14 +125,10 @@ export function createFollowers(db: Database): Followers {
       const { all } = entry;
       const follower = { told, at: after };
       all.add(follower);
-      if (isShared) poll ??= setInterval(readAll, POLL_MS).unref();
       return () => {
         all.delete(follower);
         if (all.size > 0 || followed.get(runId) !== entry) return;
         followed.delete(runId);
-        if (followed.size > 0) return;
-        clearInterval(poll);
-        poll = undefined;
       };
     },
 

@@ -26,7 +26,10 @@ export async function deletion(reader: Database, numbers: readonly number[]): Pr
     blobs.push(...(await blobDeletion(reader, no)));
   }
   return [
-    ...[...OWNED, ...(reader.holder === null ? [] : SAID)].map((table) => ({ sql: `DELETE FROM ${table} WHERE run = ?`, rows })),
+    ...[...OWNED, ...(reader.holder === null ? [] : SAID)].map((table) => ({
+      sql: `DELETE FROM ${table} WHERE run = ?`,
+      rows,
+    })),
     ...blobs,
     { sql: "DELETE FROM run WHERE no = ?", rows },
     {

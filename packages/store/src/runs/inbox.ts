@@ -24,22 +24,48 @@ export interface Inbox {
   answer(request: { readonly id: string; readonly runId: string }, answer: Json): Promise<void>;
   /** The answer to a request; undefined: there is none yet. */
   answerOf(id: string): Promise<Json | undefined>;
-  /** Calls `told` when a run may have a new request or answer, and at least twice a second, until the answer is called. */
-  listen(runId: string, told: () => void): () => void;
+  /**
+   * Calls `told` when a run may have a new request or answer, until the answer is called. `waitsFor`: what is told even where a notice
+   * is lost: that there are requests, by one statement for all runs that are listened to; or, twice a second, that there may be an answer.
+   */
+  listen(
+    runId: string,
+    told: () => void,
+    options: { readonly waitsFor: "requests" | "answers" },
+  ): () => void;
 }
 
 const TOPIC = "inbox:";
-const POLL_MS = 500; // a topic may be lost with its connection
+const ALL_OPEN =
+  "SELECT DISTINCT r.id FROM inbox i JOIN run r ON r.no = i.run WHERE i.answer IS NULL";
+
+interface Listener {
+  told(): void;
+  readonly waitsFor: "requests" | "answers";
+}
 
 export function createInbox(db: Database): Inbox {
-  const listeners = new Map<string, Set<() => void>>();
+  const listeners = new Map<string, Set<Listener>>();
   const tell = (runId: string): void => {
-    for (const told of [...(listeners.get(runId) ?? [])]) told();
+    for (const { told } of [...(listeners.get(runId) ?? [])]) told();
   };
-  const tellAll = (): void => {
-    for (const runId of [...listeners.keys()]) tell(runId);
+  let isLooking = false;
+  /** Notices may have been lost. */
+  const look = (): void => {
+    const all = [...listeners.values()].flatMap((some) => [...some]);
+    for (const { told, waitsFor } of all) if (waitsFor === "answers") told();
+    if (isLooking || !all.some(({ waitsFor }) => waitsFor === "requests")) return;
+    isLooking = true;
+    void db
+      .all(ALL_OPEN)
+      .then((rows) => {
+        for (const { id } of rows) tell(String(id));
+      })
+      .catch(() => {}) // a database that is away now may be back for the next look
+      .finally(() => {
+        isLooking = false;
+      });
   };
-  let poll: NodeJS.Timeout | undefined;
   let unwatch = (): void => {};
   return {
     async send(runId, message) {
@@ -94,24 +120,21 @@ export function createInbox(db: Database): Inbox {
       return text === null ? undefined : JSON.parse(String(text));
     },
 
-    listen(runId, told) {
+    listen(runId, told, { waitsFor }) {
       if (listeners.size === 0) {
-        poll = setInterval(tellAll, POLL_MS);
-        poll.unref();
         unwatch = db.watch((topic) => {
-          if (topic === "*") tellAll();
+          if (topic === "*") look();
           else if (topic.startsWith(TOPIC)) tell(topic.slice(TOPIC.length));
         });
       }
+      const listener = { told, waitsFor };
       const all = listeners.get(runId) ?? new Set();
-      listeners.set(runId, all.add(told));
+      listeners.set(runId, all.add(listener));
       return () => {
-        all.delete(told);
+        all.delete(listener);
         if (all.size > 0 || listeners.get(runId) !== all) return;
         listeners.delete(runId);
-        if (listeners.size > 0) return;
-        clearInterval(poll);
-        unwatch();
+        if (listeners.size === 0) unwatch();
       };
     },
   };

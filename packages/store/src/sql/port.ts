@@ -127,8 +127,8 @@ export interface Database extends SqlReader, SqlWriter {
   /** Time by the clock that all openings share, epoch milliseconds. */
   now(): number;
   /**
-   * Calls `told` with the topics of transactions of other processes, after their commit, until the answer is called. `*`: some may have
-   * been missed, so everything may have changed.
+   * Calls `told` with the topics of transactions of other processes, after their commit, until the answer is called. `*`, at least twice
+   * a second where processes share the database: some may have been missed, so everything may have changed.
    */
   watch(told: (topic: string) => void): () => void;
   /** Does `work` while no other process does work of this name; undefined, and `work` is not done: another one is at it. */
