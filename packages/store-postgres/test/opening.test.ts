@@ -4,6 +4,7 @@ import { describeWith } from "@millrace/test-support";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, test } from "vitest";
 import { KEY, newClient, newSchema, openDatabase } from "./open.ts";
+import { newWire } from "./proxy.ts";
 
 describeWith("postgres")("opening", () => {
   test("of five servers that start at once one makes the tables, and each has a number of its own", async () => {
@@ -20,6 +21,22 @@ describeWith("postgres")("opening", () => {
       all.flatMap((database) => Array.from({ length: 100 }, () => database.nextRun())),
     );
     expect(new Set(numbers).size).toBe(500);
+  });
+
+  test("a session that lost its settings to a pooler makes no tables anywhere", async () => {
+    const schema = newSchema();
+    const server = await sharedPostgres();
+    const wire = await newWire(server.url);
+    const elsewhere = `${schema.slice(0, -1)}x`;
+    wire.swap(`search_path=${schema}`, `search_path=${elsewhere}`);
+    const opening = openDatabase({ schema, server: { ...server, url: wire.url } });
+    await expect(opening).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("PgBouncer"),
+    });
+    const client = await newClient(server.url);
+    const made = "SELECT 1 FROM pg_namespace WHERE nspname IN ($1, $2)";
+    expect((await client.query(made, [schema, elsewhere])).rowCount).toBe(0);
   });
 
   test("tables of a newer version are left alone", async () => {

@@ -8,6 +8,10 @@ export interface Wire {
   readonly url: string;
   cutAfter(word: string): void;
   cutBefore(word: string): void;
+  /** Puts another text, of the same length, in the place of one that is sent. */
+  swap(text: string, other: string): void;
+  /** From now on every answer takes so many milliseconds more. */
+  slow(ms: number): void;
   /** How many connections were cut. */
   readonly cuts: number;
 }
@@ -18,6 +22,8 @@ export async function newWire(url: string): Promise<Wire> {
   const sockets = new Set<Socket>();
   let cut: { readonly word: string; readonly isAfter: boolean } | undefined;
   let cuts = 0;
+  let swapped: readonly [text: string, other: string] | undefined;
+  let slowMs = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(serverPort), hostname);
     const both = [client, upstream];
@@ -29,7 +35,11 @@ export async function newWire(url: string): Promise<Wire> {
       sockets.add(socket);
       socket.on("error", end).on("close", end);
     }
-    client.on("data", (data) => {
+    client.on("data", (given) => {
+      const data =
+        swapped === undefined
+          ? given
+          : Buffer.from(given.toString("latin1").replaceAll(...swapped), "latin1");
       if (cut === undefined || !data.includes(cut.word)) {
         upstream.write(data);
         return;
@@ -43,7 +53,8 @@ export async function newWire(url: string): Promise<Wire> {
     });
     upstream.on("data", (data) => {
       if (isDeaf) end();
-      else client.write(data);
+      else if (slowMs === 0) client.write(data);
+      else setTimeout(() => client.write(data), slowMs);
     });
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -61,6 +72,12 @@ export async function newWire(url: string): Promise<Wire> {
     },
     cutBefore(word) {
       cut = { word, isAfter: false };
+    },
+    swap(text, other) {
+      swapped = [text, other];
+    },
+    slow(ms) {
+      slowMs = ms;
     },
     get cuts() {
       return cuts;

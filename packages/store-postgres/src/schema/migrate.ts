@@ -35,6 +35,12 @@ export async function migrate(
     const text = `${place} is PostgreSQL ${Math.floor(server / 10_000)}; use 15 or newer`;
     throw new StoreError("store_unavailable", text);
   }
+  if ((await value("SELECT current_setting('search_path')")) !== schema) {
+    const text =
+      `the session at ${place} has not the settings that it was opened with: a pooler such as PgBouncer is between; ` +
+      "give the address of PostgreSQL itself";
+    throw new StoreError("store_unavailable", text);
+  }
   await link.run("BEGIN");
   try {
     await link.run("SET LOCAL lock_timeout = 0");

@@ -1,10 +1,16 @@
-/** Statements of the store in the words of PostgreSQL: `?` becomes `$1`, and each text that is used again has a name. */
+/**
+ * Statements of the store in the words of PostgreSQL: `?` becomes `$1`, and each text that is used again has a name. The name is made of
+ * the text: where a pooler lets several servers prepare in one session, no name is ever that of another text.
+ */
+import { createHash } from "node:crypto";
 
 /** A statement for the driver. Without a name it is not kept by the server. */
 export interface Prepared {
   readonly text: string;
   readonly name: string | undefined;
 }
+
+const NAME_DIGITS = 32; // names have 63 bytes at most
 
 const named = new Map<string, Prepared>();
 
@@ -25,7 +31,9 @@ function numbered(sql: string): string {
 export function prepared(sql: string): Prepared {
   let statement = named.get(sql);
   if (statement === undefined) {
-    statement = { text: numbered(sql), name: `m${named.size}` };
+    const text = numbered(sql);
+    const digest = createHash("sha256").update(text).digest("hex");
+    statement = { text, name: `m_${digest.slice(0, NAME_DIGITS)}` };
     named.set(sql, statement);
   }
   return statement;
