@@ -31,7 +31,8 @@ export interface SessionParts {
 
 const BEAT = prepared(
   "INSERT INTO server AS s (id, lock, heartbeat, started_at, host, url) " +
-    "VALUES(?, ?, clock_ms(), clock_ms(), ?, ?) ON CONFLICT (id) DO UPDATE SET heartbeat = clock_ms(), url = excluded.url " +
+    "VALUES(?, ?, clock_ms(), clock_ms(), ?, ?) " +
+    "ON CONFLICT (id) DO UPDATE SET heartbeat = clock_ms(), lock = excluded.lock, url = excluded.url " +
     "RETURNING heartbeat",
 );
 const NOTIFY = prepared("SELECT pg_notify(?, ?)");
@@ -41,7 +42,8 @@ const SWEEP = prepared(
 
 export class Session {
   readonly #parts: SessionParts;
-  readonly #lock = randomInt(2 ** 31 - 1);
+  /** Of the present session: that of a session which was cut may be held until PostgreSQL notices. */
+  #lock = 0;
   readonly #watchers = new Set<(topic: string) => void>();
   readonly #atWork = new Set<string>();
   readonly #waiting = new Set<string>();
@@ -135,6 +137,7 @@ export class Session {
   async #connect(): Promise<void> {
     const { connect, channel } = this.#parts;
     const link = await connect();
+    this.#lock = randomInt(2 ** 31 - 1);
     try {
       link.onNotice((_channel, payload) => this.#hear(payload));
       await Promise.all([
@@ -161,9 +164,10 @@ export class Session {
     const before = Date.now();
     const { rows } = await link.send(BEAT, [id, this.#lock, hostname(), this.#url]);
     const ms = Date.now() - before;
-    if (ms <= NEAR_MS || this.#offset === 0) {
-      this.#offset = Math.round(Number(rows[0]?.["heartbeat"]) - (before + ms / 2));
-    }
+    const offset = Math.round(Number(rows[0]?.["heartbeat"]) - (before + ms / 2));
+    // a far database says little, but where the clock of this machine has jumped it says enough
+    const isWrong = Math.abs(offset - this.#offset) > ms;
+    if (ms <= NEAR_MS || isWrong) this.#offset = offset;
   }
 
   #next(ms: number): void {

@@ -1,8 +1,9 @@
 import type { Database } from "@millrace/store/sql";
 import { describeWith } from "@millrace/test-support";
 import { sharedPostgres } from "@millrace/test-support/postgres";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { newClient, newSchema, openDatabase, runOps } from "./open.ts";
+import { newWire } from "./proxy.ts";
 
 /** Whether the holder of run 1 is at work. */
 async function isHeld(database: Database): Promise<boolean> {
@@ -53,6 +54,9 @@ describeWith("postgres")("the session of a server", () => {
     const client = await newClient((await sharedPostgres()).url);
     const cut =
       "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN %.server s ON s.lock = l.objid::bigint WHERE s.id = $1 AND l.locktype = 'advisory'";
+    const lockOf = async (): Promise<unknown> =>
+      (await other.get("SELECT lock FROM server WHERE id = ?", [one.holder]))?.["lock"];
+    const before = await lockOf();
     const { rowCount } = await client.query(cut.replace("%", schema), [one.holder]);
     expect(rowCount).toBe(1);
     expect(await isHeld(other)).toBe(true);
@@ -61,6 +65,7 @@ describeWith("postgres")("the session of a server", () => {
     const url = async (): Promise<unknown> =>
       (await other.get("SELECT url FROM server WHERE id = ?", [one.holder]))?.["url"];
     await vi.waitFor(async () => expect(await url()).toBe("http://127.0.0.1:1"), 30_000);
+    expect(await lockOf()).not.toBe(before); // which PostgreSQL may not have given back yet
     await one.close();
     expect(await isHeld(other)).toBe(false);
   });
@@ -113,5 +118,20 @@ describeWith("postgres")("the session of a server", () => {
     const database = await openDatabase();
     const row = await database.get("SELECT clock_ms() AS now");
     expect(Math.abs(database.now() - Number(row?.["now"]))).toBeLessThan(5_000);
+  });
+
+  test("time is that of a far database, too, when the clock of this machine jumps", async () => {
+    const server = await sharedPostgres();
+    const wire = await newWire(server.url);
+    wire.slow(40);
+    const database = await openDatabase({ server: { ...server, url: wire.url } });
+    const real = Date.now;
+    onTestFinished(() => {
+      Date.now = real;
+    });
+    Date.now = () => real() + 3_600_000;
+    await expect
+      .poll(() => Math.abs(database.now() - real()), { timeout: 30_000 })
+      .toBeLessThan(5_000);
   });
 });
