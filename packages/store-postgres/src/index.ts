@@ -1,5 +1,6 @@
 export { createPostgresDispatcher } from "./dispatch/create-dispatcher.ts";
 export type { DispatcherLog, PostgresDispatcherOptions } from "./dispatch/options.ts";
+export { type InspectOptions, inspectPostgresStore, type StoreInspection } from "./inspect.ts";
 export type { RowsDigest } from "./move/digest.ts";
 export { moveStore } from "./move/move-store.ts";
 export type {

@@ -8,7 +8,8 @@ import { composed } from "../sql/statements.ts";
 import { MIGRATION_LOCKS } from "./names.ts";
 import { MIGRATIONS } from "./schema.ts";
 
-const OLDEST_SERVER = 150_000; // as PostgreSQL counts: 15.0
+/** As PostgreSQL counts: 15.0. */
+export const OLDEST_SERVER = 150_000;
 
 /** Which tables. `schema` is a name that needs no quotes. */
 export interface Migrated {

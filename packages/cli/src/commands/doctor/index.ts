@@ -7,6 +7,7 @@ import { CliError } from "../../errors.ts";
 import { createStyle } from "../../output/style.ts";
 import { clean } from "../../output/text.ts";
 import type { Check, DoctorContext, Finding } from "./check.ts";
+import { postgresStore, restateCluster, storeClock, storeKey } from "./cluster.ts";
 import { modelEngine } from "./engines.ts";
 import {
   configuration,
@@ -95,6 +96,10 @@ export const CHECKS: readonly Check[] = [
   dataFolderWritable,
   sqliteDriver,
   storeReadable,
+  postgresStore,
+  storeKey,
+  storeClock,
+  restateCluster,
   credentialStore,
   configuration,
   projectTrust,
