@@ -12,13 +12,17 @@ describeWith("chromium")("a new flow", () => {
     await using server = await startServer();
     const page = await studio.open(server.url);
     await page.getByRole("button", { name: "New flow" }).click();
+    await page.getByText("Nothing is written yet.").waitFor();
+    await expect
+      .poll(() => page.getByRole("list", { name: "Problems" }).getByRole("listitem").count())
+      .toBe(0);
     await page.getByRole("button", { name: "Use this example" }).focus();
     await page.keyboard.press("Enter");
-    await treeitem(page, "say, log").waitFor();
+    await treeitem(page, "greeting, transform").waitFor();
     await expect.poll(() => textbox(page).evaluate((each) => each.matches(":focus"))).toBe(true);
     await page.keyboard.press("Control+z");
     await page.getByRole("button", { name: "Use this example" }).waitFor();
-    await treeitem(page, "say, log").waitFor({ state: "detached" });
+    await treeitem(page, "greeting, transform").waitFor({ state: "detached" });
     await fillText(page, GREETING);
     await treeitem(page, "words, transform").waitFor();
     await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).click();

@@ -10,7 +10,8 @@ export const workerSource: AnalysisSource = {
     return {
       completions: async (offset) => (await askAbout(text, "completions", offset)).map(received),
       definition: (offset) => askAbout(text, "definition", offset),
-      diagnostics: () => askAbout(text, "diagnostics"),
+      // Nobody has begun to write: there is nothing to find fault with.
+      diagnostics: async () => (text.trim() === "" ? [] : askAbout(text, "diagnostics")),
       fixesAt: (from, to) => askAbout(text, "fixesAt", from, to),
       format: () => askAbout(text, "format"),
       hover: (offset) => askAbout(text, "hover", offset),

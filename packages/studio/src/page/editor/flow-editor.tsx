@@ -13,9 +13,11 @@ const EXAMPLE = `flow 1 my-flow
 
 input name: string = "world"
 
-node say: log {
-  message = "Hello, \${inputs.name}!"
+node greeting: transform {
+  value = "Hello, \${inputs.name}!"
 }
+
+output text: string = greeting.value
 `;
 
 /** Begins to load the editor, so that it is there when the text is. */

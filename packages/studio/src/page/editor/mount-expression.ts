@@ -8,7 +8,7 @@ import {
 } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
+import { EditorState, type Extension, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { flow } from "@millrace/codemirror";
 import type { SentCompletion } from "../../worker/protocol.ts";
@@ -38,19 +38,22 @@ export interface MountedExpression {
 /** What is offered without being asked for: behind these, and while a word is typed. */
 const TRIGGER = /[\w.${]$/;
 
-const oneLine = EditorView.theme({
-  "&": {
-    height: "auto",
-    border: "1px solid var(--control)",
-    borderRadius: "6px",
-    backgroundColor: "var(--surface)",
-    maxHeight: "14rem",
-  },
-  "&.cm-invalid": { border: "2px solid var(--failed)" },
-  ".cm-scroller": { overflow: "auto", lineHeight: "1.5" },
-  ".cm-content": { padding: "0.25rem 0" },
-  ".cm-line": { padding: "0 0.5rem" },
-});
+const oneLine: Extension = Prec.highest(
+  EditorView.theme({
+    "&": {
+      height: "auto",
+      border: "1px solid var(--control)",
+      borderRadius: "6px",
+      backgroundColor: "var(--surface)",
+      maxHeight: "14rem",
+    },
+    "&.cm-invalid": { border: "2px solid var(--failed)" },
+    ".cm-scroller": { overflow: "auto", lineHeight: "1.5" },
+    ".cm-content": { padding: "0.25rem 0" },
+    ".cm-line": { padding: "0 0.5rem" },
+    "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  }),
+);
 
 /** Opens an editor of a value in an element. */
 export function mountExpression(host: HTMLElement, options: ExpressionOptions): MountedExpression {

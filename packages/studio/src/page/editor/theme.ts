@@ -18,7 +18,7 @@ const wavy = (colour: string) => ({ textDecorationColor: colour });
 
 const colours = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "var(--surface)", height: "100%" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  "&.cm-focused": { outline: "none" }, // what is around it shows the focus
   ".cm-scroller": { fontFamily: "var(--mono)", fontSize: "13px", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)" },
   ".cm-dropCursor": { borderLeftColor: "var(--text)" },

@@ -98,3 +98,8 @@ export function formatSchedule({
   if (everyMs !== undefined) return `every ${formatDuration(everyMs)}`;
   return at === undefined ? "" : `once at ${formatTime(at)}`;
 }
+
+/** A text with a full stop at its end, so that another sentence can follow; nothing stays nothing. */
+export function sentence(text: string): string {
+  return /[.!?…]$|^$/.test(text) ? text : `${text}.`;
+}

@@ -2,6 +2,7 @@
 import type { JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
+import { sentence } from "../format.ts";
 import { Prose } from "../prose.tsx";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import type { FormFinding } from "./check-form.ts";
@@ -63,7 +64,7 @@ export function FieldNote({
   const value = shownDefault(schema);
   return (
     <p id={`${id}.note`} class="muted field-note">
-      <Prose text={about} />
+      <Prose text={value === undefined ? about : sentence(about)} />
       {about !== "" && value !== undefined && " "}
       {value !== undefined && (
         <>

@@ -108,7 +108,7 @@ export function AddNodeDialog({
               <optgroup key={category} label={category}>
                 {found.map((each) => (
                   <option key={each.type} value={each.type}>
-                    {each.type}: {each.title}
+                    {each.type}: {shortOf(each.summary)}
                   </option>
                 ))}
               </optgroup>
@@ -141,6 +141,11 @@ export function AddNodeDialog({
       </form>
     </Dialog>
   );
+}
+
+/** What a type does, as far as its first clause: it stands on one line. */
+function shortOf(summary: string): string {
+  return summary.replaceAll("`", "").split(/[;:]|\.(?:\s|$)/, 1)[0] ?? "";
 }
 
 function grouped(

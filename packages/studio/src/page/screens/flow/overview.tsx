@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { FlowReading } from "../../../worker/protocol.ts";
 import { backend, invokeOnce } from "../../backend.ts";
 import type { FlowProject } from "../../editor/project.ts";
-import { formatSchedule } from "../../parts/format.ts";
+import { formatSchedule, sentence } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { everyItem } from "../../state/every-item.ts";
@@ -83,7 +83,9 @@ function Members({ members }: { readonly members: readonly Member[] }): Componen
             <span class="muted">{type ?? "any value"}</span>
           </dt>
           <dd>
-            <VisibleText text={description ?? ""} />
+            <VisibleText
+              text={note === undefined ? (description ?? "") : sentence(description ?? "")}
+            />
             {note !== undefined && (
               <span class="muted">
                 {" "}

@@ -12,28 +12,34 @@ const SHOWN = 100;
 const MARKS: Readonly<Record<FlowProblem["severity"], { sign: string; style: string }>> = {
   error: { sign: "✗", style: "mark-bad" },
   warning: { sign: "⚠", style: "mark-warn" },
-  info: { sign: "ⓘ", style: "muted" },
+  info: { sign: "i", style: "muted" },
 };
 
 /** The problems of a text. */
 export function Problems({
-  problems,
+  problems: found,
+  isBlank,
   onFix,
   onGoTo,
 }: {
   /** Undefined: not known yet. */
   readonly problems: readonly FlowProblem[] | undefined;
+  /** Nothing is written: there is nothing to find fault with. */
+  readonly isBlank: boolean;
   /** Absent: the text cannot be changed. */
   readonly onFix: ((problem: FlowProblem, title: string) => void) | undefined;
   readonly onGoTo: (problem: FlowProblem) => void;
 }): ComponentChildren {
   const [shown, setShown] = useState(SHOWN);
+  const problems = isBlank ? [] : found;
   const count = problems?.length ?? 0;
   return (
     <section class="problems" aria-label="Problems of the text">
       <h2>Problems{count > 0 && ` (${formatNumber(count)})`}</h2>
       {problems === undefined && <p class="muted">Reading the text…</p>}
-      {problems?.length === 0 && <p class="muted">No problems.</p>}
+      {problems?.length === 0 && (
+        <p class="muted">{isBlank ? "Nothing is written yet." : "No problems."}</p>
+      )}
       <ul aria-label="Problems">
         {problems?.slice(0, shown).map((problem) => (
           <Row

@@ -195,7 +195,12 @@ export function Workbench({
               void session.ask("nodeAt", offset).then((path) => setQuery({ node: path }))
             }
           />
-          <Problems problems={problems} onFix={isReadOnly ? undefined : fix} onGoTo={goTo} />
+          <Problems
+            problems={problems}
+            isBlank={session.text.trim() === ""}
+            onFix={isReadOnly ? undefined : fix}
+            onGoTo={goTo}
+          />
         </div>
         {shown("text") && shown("inspector") && (
           <Splitter

@@ -55,7 +55,10 @@ export function FlowsScreen({ place }: ScreenProps): ComponentChildren {
         list={list}
         empty={
           q === "" ? (
-            <p>A flow is a text of steps. Write one, or import a file that ends in .flow.</p>
+            <p>
+              A flow is a list of steps, written as text: call an API, ask a model, ask a person.
+              Write one, or import a file that ends in .flow.
+            </p>
           ) : (
             <p>No flow has “{q}” in its slug, name or description.</p>
           )

@@ -16,10 +16,10 @@ import { useCalm, useRun } from "./run-context.ts";
 import { type Filter, useFiltered } from "./use-filtered.ts";
 
 const COLUMNS = [
-  { title: "Seq", width: "3.75rem" },
-  { title: "Time", width: "5rem" },
-  { title: "Kind", width: "8.5rem" },
-  { title: "Node", width: "24%" },
+  { title: "Seq", width: "3.5rem" },
+  { title: "Time", width: "4.75rem" },
+  { title: "Kind", width: "7.5rem" },
+  { title: "Node", width: "20%" },
   { title: "Content" },
 ] as const;
 

@@ -25,7 +25,7 @@ import { durationOf } from "./summary.tsx";
 
 /** Counts of nodes are told at most this often, in milliseconds: a screen reader would speak of nothing else. */
 const COUNTS_MS = 2_000;
-/** How often the time of a live run grows, in milliseconds. */
+/** How often times that count from now are renewed, in milliseconds. */
 const TICK_MS = 1_000;
 
 const Rerun = lazily(async () => (await import("./rerun.tsx")).Rerun);
@@ -53,7 +53,9 @@ export function RunHeader(): ComponentChildren {
         </span>
         <Elapsed />
         {tokens > 0 && <span>{formatNumber(tokens)} tokens</span>}
-        {tokens > 0 && <span>{formatCost(view.costUsd)}</span>}
+        {tokens > 0 && (
+          <span>{view.costUsd === null ? "cost unknown" : formatCost(view.costUsd)}</span>
+        )}
         <Progress />
         <code class="muted">{session.runId}</code>
         {run?.template != null && (
@@ -63,7 +65,7 @@ export function RunHeader(): ComponentChildren {
         )}
         {run !== undefined && (
           <span class="muted">
-            Started by {triggerName(run.trigger)} <Time at={run.createdAt} />
+            Started by {triggerName(run.trigger)} <Started at={run.createdAt} />
           </span>
         )}
       </p>
@@ -84,6 +86,12 @@ function Elapsed(): ComponentChildren {
     updatedAt: isLive ? Math.max(now, view.updatedAt) : view.updatedAt,
   });
   return took === undefined ? null : <span>{formatDuration(took)}</span>;
+}
+
+/** How long ago the run was started, renewed while it is looked at. */
+function Started({ at }: { readonly at: string | number }): ComponentChildren {
+  useNow(TICK_MS);
+  return <Time at={at} />;
 }
 
 /** How many nodes are done. */
