@@ -45,12 +45,21 @@ export function analysisOf(state: EditorState): LaterAnalysis {
   return state.field(versions).analysis(state.facet(analysisFacet));
 }
 
-/** Whether the text is another one than that of an earlier state. */
-export function hasChanged(view: EditorView, { doc }: EditorState): boolean {
-  return view.state.doc !== doc;
+/** Editors that were closed: their texts stay as they are, but nobody waits for answers about them. */
+const closed = new WeakSet<EditorView>();
+
+/** Tells that an editor is open, or was closed. */
+export function setOpen(view: EditorView, isOpen: boolean): void {
+  if (isOpen) closed.delete(view);
+  else closed.add(view);
 }
 
-/** Waits for what is done with an answer. An answer that fails is logged, but where it was about an earlier text. */
+/** Whether an answer about an earlier state is of no use any more: the text is another one now, or its editor was closed. */
+export function hasChanged(view: EditorView, { doc }: EditorState): boolean {
+  return view.state.doc !== doc || closed.has(view);
+}
+
+/** Waits for what is done with an answer. An answer that fails is logged, but where it is of no use any more. */
 export function settle(view: EditorView, task: () => Promise<void>): void {
   const { state } = view;
   task().catch((error: unknown) => {

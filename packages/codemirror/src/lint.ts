@@ -4,7 +4,7 @@ import { type Diagnostic, setDiagnostics } from "@codemirror/lint";
 import type { EditorState, Extension } from "@codemirror/state";
 import { EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { Analysis } from "@millrace/dsl/editor";
-import { analysisOf, applyEdits, hasChanged, settle } from "./current.ts";
+import { analysisOf, applyEdits, hasChanged, setOpen, settle } from "./current.ts";
 
 /** Pause of typing after which findings are asked for. */
 const PAUSE_MS = 120;
@@ -33,6 +33,7 @@ class Checker {
 
   constructor(view: EditorView) {
     this.#view = view;
+    setOpen(view, true);
     this.#plan(0);
   }
 
@@ -43,6 +44,7 @@ class Checker {
   destroy(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    setOpen(this.#view, false);
   }
 
   #plan(pauseMs: number): void {

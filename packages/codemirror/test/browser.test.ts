@@ -186,7 +186,7 @@ describeWith("chromium")("an editor of flows", () => {
     ]);
   });
 
-  test("drops an answer that fails because its text is an earlier one", async () => {
+  test("drops an answer that fails because its text is an earlier one, or its editor is closed", async () => {
     await page.evaluate(() => (globalThis as unknown as Guest).guest.hold(true));
     await fill(`¦${FLOW}`);
     await page.waitForFunction(() => (globalThis as unknown as Guest).guest.heldCount() > 0);
@@ -194,6 +194,17 @@ describeWith("chromium")("an editor of flows", () => {
     await fill(`¦${FLOW.replace("http.request", "htp.request")}`);
     await page.evaluate(() => (globalThis as unknown as Guest).guest.refuse());
     await page.locator(".cm-lintRange-error").waitFor();
+
+    // Nobody waits for an answer about the text of an editor that was closed meanwhile either.
+    await page.evaluate(() => (globalThis as unknown as Guest).guest.hold(true));
+    await fill(`¦${FLOW}`);
+    await page.waitForFunction(() => (globalThis as unknown as Guest).guest.heldCount() > 0);
+    await page.evaluate(async () => {
+      const { close, refuse } = (globalThis as unknown as Guest).guest;
+      close();
+      refuse();
+      await new Promise((done) => setTimeout(done)); // what is logged of it is logged by then
+    });
   });
 
   test("formats in one step", async () => {

@@ -86,6 +86,11 @@ export function fill(marked: string): void {
   view.focus();
 }
 
+/** Closes the editor. */
+export function close(): void {
+  view.destroy();
+}
+
 /** What is selected. */
 export function selected(): string {
   const { from, to } = view.state.selection.main;
