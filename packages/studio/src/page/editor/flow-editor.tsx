@@ -48,8 +48,8 @@ export function FlowEditor({
   const [state, setState] = useState<"loading" | "ready" | { readonly error: unknown }>("loading");
   const [isEmpty, setEmpty] = useState(session.text === "");
   const mounted = useRef<MountedEditor | undefined>(undefined);
-  const latest = useRef({ onMount, onCursor });
-  latest.current = { onMount, onCursor };
+  const latest = useRef({ onMount, onCursor, maxLength });
+  latest.current = { onMount, onCursor, maxLength };
   useEffect(() => {
     let isWanted = true;
     let editor: MountedEditor | undefined;
@@ -60,7 +60,7 @@ export function FlowEditor({
         text: session.text,
         example: EXAMPLE,
         isReadOnly,
-        maxLength,
+        maxLength: () => latest.current.maxLength,
         onChange: (length) => {
           session.textChanged();
           setEmpty(length === 0);
@@ -68,7 +68,7 @@ export function FlowEditor({
         onCursor: (offset) => latest.current.onCursor(offset),
         onTooLong: (length) =>
           notify(
-            `Not done: the text would have ${formatNumber(length)} characters, and a flow has at most ${formatNumber(maxLength)}`,
+            `Not done: the text would have ${formatNumber(length)} characters, and a flow has at most ${formatNumber(latest.current.maxLength)}`,
           ),
         onOpenFlow: (slug) => navigate(placeHref(["flows", slug])),
       });
@@ -85,7 +85,7 @@ export function FlowEditor({
       editor.destroy();
       latest.current.onMount(undefined);
     };
-  }, [session, isReadOnly, maxLength]);
+  }, [session, isReadOnly]);
   return (
     <>
       {state === "loading" && <p class="muted">Loading the editor…</p>}

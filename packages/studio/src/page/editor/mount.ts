@@ -37,8 +37,8 @@ export interface EditorOptions {
   /** Is shown in grey while there is no text. */
   readonly example: string;
   readonly isReadOnly: boolean;
-  /** Longest text, in UTF-16 units; a change beyond it is not made. */
-  readonly maxLength: number;
+  /** Longest text, in UTF-16 units; a change beyond it is not made. Asked for at each change, as the server tells it later. */
+  readonly maxLength: () => number;
   /** The text was changed; it has `length` UTF-16 units now. */
   readonly onChange: (length: number) => void;
   /** The cursor was moved by a person; while they type, it is told when they pause. */
@@ -143,7 +143,7 @@ function extensionsOf({
     editorTheme,
     EditorState.changeFilter.of((change) => {
       const { length } = change.newDoc;
-      if (length <= maxLength || length <= change.startState.doc.length) return true;
+      if (length <= maxLength() || length <= change.startState.doc.length) return true;
       queueMicrotask(() => onTooLong(length));
       return false;
     }),
