@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDuration,
   formatRelative,
+  sentence,
 } from "../../src/page/parts/format.ts";
 
 test("durations have the unit that a person reads", () => {
@@ -48,4 +49,13 @@ test("counts have the noun in the right number", () => {
     "2 nodes",
   ]);
   expect(formatCount(3, "policy", "policies")).toBe("3 policies");
+});
+
+test("a text that another sentence follows ends with a full stop", () => {
+  const rows = [
+    ["How many", "How many."],
+    ["How many?", "How many?"],
+    ["", ""],
+  ] as const;
+  for (const [text, ended] of rows) expect(sentence(text)).toBe(ended);
 });

@@ -44,7 +44,7 @@ describeWith("chromium")("the dialog of a run", () => {
       .poll(() => count.evaluate((element) => element === document.activeElement))
       .toBe(true);
     await expect.poll(() => count.inputValue()).toBe("7");
-    await dialog.getByText("How many Default: 7").waitFor();
+    await dialog.getByText("How many. Default: 7").waitFor();
     await field(page, "count").fill("2");
     await dialog.getByRole("button", { name: "Start run" }).click();
     const wrong = dialog.getByRole("list", { name: "Wrong values" });
