@@ -38,13 +38,19 @@ async function countWork(page: Page): Promise<{
 }> {
   const counted = await page.evaluateHandle(() => {
     const posts: Record<string, number> = { all: 0 };
-    let open = 0;
+    const open = new Set<unknown>();
     const workers = new WeakSet<Worker>();
     const { postMessage } = Worker.prototype;
-    Worker.prototype.postMessage = function (message: { kind: string; name?: string }) {
-      if (!workers.has(this)) this.addEventListener("message", () => (open -= 1));
+    Worker.prototype.postMessage = function (message: {
+      kind: string;
+      id?: number;
+      name?: string;
+    }) {
+      if (!workers.has(this)) {
+        this.addEventListener("message", ({ data }) => open.delete(data.id));
+      }
       workers.add(this);
-      if (message.kind === "ask") open += 1;
+      if (message.kind === "ask") open.add(message.id);
       for (const name of ["all", message.name ?? message.kind])
         posts[name] = (posts[name] ?? 0) + 1;
       postMessage.call(this, message);
@@ -60,41 +66,41 @@ async function countWork(page: Page): Promise<{
       new Promise((resolve) => {
         requestAnimationFrame(() => later(resolve));
       });
+    let work: Promise<KeyWork> | undefined;
+    const workOfNextKey = async (): Promise<KeyWork> => {
+      let changes = 0;
+      const observer = new MutationObserver((records) => (changes += records.length));
+      const everything = { subtree: true, childList: true, attributes: true, characterData: true };
+      observer.observe(document, everything);
+      const before = posts["all"] ?? 0;
+      await new Promise((done) => addEventListener("input", done, { capture: true, once: true }));
+      await painted();
+      observer.disconnect();
+      const roots = [...document.querySelectorAll(".editor")].map((each) => each.shadowRoot);
+      const animations = roots.reduce((n, root) => n + (root?.getAnimations().length ?? 0), 0);
+      for (const task of held ?? []) later(task);
+      held = undefined;
+      return { posts: (posts["all"] ?? 0) - before, changes, animations };
+    };
     return {
       posts,
-      async quiet(): Promise<void> {
+      /** Resolves when nothing goes on any more, and the next key is counted. */
+      async listen(): Promise<void> {
         held = [];
-        while (open > 0) await painted();
+        while (open.size > 0) await painted();
         await painted();
+        work = workOfNextKey();
       },
-      async next(): Promise<KeyWork> {
-        let changes = 0;
-        const observer = new MutationObserver((records) => (changes += records.length));
-        observer.observe(document, {
-          subtree: true,
-          childList: true,
-          attributes: true,
-          characterData: true,
-        });
-        const before = posts["all"] ?? 0;
-        await new Promise((done) => addEventListener("input", done, { capture: true, once: true }));
-        await painted();
-        observer.disconnect();
-        const roots = [...document.querySelectorAll(".editor")].map((each) => each.shadowRoot);
-        const animations = roots.reduce((n, root) => n + (root?.getAnimations().length ?? 0), 0);
-        const work = { posts: (posts["all"] ?? 0) - before, changes, animations };
-        for (const task of held ?? []) later(task);
-        held = undefined;
-        return work;
-      },
+      work: () => work,
     };
   });
   return {
     posts: (name) => counted.evaluate(({ posts }, key) => posts[key] ?? 0, name),
     async ofKey(key) {
-      await counted.evaluate(({ quiet }) => quiet());
-      const work = counted.evaluate(({ next }) => next());
+      await counted.evaluate(({ listen }) => listen());
       await page.keyboard.press(key);
+      const work = await counted.evaluate((all) => all.work());
+      if (work === undefined) throw new Error("nobody listened");
       return work;
     },
   };
@@ -131,6 +137,7 @@ describeWith("chromium")("a flow of 1,000 nodes", () => {
     for (const name of ["text", "nodeAt", "read", "problems", "diagnostics", "completions"]) {
       expect(await posts(name)).toBeLessThanOrEqual(NOTE.length + 1);
     }
+    await expect.poll(() => textbox(page).evaluate((text) => text.matches(":focus"))).toBe(true);
     expect(await ofKey("!")).toEqual({ posts: 0, changes: 0, animations: 0 });
 
     await tabTo(page, page.getByRole("region", { name: "Canvas" }));
