@@ -2,7 +2,7 @@
 
 import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";
-import { edgeKey } from "../read/edges.ts";
+import { edgeKey } from "../read/declared.ts";
 import { sectionOf } from "../write/canonical.ts";
 import { movedHead } from "./carry-comments.ts";
 

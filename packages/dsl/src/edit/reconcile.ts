@@ -7,8 +7,8 @@
 import type { FlowGraph } from "@millrace/contracts";
 import { type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, Item } from "../language/items.ts";
+import { edgeKey } from "../read/declared.ts";
 import { dataOf, documentOf, type FlowDocument } from "../read/document.ts";
-import { edgeKey } from "../read/edges.ts";
 import { limitsOf } from "../read/parse-flow.ts";
 import { readText } from "../read/read-text.ts";
 import type { Expression } from "../syntax/ast.ts";

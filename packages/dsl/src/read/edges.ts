@@ -12,11 +12,6 @@ import { readName } from "../syntax/strings.ts";
 import type { Level, MappingContext } from "./mapping-context.ts";
 import { arrowEnd } from "./slips.ts";
 
-/** One string per (from, port, to); lengths keep names that hold separators apart. */
-export function edgeKey(from: string, port: string, to: string): string {
-  return `${from.length}:${from}${port.length}:${port}${to}`;
-}
-
 /** Adds the edges of an item. */
 export function mapEdge(context: MappingContext, item: EdgeItem, level: Level): void {
   const { edges } = level;
@@ -58,7 +53,7 @@ function checkTwice(
   { knownEdges }: Level,
 ): void {
   const { from, port, to, pointer } = edge;
-  const first = knownEdges.add(edgeKey(from.node, port, to.node), item.start, item.end);
+  const first = knownEdges.add(from.node, port, to.node, item);
   if (!first) return;
   context.report.add("FLOW2006", from.start, to.end, {
     parts: { from: shown(from.node), port: shown(port), to: shown(to.node) },

@@ -26,6 +26,7 @@ import type { AttrItem, BlockItem, Item, PrintedItem } from "../language/items.t
 import type { Expression, Span } from "../syntax/ast.ts";
 import { durationText } from "../syntax/numbers.ts";
 import type { Layout } from "../syntax/scanner.ts";
+import { Declared, DeclaredEdges } from "./declared.ts";
 
 const BLOCK_NAMES: { readonly [place in BlockKind]: string } = {
   file: "the file",
@@ -299,30 +300,13 @@ export function bareDuration(e: Expression): number | undefined {
   return Number.isSafeInteger(e.value) && e.value >= 0 ? e.value : undefined;
 }
 
-/** Where things of one kind were first declared, by name; only offsets are kept, as a text may have very many. */
-export class Declared {
-  private readonly places = new Map<string, number>();
-  private readonly spans: number[] = [];
-
-  /** Notes a declaration; answers where the same name was declared before. */
-  add(name: string, start: number, end: number): Span | undefined {
-    const at = this.places.get(name);
-    if (at === undefined) {
-      this.places.set(name, this.spans.length);
-      this.spans.push(start, end);
-      return undefined;
-    }
-    return { start: this.spans[at] as number, end: this.spans[at + 1] as number };
-  }
-}
-
 /** The nodes and edges of the flow or of a body while they are read, with the names that were declared there. */
 export class Level {
   readonly nodes: FlowNode[] = [];
   readonly edges: FlowEdge[] = [];
   /** JSON Pointer of the object that holds `nodes` and `edges`. */
   readonly pointer: string;
-  readonly knownEdges: Declared = new Declared();
+  readonly knownEdges: DeclaredEdges = new DeclaredEdges();
   private readonly context: MappingContext;
   private readonly blocks = new Map<string, Declared>();
 

@@ -14,7 +14,6 @@ import { schemaOf, typeName } from "../language/types.ts";
 import { isDigit, isNameStart } from "../syntax/chars.ts";
 import { type Scanner, TEXT_END } from "../syntax/scanner.ts";
 import type { Declaration } from "./declarations.ts";
-import { edgeKey } from "./edges.ts";
 import type { GraphBuilder } from "./graph-builder.ts";
 import type { Keep, Level } from "./mapping-context.ts";
 import {
@@ -151,7 +150,7 @@ function readEdge(s: Scanner, level: Level, from: string, start: number): boolea
     end = s.pos;
   }
   endItem(s);
-  if (level.knownEdges.add(edgeKey(from, port, to), start, end)) unknown();
+  if (level.knownEdges.add(from, port, to, { start, end })) unknown();
   level.edges.push(edge);
   return true;
 }

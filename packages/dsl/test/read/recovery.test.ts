@@ -176,3 +176,13 @@ describe("bytes", () => {
     ]);
   });
 });
+
+test("an edge that is written twice is found with its first place, however many edges its node has", () => {
+  for (const count of [1, 7, 8, 9, 30]) {
+    const edges = Array.from({ length: count }, (_, i) => `a.p${i % 3} -> n${i}\n`).join("");
+    const twice = rowsOf(`flow 1 f\n\n${edges}${edges}`).filter(({ code }) => code === "FLOW2006");
+    expect(twice.map(({ related }) => related?.[0]?.split(" ")[0])).toEqual(
+      Array.from({ length: count }, (_, i) => expect.stringMatching(new RegExp(`^${i + 3}:1-`))),
+    );
+  }
+});
