@@ -29,18 +29,15 @@ import { Targets } from "./targets.ts";
 import { ToolRunner } from "./tool-run.ts";
 import { resolveTools, type Tool } from "./tools.ts";
 
-/** Runs an `ai` node. Throws `NodeError` with `ai_<reason>` or a code that exit codes depend on. */
-export async function runAi(fields: Fields, ctx: CoreContext): Promise<JsonObject> {
-  const session = new Session(readFields(fields), ctx);
-  let caller: Caller | null = null;
+/** Runs an `ai` node. Rejects with `NodeError` with `ai_<reason>` or a code that exit codes depend on. */
+export function runAi(fields: Fields, ctx: CoreContext): Promise<JsonObject> {
+  let session: Session | null = null;
   try {
-    caller = new Caller(session, new Targets(session.fields, ctx));
-    return await new Loop(session, caller).run();
+    session = new Session(readFields(fields), ctx);
+    return new Loop(session, new Caller(session, new Targets(session.fields, ctx))).run();
   } catch (error) {
-    if (error instanceof AiError) throw nodeErrorOf(error.failure, caller?.model ?? "ai");
-    throw error;
-  } finally {
-    session.close();
+    session?.close();
+    return Promise.reject(error);
   }
 }
 
@@ -74,21 +71,28 @@ class Loop {
     this.#runner = new ToolRunner(session, []);
   }
 
+  // While the model is waited for, each asynchronous function on the way to it is kept: that is why there are few, and long ones.
   async run(): Promise<JsonObject> {
-    if (this.#task === "embed") return await this.#embed();
-    this.#turns = [...(await this.#readMessages())];
-    this.#tools = await resolveTools(this.#session);
-    this.#runner = new ToolRunner(this.#session, this.#tools);
-    for (let retries = 0; ; ) {
-      const record = await this.#answer();
-      const failed = await runChecks(this.#session, record.json);
-      if (failed === null) return this.#withSums(record.json);
-      const failure: AiFailure = { reason: "expect", text: failed.forLog };
-      if (failed.onFail === "retry" && retries < this.#fields.expectRetries) {
-        retries += 1;
-        this.#say(record.answer, retryText(failed.forModel));
-      } else if (this.#goesOver(failed.onFail, failure)) this.#clean();
-      else throw new AiError(failure);
+    try {
+      if (this.#task === "embed") return await this.#embed();
+      this.#turns = [...(await this.#readMessages())];
+      this.#tools = await resolveTools(this.#session);
+      this.#runner = new ToolRunner(this.#session, this.#tools);
+      for (let retries = 0; ; ) {
+        const record = await this.#answer();
+        const failed = await runChecks(this.#session, record.json);
+        if (failed === null) return this.#withSums(record.json);
+        const failure: AiFailure = { reason: "expect", text: failed.forLog };
+        if (failed.onFail === "retry" && retries < this.#fields.expectRetries) {
+          retries += 1;
+          this.#say(record.answer, retryText(failed.forModel));
+        } else if (this.#goesOver(failed.onFail, failure)) this.#clean();
+        else throw new AiError(failure);
+      }
+    } catch (error) {
+      throw error instanceof AiError ? nodeErrorOf(error.failure, this.#caller.model) : error;
+    } finally {
+      this.#session.close();
     }
   }
 
@@ -101,27 +105,8 @@ class Loop {
     return true;
   }
 
-  /** One accepted answer as a record. */
+  /** One accepted answer as a record: calls the model until it asks for no more tools. */
   async #answer(): Promise<{ json: JsonObject; answer: Answer }> {
-    for (;;) {
-      const { answer, isOutOfSteps } = await this.#toolLoop();
-      if (isOutOfSteps)
-        return { json: this.#record({ answer, value: answer.text, isOutOfSteps }), answer };
-      try {
-        const accepted = await this.#accept(answer);
-        return { json: this.#record(accepted), answer: accepted.answer };
-      } catch (error) {
-        const { targets } = this.#caller;
-        if (!(error instanceof AiError) || error.failure.reason !== "output_schema") throw error;
-        if (!targets.hasNext(error.failure)) throw error;
-        targets.advance(error.failure);
-        this.#clean();
-      }
-    }
-  }
-
-  /** Calls the model until it asks for no more tools. */
-  async #toolLoop(): Promise<{ answer: Answer; isOutOfSteps?: true }> {
     const { maxSteps, onMaxSteps, toolChoice } = this.#fields;
     for (let step = 1; ; step += 1) {
       this.#steps += 1;
@@ -131,9 +116,23 @@ class Loop {
         tools: this.#tools.map(({ shown }) => shown),
         toolChoice: toolChoice === "required" && step > 1 ? "auto" : toolChoice,
       });
-      if (answer.tools.length === 0) return { answer };
+      if (answer.tools.length === 0) {
+        try {
+          const accepted = await this.#accept(answer);
+          return { json: this.#record(accepted), answer: accepted.answer };
+        } catch (error) {
+          const { targets } = this.#caller;
+          if (!(error instanceof AiError) || error.failure.reason !== "output_schema") throw error;
+          if (!targets.hasNext(error.failure)) throw error;
+          targets.advance(error.failure);
+          this.#clean();
+          step = 0; // another model begins anew
+          continue;
+        }
+      }
       if (step >= maxSteps) {
-        if (onMaxSteps === "return") return { answer, isOutOfSteps: true };
+        const last = { answer, value: answer.text, isOutOfSteps: true } as const;
+        if (onMaxSteps === "return") return { json: this.#record(last), answer };
         const text = `the model still asks for tools after ${maxSteps} calls`;
         throw new AiError({ reason: "max_steps", text });
       }
