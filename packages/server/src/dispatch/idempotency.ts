@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import type { CommandName, Json, Problem, RunRef, StartRows } from "@millrace/contracts";
-import type { Idempotency, Seen } from "@millrace/store";
+import { type Idempotency, isShared, type Seen, type Store } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
 import type { CommandCall, ServerHost } from "../ports.ts";
 import { canonicalHash } from "./conditions.ts";
@@ -15,6 +15,9 @@ import { Answer } from "./dispatch.ts";
 
 /** How often keys that have run out are deleted. They do not count before that either. */
 const EXPIRE_EVERY_MS = 3_600_000;
+
+/** No command takes longer: who began one before that, at another server, is dead. */
+const WORK_MS = 120_000;
 
 const BUSY = 429;
 
@@ -69,11 +72,12 @@ const expired = new WeakMap<Idempotency, number>();
  * `bad_idempotency_key`, `idempotency_mismatch` for a key with other args, `idempotency_in_flight`.
  */
 export async function oncePerKey<T>(
-  { store: { idempotency: store }, now }: Pick<ServerHost, "store" | "now">,
+  { store: whole, now }: Pick<ServerHost, "store" | "now">,
   call: KeyedCall,
   work: (rows: Pick<StartRows, "request">) => Promise<T>,
 ): Promise<KeyedResult<T>> {
   const { key, joins } = call;
+  const store = whole.idempotency;
   if (key === undefined) return { value: await work({}), replayed: false };
   if (!KEY.test(key)) {
     throw new ProblemError("bad_idempotency_key", {
@@ -97,7 +101,7 @@ export async function oncePerKey<T>(
     if (!joins) throw new ProblemError("idempotency_in_flight");
     return { value: (await working.work.catch(replayProblem)) as T, replayed: true };
   }
-  const promise = joins ? startRun(store, request, work) : once(store, request, work);
+  const promise = joins ? startRun(store, request, work) : once(whole, request, work);
   const answer = promise.then(({ value }) => value);
   answer.catch(() => {}); // a request that joins gets the error
   all.set(name, { fingerprint, work: answer });
@@ -128,13 +132,19 @@ async function startRun<T>(
 }
 
 async function once<T>(
-  store: Idempotency,
+  whole: Store,
   request: Request,
   work: (rows: Pick<StartRows, "request">) => Promise<T>,
 ): Promise<KeyedResult<T>> {
+  const store = whole.idempotency;
   const seen = await store.begin(request);
-  // The process that worked on it is gone, and how far it came is unknown. It is done again.
-  if (seen.state !== "new" && seen.state !== "working") return answerOf(seen);
+  if (seen.state === "working") {
+    // Another server may be at it. A process that is gone is found by its time: how far it came is unknown, and it is done again.
+    const isElsewhere = isShared(whole) && whole.now() - seen.since < WORK_MS;
+    if (isElsewhere || !(await store.takeOver(request, seen.since))) {
+      throw new ProblemError("idempotency_in_flight");
+    }
+  } else if (seen.state !== "new") return answerOf(seen);
   try {
     const value = await work({});
     await keep(store, request, { value: (value ?? null) as Json });

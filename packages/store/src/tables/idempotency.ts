@@ -3,10 +3,13 @@ import type { Json } from "@millrace/contracts";
 import { change } from "../sql/change.ts";
 import type { Database, Op, SqlRow } from "../sql/port.ts";
 
-/** `new`: the caller works and then calls `finish` or `abandon`; `mismatch`: the key belongs to other arguments. */
+/**
+ * `new`: the caller works and then calls `finish` or `abandon`; `working`: somebody does, `since` this time in epoch milliseconds, or did
+ * when its process died; `mismatch`: the key belongs to other arguments.
+ */
 export type Seen =
   | { readonly state: "new" }
-  | { readonly state: "working" }
+  | { readonly state: "working"; readonly since: number }
   | { readonly state: "mismatch" }
   | { readonly state: "done"; readonly answer: Json };
 
@@ -28,6 +31,8 @@ export interface Idempotency {
   find(request: IdempotentRequest): Promise<Seen | null>;
   /** Of all calls with the same scope and key, at any time and after a restart, exactly one gets `new`. */
   begin(request: IdempotentRequest): Promise<Seen>;
+  /** Takes the work from who began it at `since` and died. False: somebody was faster, or it has ended. */
+  takeOver(request: IdempotentRequest, since: number): Promise<boolean>;
   finish(scope: string, key: string, answer: Json): Promise<void>;
   /** Forgets a request that has no answer worth keeping. */
   abandon(scope: string, key: string): Promise<void>;
@@ -57,30 +62,38 @@ const FORGET = "DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_
 export function createIdempotency(db: Database): Idempotency {
   const now = (): number => db.now();
   return {
-    async find({ scope, key, fingerprint }) {
+    async find({ scope, key, fingerprint, ttlMs = TTL_MS }) {
       const row = await db.get(
-        "SELECT fingerprint, state, answer FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?",
+        "SELECT fingerprint, state, answer, expires_at FROM idempotency WHERE scope = ? AND key = ? AND expires_at > ?",
         [scope, key, now()],
       );
-      return row === undefined ? null : seenOf(row, fingerprint);
+      return row === undefined ? null : seenOf(row, { fingerprint, ttlMs });
     },
     async begin({ scope, key, fingerprint, ttlMs = TTL_MS }) {
-      const results = await db.write([
-        { sql: FORGET, rows: [[scope, key, now()]] },
-        {
-          sql:
-            "INSERT INTO idempotency(scope, key, fingerprint, state, expires_at) VALUES(?, ?, ?, 'working', ?) " +
-            "ON CONFLICT DO NOTHING",
-          rows: [[scope, key, fingerprint, now() + ttlMs]],
-        },
-        {
-          sql: "SELECT fingerprint, state, answer FROM idempotency WHERE scope = ? AND key = ?",
-          rows: [[scope, key]],
-          get: true,
-        },
-      ]);
-      if (results[1] === 1) return { state: "new" };
-      return seenOf(results[2] as SqlRow, fingerprint);
+      for (;;) {
+        const results = await db.write([
+          { sql: FORGET, rows: [[scope, key, now()]] },
+          {
+            sql:
+              "INSERT INTO idempotency(scope, key, fingerprint, state, expires_at) VALUES(?, ?, ?, 'working', ?) " +
+              "ON CONFLICT DO NOTHING",
+            rows: [[scope, key, fingerprint, now() + ttlMs]],
+          },
+          {
+            sql: "SELECT fingerprint, state, answer, expires_at FROM idempotency WHERE scope = ? AND key = ?",
+            rows: [[scope, key]],
+            get: true,
+          },
+        ]);
+        if (results[1] === 1) return { state: "new" };
+        // one that another process has abandoned between the two is new
+        if (results[2] !== undefined) return seenOf(results[2] as SqlRow, { fingerprint, ttlMs });
+      }
+    },
+    async takeOver({ scope, key, ttlMs = TTL_MS }, since) {
+      const sql =
+        "UPDATE idempotency SET expires_at = ? WHERE scope = ? AND key = ? AND state = 'working' AND expires_at = ?";
+      return (await change(db, { sql, values: [now() + ttlMs, scope, key, since + ttlMs] })) === 1;
     },
     async finish(scope, key, answer) {
       const sql = "UPDATE idempotency SET state = 'done', answer = ? WHERE scope = ? AND key = ?";
@@ -95,9 +108,12 @@ export function createIdempotency(db: Database): Idempotency {
   };
 }
 
-function seenOf({ fingerprint: known, state, answer }: SqlRow, fingerprint: Uint8Array): Seen {
+function seenOf(
+  { fingerprint: known, state, answer, expires_at: expiresAt }: SqlRow,
+  { fingerprint, ttlMs }: { readonly fingerprint: Uint8Array; readonly ttlMs: number },
+): Seen {
   if (Buffer.compare(known as Uint8Array, fingerprint) !== 0) return { state: "mismatch" };
   return state === "done"
     ? { state: "done", answer: JSON.parse(String(answer)) }
-    : { state: "working" };
+    : { state: "working", since: Number(expiresAt) - ttlMs };
 }
