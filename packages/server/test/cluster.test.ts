@@ -101,6 +101,23 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
       .toBe("paused");
   });
 
+  test("a server whose clock is wrong goes by that of the database", async () => {
+    const server = await open(await newUrl());
+    const real = Date.now;
+    onTestFinished(() => {
+      Date.now = real;
+    });
+    Date.now = () => real() + 3_600_000;
+    const isRight = (ms: number): boolean => Math.abs(ms - real()) < 60_000;
+    await expect.poll(() => isRight(server.host.now()), { timeout: 30_000 }).toBe(true);
+    const { body } = await call(server, "POST", "/api/runs", { dsl: ASK });
+    const events = server.host.executor.attach(String(body["runId"]))[Symbol.asyncIterator]();
+    const [first] = (await events.next()).value ?? [];
+    await events.return?.();
+    const { ts } = JSON.parse(new TextDecoder().decode(first?.line));
+    expect(isRight(ts)).toBe(true);
+  });
+
   test("a server with another key does not start, and names the key that the store has", async () => {
     const url = await newUrl();
     await open(url);

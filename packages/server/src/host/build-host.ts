@@ -55,7 +55,7 @@ export async function openResources(
   const machine = createNodeHost();
   const opened = await openServerExtensions(machine, options);
   const clock = options.clock ?? machine;
-  const now = (): number => clock.now();
+  let now = (): number => clock.now();
   try {
     const registry = registryOf(options, opened.extensions);
     const keepsContent = async (): Promise<boolean> =>
@@ -66,11 +66,17 @@ export async function openResources(
         : mode === "empty"
           ? openMemoryStore({ now, keepsContent })
           : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
-    return { store, registry, machine, clock, now, opened };
+    // Deadlines are judged by the clock of the database: servers whose clocks differ agree on them.
+    if (isShared(store) && options.clock === undefined) now = () => store.now();
+    return { store, registry, machine, clock: clockOf(clock, now), now, opened };
   } catch (error) {
     await opened.extensions.close(); // a check of theirs may have started a process
     throw error;
   }
+}
+
+function clockOf(clock: Clock, now: () => number): Clock {
+  return { now, setTimer: (fn, ms) => clock.setTimer(fn, ms) };
 }
 
 /** Closes it again when nothing was built over it. */
