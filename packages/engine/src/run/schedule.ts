@@ -158,7 +158,10 @@ export class Scheduler implements RunLoop {
   /** Starts or resumes one node; false when there is none, or when it is time to hand over. */
   #startNext(run: RunCore): boolean {
     if (run.again.length > 0) {
-      const granted = run.again.shift() as Attempt;
+      const granted = run.again[0] as Attempt;
+      // Mostly it is alone: an array that has been emptied would take new room for the next one.
+      if (run.again.length === 1) run.again = NO_ATTEMPTS;
+      else run.again.shift();
       if (granted.frame.state(granted.node) === WAITING) resumeParked(granted);
       else if (isFast(run, granted.frame, granted.node)) beginFast(granted);
       else begin(granted);
