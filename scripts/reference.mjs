@@ -8,6 +8,7 @@ const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import
 const tests = [
   "packages/cli/test/reference.test.ts",
   "packages/dsl/test/diagnostics/table.test.ts",
+  "packages/server/test/reference.test.ts",
 ];
 const { status } = spawnSync(process.execPath, [vitest, "run", ...tests, "--update"], {
   cwd: root,

@@ -61,6 +61,7 @@ test("what is no terminal gets JSON from the first line on, with the level as a 
   const levels = new Map(lines.map(({ msg, level }) => [msg, level]));
   expect(levels.get("run.started")).toBe("debug");
   expect(levels.get("run.ended")).toBe("info");
+  expect(lines.find(({ msg }) => msg === "server.stopping")).toMatchObject({ signal: "SIGTERM" });
   for (const { time } of lines) expect(Date.parse(time)).toBeGreaterThan(0);
   const explained = await inside(["config", "explain", "serve.logLevel"], { cwd, env });
   expect(explained.stdout).toMatch(/serve\.logLevel\s+debug\s+.*MILLRACE_SERVE_LOG_LEVEL/);

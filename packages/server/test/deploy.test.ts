@@ -56,6 +56,11 @@ describeWith("promtool")("promtool", () => {
     expect([status, stdout, stderr]).toEqual([0, "", ""]);
   });
 
+  test("takes the configuration that reads a server", () => {
+    const { status, stderr } = promtool(["check", "config", "--syntax-only", "prometheus.yml"]);
+    expect([status, stderr]).toEqual([0, ""]);
+  });
+
   test("takes the rules, and each raises its alert when it should and not before", () => {
     const checked = promtool(["check", "rules", "rules.yml"]);
     expect([checked.status, checked.stdout]).toEqual([0, expect.stringContaining("rules found")]);

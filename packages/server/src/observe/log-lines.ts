@@ -123,8 +123,8 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     "condition",
   ),
   "store.back": line("info", "it does again, after `ms`", "ms"),
-  "dispatcher.lost": line("error", "Restate cannot be reached: runs wait", "kind"),
-  "dispatcher.back": line("info", "it can again, after `ms`", "kind", "ms"),
+  "dispatcher.lost": line("error", "what gives runs to servers cannot be reached: runs wait"),
+  "dispatcher.back": line("info", "it can again, after `ms`", "ms"),
   "restate.not_registered": line(
     "warn",
     "Restate did not take the address of this server; it is told again",

@@ -109,6 +109,10 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch(refuse);
+  const onStop = (): void => {
+    server.log.info({ signal: String(io.signal.reason).toUpperCase() }, "server.stopping");
+  };
+  io.signal.addEventListener("abort", onStop, { once: true });
   const lines = await readyLines(server, { config, page, cluster });
   if (log.logFormat === "json") {
     if (page !== undefined && "problem" in page) {
