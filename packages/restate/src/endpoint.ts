@@ -2,8 +2,8 @@
  * The listener that Restate calls. It serves the drives of runs and its health, and nothing else.
  *   E1  With identity keys, nothing but health is answered without a signature of the cluster.
  *   E2  What a drive throws stays here: Restate stores its messages, and gets a fixed text.
- *   E3  After a drive that failed or was for another server, the connection takes no further call, so that a balancer of connections
- *       chooses again.
+ *   E3  After a drive that failed or was for another server, and after a call whose signature does not hold here, as by a clock that is
+ *       wrong, the connection takes no further call, so that a balancer of connections chooses again.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
@@ -42,6 +42,8 @@ const OPEN_PATHS: ReadonlySet<string> = new Set([
   `${VERSION_PATH}/discover`,
   `${VERSION_PATH}/invoke/${SERVICE}/${HANDLER}`,
 ]);
+/** Status of a call without a signature of the cluster that holds now. */
+const UNSIGNED = 401;
 const OTHER_VERSION = /^\/v\d+\//;
 
 /** Called for each call of Restate; `lost` aborts when the connection of the call is gone. */
@@ -124,7 +126,11 @@ async function createHandler(settings: Settings, onCall: OnCall): Promise<Handle
   return (request, response) => {
     const path = request.url.split("?", 1)[0] ?? "";
     if (OPEN_PATHS.has(path)) {
-      session.run(request.stream.session, () => answer(request, response));
+      const own = request.stream.session; // a stream that has ended no longer says
+      response.once("finish", () => {
+        if (response.statusCode === UNSIGNED) own?.close();
+      });
+      session.run(own, () => answer(request, response));
       return;
     }
     // Another version of the servers may have registered its own path: it is called for it by another connection.

@@ -28,7 +28,7 @@ for (const { kind, how, kills } of CLUSTERS)
     }, async () => {
       const [program, ground] = await Promise.all([
         bundleProgram(readFileSync(CHILD, "utf8"), CHILD.href),
-        startClusterGround(SERVERS, kind),
+        startClusterGround(SERVERS, { kind }),
       ]);
       onTestFinished(() => ground.stop());
       const random = createRandom(7);

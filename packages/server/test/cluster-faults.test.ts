@@ -149,7 +149,7 @@ describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "millrace-cluster-"));
     [ground, program] = await Promise.all([
-      startClusterGround(SERVERS, KIND),
+      startClusterGround(SERVERS, { kind: KIND }),
       bundleProgram(readFileSync(CHILD, "utf8"), CHILD.href),
     ]);
     await begin(0); // makes the tables

@@ -75,15 +75,22 @@ export async function openParts({
   /** A connection whose calls end before others take this server for dead. */
   const connectShort = (): Promise<Link> =>
     new Link({ ...config, query_timeout: STALE_MS - 1_000 }).open();
-  const session = new Session({ id: holder, channel: channelOf(schema), connect: connectShort });
+  const presence: Presence = new Presence(connect, () => {
+    for (const links of [writing, reading]) links.cut();
+  });
+  const failed = (): void => presence.leave();
+  const session = new Session({
+    id: holder,
+    channel: channelOf(schema),
+    connect: connectShort,
+    silent: failed,
+  });
   try {
     await session.open();
   } catch (error) {
     throw toStoreError(error, `${place} cannot be reached`);
   }
-  const presence = new Presence(connect);
   const writers = Math.max(1, Math.ceil(connections / 2));
-  const failed = (): void => presence.leave();
   const writing = new Links({ connect, max: writers, failed });
   const reading = new Links({ connect, max: Math.max(1, connections - writers), failed });
   const reader = createReader(reading, presence);

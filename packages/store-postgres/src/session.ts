@@ -18,6 +18,7 @@ const AGAIN_MS = 1_000; // between two tries to get a session
 const NOTICE_MS = 5; // notices of so much time are one
 const NOTICE_BYTES = 7_000; // of at most 8000
 const DEAD_MS = 600_000; // the row of a dead server goes after so long
+const SILENT_MS = 3_000; // a call that fails later than that had no answer at all
 const NEAR_MS = 20; // an answer that took longer says little about the clock
 
 /** How a session is made. */
@@ -27,6 +28,8 @@ export interface SessionParts {
   readonly channel: string;
   /** Makes a connection. */
   readonly connect: () => Promise<Link>;
+  /** Told when the database has given no answer to a sign of life. */
+  readonly silent: () => void;
 }
 
 const BEAT = prepared(
@@ -177,6 +180,7 @@ export class Session {
 
   async #go(): Promise<void> {
     let ms = BEAT_MS;
+    const begunAt = performance.now();
     try {
       if (this.#link?.isOpen === true) await this.#sign(this.#link);
       else {
@@ -184,6 +188,8 @@ export class Session {
         this.#say("*"); // what was said in between was not heard
       }
     } catch {
+      // a session that was ended says so at once
+      if (performance.now() - begunAt >= SILENT_MS) this.#parts.silent();
       ms = AGAIN_MS;
     }
     this.#next(ms);

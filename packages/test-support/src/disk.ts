@@ -8,11 +8,18 @@ export interface Disk {
   makeReadOnly(): void;
 }
 
-/** Mounts a disk of this size over a folder. */
+/** Mounts a disk of this size over a folder, until the test ends. */
 export function mountDisk(folder: string, megabytes: number): Disk {
+  const disk = mountDiskFor(folder, megabytes);
+  onTestFinished(() => disk.unmount());
+  return disk;
+}
+
+/** The same, until the caller unmounts it. */
+export function mountDiskFor(folder: string, megabytes: number): Disk & { unmount(): void } {
   mount("-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder);
-  onTestFinished(() => unmount(folder));
   return {
+    unmount: () => unmount(folder),
     resize: (size) => mount("-o", `remount,size=${size}m`, folder),
     makeReadOnly: () => mount("-o", "remount,ro", folder),
   };

@@ -228,6 +228,8 @@ export interface Balancer {
   readonly url: string;
   /** Ports on loopback; each new connection goes to the next one that takes it. */
   readonly targets: Set<number>;
+  /** Ends what is connected. */
+  reset(): void;
   close(): Promise<void>;
 }
 
@@ -253,6 +255,9 @@ export async function startBalancer(): Promise<Balancer> {
   return {
     url: `http://127.0.0.1:${portOf(server)}`,
     targets,
+    reset() {
+      for (const socket of sockets) socket.destroy();
+    },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of sockets) socket.destroy();

@@ -131,6 +131,12 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     "endpoint",
     "err",
   ),
+  "clock.differs": line(
+    "warn",
+    "the clock of this server is far from that of the store",
+    "text",
+    "aheadMs",
+  ),
   "restate.sdk_error": line("warn", "the library of Restate tells of an error", "runId", "text"),
 
   "schedule.proposed": line(

@@ -59,6 +59,9 @@ export async function createServer(options: CreateServerOptions = {}): Promise<M
 /** How long a scheduler of a cluster sleeps at most: others may change its schedules. */
 const SHARED_SLEEP_MS = 1_000;
 
+/** Clocks that differ by less are told to nobody. */
+const FAR_MS = 10_000;
+
 /** A server whose options are resolved already. */
 type BuiltServer = MillraceServer & {
   /** The extension whose code an error came through. */
@@ -171,6 +174,13 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   };
 }
 
+/** A clock that is far from that of the store changes no time of a run, but signatures of Restate do not hold by it. */
+function tellSkew(aheadMs: number, log: Logger): void {
+  if (Math.abs(aheadMs) < FAR_MS) return;
+  const text = `the clock of this server is ${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? "ahead of" : "behind"} that of the store; set it right, or Restate calls other servers only`;
+  log.warn({ text, aheadMs }, "clock.differs");
+}
+
 /** What gives runs to this server, where it is one of many. */
 async function dispatcherOf(
   { cluster, limits }: ResolvedOptions,
@@ -181,6 +191,7 @@ async function dispatcherOf(
   }: { readonly store: Store; readonly log: Logger; readonly metrics: Metrics },
 ): Promise<Dispatcher | undefined> {
   if (cluster === undefined || !isShared(store)) return undefined;
+  tellSkew(Date.now() - store.now(), log);
   const dispatcher = await openDispatcher(cluster, { store, maxDrives: limits.maxLiveRuns, log });
   return countedDispatcher(dispatcher, metrics);
 }

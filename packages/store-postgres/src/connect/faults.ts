@@ -39,9 +39,15 @@ export function codeOf(error: unknown): string {
 /** What an error means. One without an SQLSTATE comes from the socket or from a connection that has ended. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof RangeError) return "wrong"; // ours
+  if (isSilence(error)) return "cut";
   const code = codeOf(error);
-  if (!/^[0-9A-Z]{5}$/.test(code) || /^E[A-Z]{4}$/.test(code)) return "cut"; // such as EPIPE
   return FAULTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? "wrong";
+}
+
+/** Whether it is no word of the server, but of the socket, or of a call that was not answered in time. */
+export function isSilence(error: unknown): boolean {
+  const code = codeOf(error);
+  return !/^[0-9A-Z]{5}$/.test(code) || /^E[A-Z]{4}$/.test(code); // such as EPIPE
 }
 
 /** Whether the store itself says no. */

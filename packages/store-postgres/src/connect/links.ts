@@ -38,6 +38,11 @@ export class Links {
     return best ?? (await Promise.race(this.#opening));
   }
 
+  /** Drops all at once: their calls are cut. */
+  cut(): void {
+    for (const link of this.#open) link.cut();
+  }
+
   /** Ends all after what was sent on them. */
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -1,8 +1,9 @@
 /**
- * Whether the database can be reached. When a connection cannot be made it is away; then one caller looks for it, with growing pauses,
- * until it is back.
+ * Whether the database can be reached. When a connection cannot be made, or it does not answer, it is away; then one caller looks for
+ * it, with growing pauses, until it is back.
  */
 import type { Condition } from "@millrace/store/sql";
+import { isSilence } from "./faults.ts";
 import type { Link } from "./link.ts";
 
 const FIRST_MS = 50;
@@ -11,6 +12,7 @@ const FULL_MS = 5_000; // how long a full disk is remembered: the next write tha
 
 export class Presence {
   readonly #connect: () => Promise<Link>;
+  readonly #unreachable: () => void;
   readonly #watchers = new Set<(isWaiting: boolean) => void>();
   #condition: Condition = "ok";
   #isClosed = false;
@@ -18,9 +20,13 @@ export class Presence {
   #pause: { end(): void } | undefined;
   #fullTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `connect` makes a new connection, which is only tried here. */
-  constructor(connect: () => Promise<Link>) {
+  /**
+   * `connect` makes a new connection, which is only tried here. `unreachable` is told when there is no way to the database, so that
+   * what is open leads nowhere either.
+   */
+  constructor(connect: () => Promise<Link>, unreachable: () => void) {
     this.#connect = connect;
+    this.#unreachable = unreachable;
   }
 
   get condition(): Condition {
@@ -83,7 +89,8 @@ export class Presence {
         await link.close();
         if (!this.#isClosed) this.#stand("ok");
         return;
-      } catch {
+      } catch (error) {
+        if (isSilence(error)) this.#unreachable();
         await this.#sleep(ms * (0.5 + Math.random() / 2)); // all servers look at the same time otherwise
       }
     }

@@ -6,5 +6,6 @@ export {
   type ClusterGround,
   type ClusterKind,
   PROGRAMS_OF,
+  type ServerWires,
   startClusterGround,
 } from "./start-cluster.ts";
