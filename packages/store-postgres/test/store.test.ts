@@ -164,6 +164,24 @@ describeWith("postgres")("a store in PostgreSQL", () => {
     expect(await left()).toBe(0);
   });
 
+  test("the last run of a flow may be deleted at one server while another one starts with that flow", async () => {
+    const [one, other] = await twoServers();
+    const header = startRun(5);
+    for (let round = 0; round < 20; round += 1) {
+      const [old, next] = [`old${round}`, `new${round}`];
+      const { epoch } = await one.journal.create({ ...header, runId: old });
+      const log = logOf(5);
+      await one.journal.append(old, 0, log, { epoch, sync: true });
+      const [, { epoch: begun }] = await Promise.all([
+        one.runs.delete(old),
+        other.journal.create({ ...header, runId: next }),
+      ]);
+      expect((await other.runs.header(next))?.graph).toEqual(header.graph);
+      await other.journal.append(next, 0, log, { epoch: begun, sync: true });
+      expect(await other.runs.delete(next)).toBe("deleted");
+    }
+  });
+
   test("a server that closes leaves its runs to others at once", async () => {
     const [one, other] = await twoServers();
     await one.journal.create(startRun(5));
