@@ -52,7 +52,7 @@ const HEAD = `import fs from "node:fs";
 const raw = (frame) => fs.writeSync(3, JSON.stringify(frame) + "\\n"); let kept;`;
 
 /** Long enough for a machine that does much else; what never ends is waited for beside everything else. */
-const LOAD_MS = 8_000;
+const LOAD_MS = 15_000;
 
 let folder: string;
 let stuck: Promise<{ code?: string | undefined; output: unknown }>;

@@ -154,6 +154,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       config: { weather: { region: "us" } },
       openFetch: host.openFetch,
       egress,
+      times: { loadMs: 60_000 }, // a limit for what hangs, on a machine that does much else
       warn: ({ message }) => void told.push(message),
     });
     engine = createEngine(options({ egress, host, files: { root: folder } }));

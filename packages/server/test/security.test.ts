@@ -350,6 +350,9 @@ describe("clients that hold on to what they have", () => {
     const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: ASK_PLAINLY });
     const url = `${server.url}/api/runs/${runId}/events`;
     await readUntil(await fetch(url), "run.paused");
+    // The stream that was read until here has gone when the server says so.
+    const open = async () => (await fetch(`${server.url}/api/metrics`)).text();
+    await expect.poll(open).toMatch(/^millrace_streams 0$/m);
     const leaving = Array.from({ length: maxStreams }, () => new AbortController());
     const streams = await Promise.all(leaving.map(({ signal }) => fetch(url, { signal })));
     expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));

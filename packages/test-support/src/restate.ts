@@ -187,7 +187,7 @@ disable-web-ui = true
 
 function isHealthy(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get(url, { timeout: 1_000 }, (response) => {
+    const request = get(url, { timeout: 15_000 }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
