@@ -93,14 +93,14 @@ const FAULTS: readonly Fault[] = [
     answer: { silence: true },
     reason: "timeout",
     nexts: AGAIN,
-    fields: "firstTokenMs = 100",
+    fields: "firstTokenMs = 1000",
   },
   {
     says: "silence in the text",
     answer: { text: ["a"], ending: "silence" },
     reason: "stream_cut",
     nexts: AGAIN,
-    fields: "idleMs = 100",
+    fields: "idleMs = 1000",
   },
   {
     says: "an answer that a filter has emptied",

@@ -124,7 +124,8 @@ function isState(text: string): boolean {
   }
 }
 
-const STORE_MS = 3_000;
+/** With the start of a process, which takes seconds on a machine that does much else. */
+const STORE_MS = 10_000;
 const OTHERS =
   "set credentials.store to file, and MILLRACE_CREDENTIAL_KEY to 32 random bytes in base64";
 
