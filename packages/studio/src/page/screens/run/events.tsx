@@ -18,8 +18,8 @@ import { type Filter, useFiltered } from "./use-filtered.ts";
 const COLUMNS = [
   { title: "Seq", width: "3.5rem" },
   { title: "Time", width: "4.75rem" },
-  { title: "Kind", width: "7.5rem" },
-  { title: "Node", width: "20%" },
+  { title: "Kind", width: "8.25rem" },
+  { title: "Node", width: "17%" },
   { title: "Content" },
 ] as const;
 
