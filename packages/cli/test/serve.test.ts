@@ -134,3 +134,72 @@ test("--open wants the page", async () => {
     expect.stringContaining("--open does not go with --no-studio"),
   ]);
 });
+
+test("limits come from the flag, a variable or the file, in this order, and are explained", async () => {
+  const cwd = scratch({
+    "millrace.json": '{"serve":{"limits":{"maxMapItems":2,"maxDepth":3,"maxRunMs":60000}}}',
+  });
+  const env = { MILLRACE_TRUST_PROJECT: "1", MILLRACE_SERVE_MAX_DEPTH: "4" };
+  const server = start(["serve", "--port", "0", "--json", "--limit", "maxRunMs=7000"], {
+    cwd,
+    env,
+  });
+  await server.until('"listening"');
+  const { url } = JSON.parse(server.output()) as { url: string };
+  const { limits } = (await (await fetch(`${url}/api/meta`)).json()) as { limits: object };
+  expect(limits).toMatchObject({ maxMapItems: 2, maxDepth: 4, maxRunMs: 7_000, maxEvents: 1e6 });
+  const explained = await inside(["config", "explain", "serve.limits.maxDepth"], { cwd, env });
+  expect(explained.stdout).toContain("MILLRACE_SERVE_MAX_DEPTH");
+  expect(explained.stdout).toContain("millrace.json:1");
+  const dsl =
+    'flow 1 many\n\nnode each: map {\n  items = [1, 2, 3]\n\n  body {\n    node note: log {\n      message = "x"\n    }\n  }\n}\n';
+  const started = await fetch(`${url}/api/runs?waitMs=60000`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ dsl, inputs: {} }),
+  });
+  expect(await started.json()).toMatchObject({ summary: { error: { code: "limit_exceeded" } } });
+});
+
+test.each([
+  ["maxRuns=1", "--limit: there is no limit maxRuns"],
+  ["maxRunMs", "--limit takes name=number, such as maxRunMs=60000"],
+  ["maxRunMs=0", 'option "maxRunMs" must be a whole number from 1'],
+])("the limit %s is refused before anything listens", async (limit, message) => {
+  const refused = await inside(["serve", "--port", "0", "--limit", limit], { cwd: scratch() });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test("SIGHUP reads the tokens again: new ones are let in, old ones are not, a broken file changes nothing", async () => {
+  const [first, second] = ["first-token-of-the-test", "second-token-of-the-test"];
+  const cwd = scratch({ tokens: `${first}\n` });
+  const words = [
+    "serve",
+    "--port",
+    "0",
+    "--json",
+    "--log-format",
+    "json",
+    "--token-file",
+    "tokens",
+  ];
+  const server = start(words, { cwd });
+  await server.until('"listening"');
+  const { url } = JSON.parse(server.output()) as { url: string };
+  const statusOf = async (token: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${url}/api/meta`, { headers })).status;
+  };
+  expect([await statusOf(first), await statusOf(second)]).toEqual([200, 401]);
+  writeFileSync(join(cwd, "tokens"), `${second}\n`);
+  server.child.kill("SIGHUP");
+  await server.until('"server.reloaded"');
+  expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+  writeFileSync(join(cwd, "tokens"), "\n");
+  server.child.kill("SIGHUP");
+  await server.until('"server.not_reloaded"');
+  expect(await statusOf(second)).toBe(200);
+  expect(server.told()).not.toContain(second);
+  server.child.kill("SIGTERM");
+  expect(await server.ended).toMatchObject({ code: 0 });
+});

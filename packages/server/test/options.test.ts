@@ -2,7 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { DEFAULT_LIMITS } from "@millrace/engine";
 import { ConfigError, type StartOptions, start } from "@millrace/server";
+import { LIMITS } from "@millrace/server/limits";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { invoke, keepLog, serve } from "./support/server.ts";
@@ -116,4 +118,25 @@ test("port 0 is any free port, and the address says which", async () => {
 test("a server lets in whoever asks for the loopback address it listens on", async () => {
   const server = await serve({ host: "127.0.0.2" });
   expect((await fetch(`${server.url}/api/health`)).status).toBe(200);
+});
+
+test("limits of runs are the engine's where nobody sets them, but for the size and the time of a run", () => {
+  const same = {
+    maxEdges: "edges",
+    maxEvents: "events",
+    maxOutputBytes: "outputBytes",
+    maxLiveBytes: "liveBytes",
+    maxInputBytes: "inputBytes",
+    maxExprSteps: "exprSteps",
+    maxExprBytes: "exprBytes",
+    maxConfirmations: "confirmations",
+    maxMapItems: "map.items",
+    maxLoopRounds: "loop.max",
+    maxDepth: "depth",
+    stepGraceMs: "graceMs",
+    maxLogBytes: "logBytes",
+  } as const;
+  for (const [name, ofEngine] of Object.entries(same)) {
+    expect(LIMITS[name as keyof typeof same].default, name).toBe(DEFAULT_LIMITS[ofEngine]);
+  }
 });

@@ -11,6 +11,7 @@ import {
   isOn,
 } from "../argv/spec.ts";
 import { configSchema } from "../config/keys.ts";
+import { ALL_KEYS } from "../config/limit-keys.ts";
 import {
   addLine,
   readTemplate,
@@ -66,5 +67,5 @@ async function run(input: Input, io: CommandIo): Promise<Answer> {
 }
 
 function schemaText(): string {
-  return `${JSON.stringify(configSchema(false), null, 2)}\n`;
+  return `${JSON.stringify(configSchema(ALL_KEYS, false), null, 2)}\n`;
 }

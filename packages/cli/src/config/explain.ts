@@ -4,7 +4,8 @@ import { isObject } from "@millrace/contracts/kit";
 import type { CliIo } from "../output/io.ts";
 import type { ConfigFile, ConfigOptions } from "./files.ts";
 import { keyOffsets, placeOf } from "./json-text.ts";
-import { CONFIG_KEYS, type ConfigKey, POWER_KEYS } from "./keys.ts";
+import { type ConfigKey, POWER_KEYS } from "./keys.ts";
+import { ALL_KEYS } from "./limit-keys.ts";
 import { readSources } from "./sources.ts";
 import { type Project, type Trust, trustOf } from "./trust.ts";
 import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
@@ -37,7 +38,7 @@ export async function explainConfig(options: ConfigOptions, io: CliIo): Promise<
   const { userPath, user, project: file, descriptors } = await readSources(options, io);
   const project = file && { file, descriptors };
   const trust = project === undefined ? undefined : await trustOf(project, options.home, io);
-  const environment = fromEnvironment(io);
+  const environment = fromEnvironment(io, ALL_KEYS);
   const counting =
     project === undefined || trust === undefined ? {} : countingValues(project, trust);
   const values = merge(merge(user?.values ?? {}, counting), environment);
@@ -70,7 +71,7 @@ export async function explainConfig(options: ConfigOptions, io: CliIo): Promise<
     origins,
     value: (key) => valueAt(values, key) ?? keyOf(key, true)?.default,
     keys: () =>
-      CONFIG_KEYS.flatMap((each) => {
+      ALL_KEYS.flatMap((each) => {
         const value = valueAt(values, each.key);
         if (each.type === "record" && isObject(value)) return leaves(each.key, value);
         return value === undefined && each.default === undefined ? [] : [each.key];
@@ -80,7 +81,7 @@ export async function explainConfig(options: ConfigOptions, io: CliIo): Promise<
 
 /** The key of the table that this is, or is a part of. */
 export function keyOf(key: string, exact = false): ConfigKey | undefined {
-  return CONFIG_KEYS.find(
+  return ALL_KEYS.find(
     (each) =>
       each.key === key || (!exact && each.type === "record" && key.startsWith(`${each.key}.`)),
   );

@@ -13,7 +13,8 @@ export interface ConfigKey {
   readonly summary: string;
   readonly default?: boolean | number | string;
   readonly choices?: readonly string[];
-  /** Most that a number may be. */
+  /** Least and most that a number may be. */
+  readonly min?: number;
   readonly max?: number;
   /** JSON Schema of the items of a list. */
   readonly items?: JsonSchema;
@@ -123,6 +124,7 @@ const ROWS: readonly (readonly [
     "what drives runs: this server alone, or any server of a store that PostgreSQL or Restate chooses",
     { choices: ["local", "postgres", "restate"] },
   ],
+  ["serve.limits", "record", undefined, "limits of the server, by name"],
   ["serve.studio", "switch", true, "whether serve shows the web page, at /studio"],
   ["serve.logLevel", "text", "info", "least level of its log", { choices: LEVELS }],
   [
@@ -185,7 +187,9 @@ const WITHOUT_VARIABLE: ReadonlySet<string> = new Set(["store.url", "store.key"]
 /** Variables that replace a key, the stronger first: `run.timeoutMs` is MILLRACE_RUN_TIMEOUT_MS. */
 export function variablesOf(key: string): readonly string[] {
   if (WITHOUT_VARIABLE.has(key)) return [];
+  // The server knows the variable of a limit as that of any of its options.
   const name = `MILLRACE_${key
+    .replace("serve.limits.", "serve.")
     .replace(/([a-z])([A-Z])/g, "$1_$2")
     .replaceAll(".", "_")
     .toUpperCase()}`;
@@ -195,7 +199,7 @@ export function variablesOf(key: string): readonly string[] {
 
 /** Why a value does not fit its key; undefined when it does. Members of records are checked by whoever uses them. */
 export function misfit(
-  { type, choices, max = MAX_INTEGER }: ConfigKey,
+  { type, choices, min = 0, max = MAX_INTEGER }: ConfigKey,
   value: unknown,
 ): string | undefined {
   switch (type) {
@@ -206,9 +210,9 @@ export function misfit(
         ? undefined
         : `takes ${choices.join(", ")}`;
     case "number":
-      return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max
+      return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
         ? undefined
-        : `takes a whole number${max === MAX_INTEGER ? "" : ` up to ${max}`}`;
+        : `takes a whole number${min === 0 ? "" : ` from ${min}`}${max === MAX_INTEGER ? "" : ` up to ${max}`}`;
     case "switch":
       return typeof value === "boolean" ? undefined : "takes true or false";
     case "list":
@@ -219,6 +223,8 @@ export function misfit(
 }
 
 type Schema = { readonly [key: string]: unknown };
+/** An object of the schema while its members are added. */
+type Group = { readonly properties: Record<string, unknown> };
 
 const TYPES = {
   text: { type: "string" },
@@ -229,27 +235,28 @@ const TYPES = {
   record: { type: "object" },
 } as const;
 
-/** `strict`: an unknown key is an error, not only without effect. */
-export function configSchema(strict: boolean): Schema {
-  const properties: Record<string, unknown> = { $schema: { type: "string" } };
-  for (const each of CONFIG_KEYS) {
-    const [group = "", member] = each.key.split(".");
-    if (member === undefined) properties[group] = schemaOf(each, group);
-    else {
-      const before = (properties[group] ?? {}) as { readonly properties?: Schema };
-      properties[group] = {
+/** `keys`: of `CONFIG_KEYS` and of limits. `strict`: an unknown key is an error, not only without effect. */
+export function configSchema(keys: readonly ConfigKey[], strict: boolean): Schema {
+  const root: Group = { properties: { $schema: { type: "string" } } };
+  for (const each of keys) {
+    const parts = each.key.split(".");
+    let group = root;
+    for (const part of parts.slice(0, -1)) {
+      group.properties[part] ??= {
         type: "object",
         ...(strict && { additionalProperties: false }),
-        properties: { ...before.properties, [member]: schemaOf(each, group) },
+        properties: {},
       };
+      group = group.properties[part] as Group;
     }
+    group.properties[parts.at(-1) ?? ""] = schemaOf(each, parts[0] ?? "");
   }
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Configuration of Millrace",
     type: "object",
     ...(strict && { additionalProperties: false }),
-    properties,
+    ...root,
   };
 }
 
@@ -264,6 +271,7 @@ function schemaOf(each: ConfigKey, group: string): Schema {
     ...TYPES[each.type],
     ...(each.items && { items: each.items }),
     ...(each.choices && { enum: each.choices }),
+    ...(each.min !== undefined && { minimum: each.min }),
     ...(each.max !== undefined && { maximum: each.max }),
     ...(each.default !== undefined && { default: each.default }),
   };

@@ -8,7 +8,7 @@ import type { ServiceDefinition } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { EgressPolicy, ShellPolicy } from "@millrace/engine";
 import type { AiValues } from "@millrace/providers";
-import type { ServerOptions } from "@millrace/server";
+import type { ServerLimits, ServerOptions } from "@millrace/server";
 import { usage } from "../errors.ts";
 import type { DebugLines } from "../output/debug-lines.ts";
 import type { CliIo } from "../output/io.ts";
@@ -53,6 +53,8 @@ export interface Config {
     readonly studio?: boolean;
     readonly logLevel?: string;
     readonly logFormat?: string;
+    /** Limits that are not the server's defaults, by name. */
+    readonly limits?: Partial<ServerLimits>;
   };
   /** Folder of the project file; without one the working directory. */
   readonly folder: string;
@@ -162,6 +164,7 @@ function readServe({
   studio,
   logLevel,
   logFormat,
+  limits,
 }: {
   readonly [K in keyof Config["serve"]]?: unknown;
 }): Config["serve"] {
@@ -174,6 +177,7 @@ function readServe({
     ...(studio === undefined ? {} : { studio: studio === true }),
     ...(typeof logLevel === "string" && { logLevel }),
     ...(typeof logFormat === "string" && { logFormat }),
+    ...(isObject(limits) && { limits: limits as Partial<ServerLimits> }),
   };
 }
 
@@ -212,11 +216,11 @@ export async function unknownKeys(file: ConfigFile | undefined): Promise<readonl
 }
 
 /** Keys as far down as the table names them: members of a record are its own business. */
-function keysOf(values: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => {
+function keysOf(values: Readonly<Record<string, unknown>>, before = ""): string[] {
+  return Object.entries(values).flatMap(([last, value]) => {
+    const name = `${before}${last}`;
     const isGroup = CONFIG_KEYS.some(({ key }) => key.startsWith(`${name}.`));
-    if (!isGroup || !isObject(value)) return [name];
-    return Object.keys(value).map((inner) => `${name}.${inner}`);
+    return isGroup && isObject(value) ? keysOf(value, `${name}.`) : [name];
   });
 }
 

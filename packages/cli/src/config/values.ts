@@ -47,9 +47,9 @@ export function variableFor({ key }: ConfigKey, { env }: CliIo): string | undefi
 }
 
 /** The values that variables give. Text that is no value of its key is kept as it is: whoever reads the key says so. */
-export function fromEnvironment(io: CliIo): Values {
+export function fromEnvironment(io: CliIo, keys = CONFIG_KEYS): Values {
   let values: Values = {};
-  for (const each of CONFIG_KEYS) {
+  for (const each of keys) {
     const name = variableFor(each, io);
     if (name !== undefined)
       values = withValue(values, each.key, toValue(each, io.env[name] as string, io));

@@ -4,7 +4,8 @@ import { GLOBAL_FLAGS } from "../../src/argv/flags.ts";
 import { type ArgSpec, type CliCommand, type FlagSpec, loadCommands } from "../../src/argv/spec.ts";
 import { EXIT_CODES } from "../../src/commands/explain/index.ts";
 import { NOUNS } from "../../src/commands/index.ts";
-import { CONFIG_KEYS, POWER_KEYS, variablesOf } from "../../src/config/keys.ts";
+import { POWER_KEYS, variablesOf } from "../../src/config/keys.ts";
+import { ALL_KEYS } from "../../src/config/limit-keys.ts";
 import { code, page, table, WRITTEN } from "./markdown.ts";
 
 /** What `--json` prints, by the kind of a command. */
@@ -22,7 +23,7 @@ export async function cliPage(): Promise<string> {
     String(number),
     EXIT_CODES[name as keyof typeof ExitCode],
   ]);
-  const keys = CONFIG_KEYS.map((each) => [
+  const keys = ALL_KEYS.map((each) => [
     code(each.key),
     each.type,
     each.default === undefined ? "" : code(JSON.stringify(each.default)),

@@ -3,6 +3,8 @@
 // The ceilings are where a number stops being a limit: what one process cannot hold, or a timer cannot express.
 const MAX_BYTES = 1 << 30;
 const MAX_COUNT = 1_000_000;
+/** Frames within each other that the stack of a process holds with room to spare. */
+const MAX_DEPTH = 64;
 const MAX_TIMER_MS = 2 ** 31 - 1; // a Node timer beyond this fires at once
 
 /** Every limit that an operator may set, with its default and range; each is an option of the same name. */
@@ -37,6 +39,32 @@ export const LIMITS = {
   stallMs: { default: 60_000, min: 1, max: MAX_TIMER_MS },
   /** How long live runs go on when the server stops. */
   drainMs: { default: 30_000, min: 0, max: MAX_TIMER_MS },
+  /** Edges of one flow, bodies and called flows included. */
+  maxEdges: { default: 400_000, min: 1, max: 100 * MAX_COUNT },
+  /** Events of one run. */
+  maxEvents: { default: 1_000_000, min: 1_000, max: 100 * MAX_COUNT },
+  /** JSON bytes of one output. */
+  maxOutputBytes: { default: 16_777_216, min: 1, max: MAX_BYTES },
+  /** JSON bytes of all outputs of a run that a later node may still read. */
+  maxLiveBytes: { default: 536_870_912, min: 1, max: 64 * MAX_BYTES },
+  /** JSON bytes of a run's inputs; a body is no longer than `maxBodyBytes`. */
+  maxInputBytes: { default: 8_388_608, min: 1, max: MAX_BYTES },
+  /** Steps of one evaluation of an expression. */
+  maxExprSteps: { default: 100_000, min: 1, max: 100 * MAX_COUNT },
+  /** Text and elements that one evaluation of an expression makes. */
+  maxExprBytes: { default: 16_777_216, min: 1, max: MAX_BYTES },
+  /** Questions open at once in one run. */
+  maxConfirmations: { default: 1_000, min: 0, max: MAX_COUNT },
+  /** Items of one `map`. */
+  maxMapItems: { default: 10_000, min: 1, max: MAX_COUNT },
+  /** Rounds of one `loop`. */
+  maxLoopRounds: { default: 10_000, min: 1, max: MAX_COUNT },
+  /** Bodies and called flows within each other. */
+  maxDepth: { default: 16, min: 1, max: MAX_DEPTH },
+  /** How long a step may take to stop after it was told to. */
+  stepGraceMs: { default: 2_000, min: 0, max: MAX_TIMER_MS },
+  /** Log text of one step; more is dropped after one warning. */
+  maxLogBytes: { default: 1_048_576, min: 0, max: MAX_BYTES },
 };
 
 /** The limits of a server; `get_meta` shows them all. */

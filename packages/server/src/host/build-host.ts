@@ -6,13 +6,20 @@ import { randomBytes } from "node:crypto";
 import { aiSettings } from "@millrace/ai";
 import type { Executor, Journal } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";
-import { createEngine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
+import {
+  createEngine,
+  EngineError,
+  type Limits,
+  type Registry,
+  type SubflowPort,
+} from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import { createAi, loadAuditKey } from "@millrace/providers";
 import { isShared, openMemoryStore, openStore, type Store } from "@millrace/store";
 import { auditKeyOf, openSharedStore } from "../cluster/open-cluster.ts";
 import { openSharedCredentials } from "../cluster/shared-credentials.ts";
+import type { ServerLimits } from "../config/limits.ts";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
 import {
@@ -185,11 +192,7 @@ export async function buildHost<E extends Executor>(
     services,
     settings: [aiSettings({ ...ai.ai, providers })],
     config: extensions.config,
-    limits: {
-      nodes: limits.maxNodes,
-      executions: limits.maxSteps,
-      wallClockMs: limits.maxRunMs,
-    },
+    limits: engineLimits(limits),
     egress: options.egress,
     files: options.files,
     shell: options.shell,
@@ -258,4 +261,26 @@ function inOption<T>(name: string, make: () => T): T {
     if (!EngineError.isInstance(cause)) throw cause;
     throw new ConfigError("option_invalid", `option "${name}": ${cause.message}`, { cause });
   }
+}
+
+/** The limits of a flow and of a run, by the names that the engine has for them. */
+function engineLimits(limits: ServerLimits): Limits {
+  return {
+    nodes: limits.maxNodes,
+    edges: limits.maxEdges,
+    executions: limits.maxSteps,
+    events: limits.maxEvents,
+    outputBytes: limits.maxOutputBytes,
+    liveBytes: limits.maxLiveBytes,
+    inputBytes: limits.maxInputBytes,
+    exprSteps: limits.maxExprSteps,
+    exprBytes: limits.maxExprBytes,
+    confirmations: limits.maxConfirmations,
+    "map.items": limits.maxMapItems,
+    "loop.max": limits.maxLoopRounds,
+    depth: limits.maxDepth,
+    wallClockMs: limits.maxRunMs,
+    graceMs: limits.stepGraceMs,
+    logBytes: limits.maxLogBytes,
+  };
 }

@@ -1,12 +1,13 @@
 /**
- * What a process owes its servers: SIGTERM and SIGINT stop them in order, a second signal at once, and an uncaught error
- * ends the process: a server that goes on after one is a server in an unknown state.
+ * What a process owes its servers: SIGTERM and SIGINT stop them in order, a second signal at once; SIGHUP makes them read their
+ * tokens again; and an uncaught error ends the process: a server that goes on after one is a server in an unknown state.
  */
 import type { Logger } from "../ports.ts";
 
 /** A server as this file sees it. */
 interface Watched {
   close(options: { readonly graceMs?: number }): Promise<void>;
+  reload(): Promise<void>;
   readonly log: Logger;
   /** Resolves, with why, when nothing that it does is stored any more. */
   readonly lost?: Promise<string>;
@@ -34,6 +35,9 @@ function onSignal(name: keyof typeof SIGNALS): void {
 
 const onSigterm = () => onSignal("SIGTERM");
 const onSigint = () => onSignal("SIGINT");
+const onSighup = () => {
+  for (const server of watched) void server.reload();
+};
 
 function onFatal(error: unknown): void {
   for (const { log, blame } of watched) {
@@ -52,7 +56,7 @@ async function closeAll(options: { readonly graceMs?: number }): Promise<void> {
 /** Watches the process for a server until the answer is called. */
 export function watchProcess(server: Watched): () => void {
   if (watched.size === 0) {
-    process.on("SIGTERM", onSigterm).on("SIGINT", onSigint);
+    process.on("SIGTERM", onSigterm).on("SIGINT", onSigint).on("SIGHUP", onSighup);
     process.on("uncaughtException", onFatal).on("unhandledRejection", onFatal);
   }
   watched.add(server);
@@ -63,7 +67,7 @@ export function watchProcess(server: Watched): () => void {
   return () => {
     watched.delete(server);
     if (watched.size > 0 || stopping) return;
-    process.off("SIGTERM", onSigterm).off("SIGINT", onSigint);
+    process.off("SIGTERM", onSigterm).off("SIGINT", onSigint).off("SIGHUP", onSighup);
     process.off("uncaughtException", onFatal).off("unhandledRejection", onFatal);
   };
 }

@@ -20,8 +20,8 @@ import { watchProcess } from "./process-signals.ts";
 /** Options of `start`. */
 export interface StartOptions extends CreateServerOptions {
   /**
-   * Whether SIGTERM and SIGINT stop the server and end the process (exit code 0; a second one at once), and an uncaught
-   * error ends it with 70. Default true; false in a process that is not the server's own.
+   * Whether SIGTERM and SIGINT stop the server and end the process (exit code 0; a second one at once), SIGHUP calls `reload`, and
+   * an uncaught error ends it with 70. Default true; false in a process that is not the server's own.
    */
   readonly signals?: boolean;
 }
@@ -38,6 +38,11 @@ export interface RunningServer {
   readonly requiresToken: boolean;
   /** Resolves, with why, when the store takes nothing any more: close, end the process, and start again to recover its runs. */
   readonly lost: Promise<string>;
+  /**
+   * Reads the token file again. Streams of tokens that are gone are closed; runs go on. A file that cannot be read, or the loss of the
+   * last token where others can reach the address, is logged as `server.not_reloaded` and changes nothing.
+   */
+  reload(): Promise<void>;
   /** Drains, then closes every socket; may be called more than once. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
   /** `close()`, for `await using`. */
@@ -84,8 +89,17 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
     return closed;
   };
   const { log, store } = host;
+  const reload = async (): Promise<void> => {
+    try {
+      const { tokens = [] } = await gatherOptions(rest);
+      app.reload({ tokens });
+      log.info({ tokens: tokens.length }, "server.reloaded");
+    } catch (error) {
+      log.error({ err: error }, "server.not_reloaded");
+    }
+  };
   const unwatch = signals
-    ? watchProcess({ close, log, lost: store.lost, blame: server.blame })
+    ? watchProcess({ close, reload, log, lost: store.lost, blame: server.blame })
     : () => {};
   const bound = http.address() as AddressInfo;
   const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
@@ -112,7 +126,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   );
   const { lost } = store;
   const dispose = { [Symbol.asyncDispose]: () => close() };
-  return { url, address: bound, app, log, requiresToken, lost, close, ...dispose };
+  return { url, address: bound, app, log, requiresToken, lost, reload, close, ...dispose };
 }
 
 /** The address to bind: the first that the name resolves to, after all of them were checked. */

@@ -30,7 +30,7 @@ export const VALUES: {
   "node-type": async () =>
     (await import("../../run/core-catalog.ts")).coreEntries().map(({ type }) => type),
   "config-key": async () =>
-    (await import("../../config/keys.ts")).CONFIG_KEYS.map(({ key }) => key),
+    (await import("../../config/limit-keys.ts")).ALL_KEYS.map(({ key }) => key),
   diagnostic: async () => Object.keys((await import("@millrace/dsl/explain")).DIAGNOSTICS),
   command: async () => [...(await import("@millrace/contracts/commands")).COMMANDS.keys()],
   shell: async () => ["bash", "zsh", "fish"],

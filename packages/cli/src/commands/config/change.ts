@@ -6,7 +6,8 @@ import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../
 import { meant } from "../../argv/suggest.ts";
 import { explainConfig, keyOf } from "../../config/explain.ts";
 import { configOptions, editConfig, PROJECT_FILE, readConfig } from "../../config/files.ts";
-import { CONFIG_KEYS, misfit } from "../../config/keys.ts";
+import { misfit } from "../../config/keys.ts";
+import { ALL_KEYS } from "../../config/limit-keys.ts";
 import { nextTrust } from "../../config/trust.ts";
 import { isSecretKey, isSecretValue, toValue, valueAt } from "../../config/values.ts";
 import { CliError, usage } from "../../errors.ts";
@@ -100,9 +101,9 @@ function member(word: string): unknown {
 
 /** `any`: also a key that nothing knows, so that it can be taken out again. */
 export async function knownKey(key: string, any = false): Promise<string> {
-  const isGroup = CONFIG_KEYS.some((each) => each.key.startsWith(`${key}.`));
+  const isGroup = ALL_KEYS.some((each) => each.key.startsWith(`${key}.`));
   if (any || isGroup || keyOf(key) !== undefined) return key;
-  const keys = CONFIG_KEYS.map((each) => each.key);
+  const keys = ALL_KEYS.map((each) => each.key);
   const hint = (await meant(key, keys)) ?? "millrace config list shows them";
   throw usage(`there is no key "${clean(key)}"`, hint);
 }

@@ -97,7 +97,8 @@ const schema = command("config schema", "print the JSON Schema of millrace.json"
   examples: [["config schema --strict", "for editors and checks"]],
   async run(input) {
     const { configSchema } = await import("../../config/keys.ts");
-    const value = configSchema(isOn(input, "strict"));
+    const { ALL_KEYS } = await import("../../config/limit-keys.ts");
+    const value = configSchema(ALL_KEYS, isOn(input, "strict"));
     return { value, data: [JSON.stringify(value, null, 2)] };
   },
 });

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { access, constants, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CONFIG_KEYS, misfit } from "../../config/keys.ts";
+import { misfit } from "../../config/keys.ts";
+import { ALL_KEYS } from "../../config/limit-keys.ts";
 import { unknownKeys } from "../../config/load.ts";
 import { readExtensionList } from "../../config/sections.ts";
 import { describedIds, readSources } from "../../config/sources.ts";
@@ -121,7 +122,7 @@ export const configuration: Check = {
         found.push({ status: "warn", says, fix: "millrace config unset takes it out" });
       }
     }
-    for (const each of CONFIG_KEYS) {
+    for (const each of ALL_KEYS) {
       const [origin] = sources.origins(each.key);
       const why = origin === undefined ? undefined : misfit(each, origin.value);
       if (why !== undefined) {

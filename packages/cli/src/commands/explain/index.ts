@@ -6,7 +6,8 @@ import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrac
 import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS } from "@millrace/dsl/explain";
 import { command } from "../../argv/flags.ts";
 import type { Answer, CliCommand, CommandIo, Input } from "../../argv/spec.ts";
-import { CONFIG_KEYS, variablesOf } from "../../config/keys.ts";
+import { variablesOf } from "../../config/keys.ts";
+import { ALL_KEYS } from "../../config/limit-keys.ts";
 import { usage } from "../../errors.ts";
 import { createStyle, type Style } from "../../output/style.ts";
 import { clean } from "../../output/text.ts";
@@ -102,7 +103,7 @@ function explainLanguage(word: string, style: Style): Answer | undefined {
     const text = `${style.bold(spec.signature)} (function) ${spec.summary}`;
     return { value: { kind: "function", ...spec }, data: [text] };
   }
-  const key = CONFIG_KEYS.find((each) => each.key === word);
+  const key = ALL_KEYS.find((each) => each.key === word);
   if (!key) return undefined;
   const variables = variablesOf(key.key);
   const said = [

@@ -2,7 +2,8 @@
 
 import { resolve } from "node:path";
 import type { SchedulePage } from "@millrace/contracts";
-import type { CreateServerOptions, RunningServer } from "@millrace/server";
+import type { CreateServerOptions, RunningServer, ServerLimits } from "@millrace/server";
+import { LIMITS } from "@millrace/server/limits";
 import { proposedLine } from "../../api/proposed-schedules.ts";
 import { command, option } from "../../argv/flags.ts";
 import {
@@ -15,6 +16,7 @@ import {
 } from "../../argv/spec.ts";
 import { readPort } from "../../argv/values.ts";
 import { configOptions, warnOn } from "../../config/files.ts";
+import { variablesOf } from "../../config/keys.ts";
 import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
 import { usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
@@ -36,6 +38,9 @@ export const commands: readonly CliCommand[] = [
       }),
       option("log-format", "<how>", "json, or pretty: the default on a terminal", {
         choices: ["json", "pretty"],
+      }),
+      option("limit", "<name=n>", "another limit than the default: config explain serve.limits", {
+        multiple: true,
       }),
       { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
       { long: "no-studio", summary: "do not show the web page at /studio" },
@@ -61,7 +66,7 @@ const HTTP_FLAGS = [
   ...["no-studio", "open", "json"],
 ];
 
-/** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. */
+/** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. SIGHUP reads the token file again. */
 async function run(input: Input, io: CommandIo): Promise<number> {
   const isStdio = isOn(input, "stdio");
   const other = HTTP_FLAGS.find((name) => isGiven(input, name));
@@ -83,11 +88,12 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     ...serverOptions(config, io, debugLines(io)),
     ...log,
     ...(cluster !== undefined && { cluster, credentials: credentialsOfCluster(config) }),
+    ...limitsOf(flagList(input, "limit"), config, io),
     env: io.env,
     ai: config.ai,
     ...(config.filesRoot !== undefined && { files: { root: config.filesRoot } }),
   };
-  const { refuseStart, serveToEnd, stoppedBy } = await import("./running.ts");
+  const { refuseStart, reloadOnHangup, serveToEnd, stoppedBy } = await import("./running.ts");
   const refuse = (error: unknown): never => refuseStart(error, port);
   if (isStdio) {
     const { serveStdio } = await import("./stdio.ts");
@@ -125,7 +131,35 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     await io.json.result({ kind: "listening", url: server.url, ...studio, pid: process.pid });
   }
   if (opens && page !== undefined && "files" in page) await openPage(server, io);
-  return serveToEnd(server, stoppedBy(io), server.lost);
+  const ignoreHangups = reloadOnHangup(server);
+  return serveToEnd(server, stoppedBy(io), server.lost).finally(ignoreHangups);
+}
+
+/**
+ * Limits that the command line or the file name, such as `maxRunMs=60000`; the server reads variables, which win over the file, and says
+ * which values one may have.
+ */
+function limitsOf(
+  texts: readonly string[],
+  { serve: { limits = {} } }: Config,
+  { env }: CommandIo,
+): Partial<ServerLimits> {
+  const ofFile = Object.entries(limits).filter(
+    ([name]) => !variablesOf(`serve.limits.${name}`).some((variable) => env[variable]),
+  );
+  const pairs = texts.map((text) => {
+    const [, name = "", number] = /^(\w+)=(\d+)$/.exec(text) ?? [];
+    if (number === undefined)
+      throw usage(`--limit takes name=number, such as maxRunMs=60000, unlike "${text}"`);
+    if (!Object.hasOwn(LIMITS, name)) {
+      throw usage(
+        `--limit: there is no limit ${name}`,
+        `the limits are ${Object.keys(LIMITS).join(", ")}`,
+      );
+    }
+    return [name, Number(number)] as const;
+  });
+  return Object.fromEntries([...ofFile, ...pairs]);
 }
 
 /** What is logged, and how: on a terminal for a person, else for a program, from the first line on. */

@@ -28,6 +28,13 @@ export function stoppedBy({ signal }: CommandIo): Promise<void> | undefined {
   return signal.aborted ? undefined : once(signal, "abort").then(() => undefined);
 }
 
+/** Reads the tokens of a server again at each SIGHUP; the answer ends that. */
+export function reloadOnHangup(server: Pick<RunningServer, "reload">): () => void {
+  const reload = (): void => void server.reload();
+  process.on("SIGHUP", reload);
+  return () => process.off("SIGHUP", reload);
+}
+
 /** Closes a server when it is stopped, or has lost its store. */
 export async function serveToEnd(
   server: Pick<RunningServer, "close">,
