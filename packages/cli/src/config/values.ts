@@ -47,7 +47,7 @@ export function variableFor({ key }: ConfigKey, { env }: CliIo): string | undefi
 }
 
 /** The values that variables give. Text that is no value of its key is kept as it is: whoever reads the key says so. */
-export function fromEnvironment(io: CliIo, keys = CONFIG_KEYS): Values {
+export function fromEnvironment(io: CliIo, keys: readonly ConfigKey[] = CONFIG_KEYS): Values {
   let values: Values = {};
   for (const each of keys) {
     const name = variableFor(each, io);
