@@ -14,7 +14,7 @@ export const commands: readonly CliCommand[] = [
 ];
 
 /** Whoever presses a key waits no longer. */
-const PATIENCE_MS = 200;
+const PATIENCE_MS = 400;
 
 /** Prints the words; nothing where that would take too long. */
 async function run(input: Input, io: CommandIo, table: CommandTable): Promise<number> {
