@@ -237,7 +237,7 @@ testWith("systemd-analyze")("systemd reads the unit, and finds it closed", () =>
   // systemd looks whether the command is there.
   writeFileSync(
     unit,
-    fileIn("millrace.service").replaceAll("/usr/local/bin/millrace", process.execPath),
+    fileIn("millrace.service").replaceAll(/\/usr\/local\/bin\/millrace/g, process.execPath),
   );
   const analyze = (...args: string[]): string =>
     execFileSync("systemd-analyze", [...args, unit], { encoding: "utf8", stdio: "pipe" });
