@@ -48,7 +48,8 @@ export class Link {
   #load = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(config: ClientConfig) {
+  /** `config` is that of `addressOf`. Its type is the one of the driver, which those who use this package may not have. */
+  constructor(config: object) {
     this.#client = new pg.Client({ ...config, types: TYPES, pipeline: true } as ClientConfig);
     this.#gone = new Promise((done) => {
       const end = (): void => {
