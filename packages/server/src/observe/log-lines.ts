@@ -28,6 +28,8 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     "runs of the process before were taken up",
     ...["resumed", "parked", "failed", "ms"],
   ),
+  "server.reloaded": line("info", "tokens were read anew, as SIGHUP asks", "tokens"),
+  "server.not_reloaded": line("error", "they could not be: those from before stay", "err"),
   "server.stopping": line("info", "a signal asks it to stop", "signal"),
   "server.draining": line(
     "info",
