@@ -13,6 +13,9 @@ export interface EffectCounter {
   close(): Promise<void>;
 }
 
+/** Longer than any chaos. */
+const REST_MS = 86_400_000;
+
 /** Listens on loopback. `told` hears of every effect as it arrives. */
 export async function countEffects(told: (effect: string) => void): Promise<EffectCounter> {
   const times = new Map<string, number>();
@@ -24,6 +27,8 @@ export async function countEffects(told: (effect: string) => void): Promise<Effe
     request.resume();
     setTimeout(() => response.end(), Number(searchParams.get("ms")));
   });
+  // On a busy machine a connection would be closed for its rest while the next effect is on its way.
+  server.keepAliveTimeout = REST_MS;
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const { port } = server.address() as AddressInfo;
   return {
