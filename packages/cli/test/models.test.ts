@@ -79,13 +79,11 @@ test("a model is fetched with its progress, listed, loaded, unloaded and deleted
     ]);
     expect(await found(["unload tiny"])).toBe("$ models unload tiny [0]\n| tiny is ready\n");
   }
-  expect(await at.spawned("models jobs")).toEqual([
-    0,
-    expect.stringMatching(
-      /^JOB +KIND +MODEL +STAGE +DONE +STARTED\njob_\w+ +scan +- +done .*\njob_\w+ +install +tiny +done /,
-    ),
-    "",
-  ]);
+  const jobs = await at.spawned("models jobs");
+  expect(jobs).toEqual([0, expect.stringMatching(/^JOB +KIND +MODEL +STAGE +DONE +STARTED\n/), ""]);
+  // The first scan of a manager is beside whatever is asked of it first.
+  expect(jobs[1]).toMatch(/^job_\w+ +scan +- +done /m);
+  expect(jobs[1]).toMatch(/^job_\w+ +install +tiny +done /m);
   expect(await found(["jobs --open"])).toBe("$ models jobs --open [0]\n| no work on models\n");
   expect(await found(["remove tiny"])).toBe("$ models remove tiny [0]\n| tiny is deleted\n");
   expect(await at.spawned("models engine list")).toEqual([
@@ -109,12 +107,13 @@ test("work that goes on is listed, and given up by its name", async () => {
   const started = await at.invoke("install_model", { source: url, id: "tiny", sha256: DIGEST });
   const { jobId } = JSON.parse(started) as { jobId: string };
   const listed = await at.inside(["models", "jobs", "--open", "--json"]);
-  expect(JSON.parse(listed.stdout.split("\n", 1)[0] ?? "")).toMatchObject({
-    id: jobId,
-    kind: "install",
-    modelId: "tiny",
-    error: null,
-  });
+  const open = listed.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as object);
+  expect(open).toContainEqual(
+    expect.objectContaining({ id: jobId, kind: "install", modelId: "tiny", error: null }),
+  );
   expect(await at.inside(["models", "cancel", jobId])).toMatchObject({ code: 0 });
   await expect
     .poll(async () => (await at.inside(["models", "jobs"])).stdout, { timeout: 30_000 })
