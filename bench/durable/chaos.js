@@ -5,10 +5,10 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { build } from "tsup";
 import { createRandom } from "../random.js";
+import { loadHelper } from "./load-helper.js";
 
 const FLOW = { steps: 20, minStepMs: 20, maxStepMs: 100 };
 const WIDTH = 10; // runs at once: two cores serve them, their clients and their effects
@@ -24,15 +24,6 @@ const { values } = parseArgs({
 const kills = Number(values.kills);
 const servers = Number(values.servers);
 const program = fileURLToPath(new URL("chaos-child.js", import.meta.url));
-
-/** The suite is a source of the helpers of tests: it is built here, where the packages it imports are found. */
-async function loadSuite() {
-  const outDir = fileURLToPath(new URL("node_modules/.cache/", import.meta.url));
-  const entry = { chaos: fileURLToPath(import.meta.resolve("@millrace/test-support/executor")) };
-  const options = { format: "esm", target: "node20", dts: false, clean: true, silent: true };
-  await build({ config: false, entry, outDir, ...options, external: [/^@millrace\//] });
-  return import(pathToFileURL(join(outDir, "chaos.js")).href);
-}
 
 /** What several servers stand on, and how to read what they have stored. */
 async function startGround() {
@@ -50,7 +41,7 @@ async function startGround() {
   };
 }
 
-const { executorChaos, startClusterGround } = await loadSuite();
+const { executorChaos, startClusterGround } = await loadHelper("executor");
 const folder = mkdtempSync(join(tmpdir(), "millrace-chaos-"));
 const ground = servers > 1 ? await startGround() : undefined;
 const wordsOf = (dir, at) =>
