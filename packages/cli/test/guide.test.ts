@@ -34,6 +34,7 @@ import { DEFAULT_LIMITS } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { testWith } from "@millrace/test-support";
 import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "@millrace/test-support/pages";
+import { sharedPostgres } from "@millrace/test-support/postgres";
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../server/src/config/limits.ts";
 import { RETENTION } from "../../store/src/retention/retention.ts";
@@ -65,6 +66,19 @@ const isScript = ({ language, marks, text }: Fence): boolean =>
   language === "sh" &&
   !["running", "host"].includes(marks[0] ?? "") &&
   !text.startsWith("millrace ");
+
+/** The configuration of servers that share a store. */
+const STORE = "cluster.json";
+
+/** The variables that it names, for a store that no other test has. */
+async function variablesOfStore(): Promise<Record<string, string>> {
+  const { url } = await sharedPostgres();
+  return {
+    MILLRACE_STORE_URL: `${url}?search_path=guide_${process.pid}`,
+    MILLRACE_STORE_KEY: Buffer.alloc(32, 6).toString("base64"),
+    MILLRACE_TRUST_PROJECT: "1",
+  };
+}
 
 /** What differs each time is `"…"`; an object or a list that has more is one with such a member. */
 function opened(json: string): unknown {
@@ -135,11 +149,16 @@ describe.each(PAGES)("%s", (path) => {
     }
   });
 
-  const needs = fences.some(isScript) ? (["curl", "grep"] as const) : [];
+  const needsStore = fences.some(({ text, language }) => language === "sh" && text.includes(STORE));
+  const needs = [
+    ...(fences.some(isScript) ? (["curl", "grep"] as const) : []),
+    ...(needsStore ? (["postgres"] as const) : []),
+  ];
   testWith(...needs)("shows what its commands write", async () => {
     const cwd = scratch();
-    const env = { MILLRACE_TRUST_PROJECT: "1" };
-    const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory" });
+    const store = needsStore ? await variablesOfStore() : {};
+    const env = { MILLRACE_TRUST_PROJECT: "1", ...store };
+    const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory", ...store });
     const saved = [isFlow, isData, isProgram];
     for (const { marks, text } of fences.filter((fence) => saved.some((is) => is(fence)))) {
       const path = join(cwd, marks[0] ?? "");
