@@ -17,6 +17,7 @@ const DIST = here("dist");
 const PACKS = {
   any: ["main"], // every command, and help
   common: ["api/open", "api/proposed-schedules"], // configuration, times
+  limits: ["config/limit-keys"], // for commands that show the configuration, without the server that has them
   api: ["api/errors", "api/runs", "run/follow-to-end"],
   // What runs and the store know of events, then what lists need of the store.
   events: [

@@ -74,6 +74,13 @@ test("a check loads neither the engine nor zod, nor what measures wide character
   expect(files.length).toBeLessThanOrEqual(6);
 });
 
+test("a project and its configuration need the limits of a server, and nothing else of it", () => {
+  for (const command of ["commands/init", "commands/config"]) {
+    const ofServer = sources(started(command)).filter((source) => source.includes("/server/src/"));
+    expect(ofServer.map((source) => basename(source))).toEqual(["limits.ts"]);
+  }
+});
+
 test("a run without a terminal loads neither zod nor a server, and not what asks hosts", () => {
   const files = started("commands/run", "run/start");
   const loaded = [...packages(files)].sort();
