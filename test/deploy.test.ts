@@ -3,12 +3,12 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { testWith } from "@millrace/test-support";
 import { makeCertificate } from "@millrace/test-support/certificate";
+import { freePort } from "@millrace/test-support/ports";
 import { expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { ask, HOST, openAt } from "./support/http.ts";
@@ -39,15 +39,6 @@ function scratch(): string {
   const folder = mkdtempSync(join(tmpdir(), "millrace-deploy-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { readonly port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
 
 /** A program that is killed with the test, if it still runs. */

@@ -1,9 +1,8 @@
 /** Doctor looks at what servers of a cluster share: a store in PostgreSQL, and Restate. */
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { createRestateDispatcher } from "@millrace/restate";
 import { openPostgresDatabase, storeKeyId } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
+import { freePort } from "@millrace/test-support/ports";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { type RestateCluster, startRestate } from "@millrace/test-support/restate";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -142,13 +141,3 @@ describeWith("postgres", "restate-server")("doctor looks at Restate", () => {
     ]);
   });
 });
-
-/** A port on loopback that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}

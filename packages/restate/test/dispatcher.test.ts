@@ -5,8 +5,8 @@ import { connect } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Dispatcher } from "@millrace/contracts";
 import { createRestateDispatcher, type RestateDispatcherOptions } from "@millrace/restate";
+import { freePort } from "@millrace/test-support/ports";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "./support/ports.ts";
 
 const KEY = "publickeyv1_HPuSSkkhvzTPq5Xs56YN3mdbsBRWEPouuPRtdFfba9DA";
 const NOWHERE = "http://127.0.0.1:9"; // nothing listens on the port of "discard"

@@ -9,6 +9,7 @@ import { createRestateDispatcher, type RestateDispatcherOptions } from "@millrac
 import { describeWith } from "@millrace/test-support";
 import { dispatcherConformance } from "@millrace/test-support/dispatcher";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { freePort } from "@millrace/test-support/ports";
 import { bundleProgram } from "@millrace/test-support/program";
 import {
   type Balancer,
@@ -18,7 +19,6 @@ import {
 } from "@millrace/test-support/restate";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { HELD, type ServerOrders } from "./support/orders.ts";
-import { freePort } from "./support/ports.ts";
 
 const PATIENCE = { timeout: 30_000, interval: 20 };
 /** Until the nodes that are left lead all partitions again: seconds on a machine with time, a minute on one without. */

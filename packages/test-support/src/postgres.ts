@@ -11,11 +11,11 @@ import {
   realpathSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Certificate } from "./certificate.ts";
+import { freePort } from "./ports.ts";
 import { fileOf, machinePath } from "./programs.js";
 
 /** A server on the loopback address, with fsync as in real life; every client is trusted. */
@@ -139,15 +139,4 @@ function ordinaryUser(): { readonly uid: number; readonly gid: number } | undefi
     lines.map((line) => line.split(":")).find(([first]) => first === name);
   const [, , uid, gid] = named("postgres") ?? named("nobody") ?? [];
   return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, refuse) => {
-    const server = createServer();
-    server.once("error", refuse);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => done(typeof address === "object" ? (address?.port ?? 0) : 0));
-    });
-  });
 }

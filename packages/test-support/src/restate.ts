@@ -6,10 +6,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePorts, listen, portOf } from "./ports.ts";
 import { fileOf } from "./programs.js";
 
 /** Options of `startRestate`. Three nodes keep everything twice, and go on when one is gone. */
@@ -195,23 +196,6 @@ function isHealthy(url: string): Promise<boolean> {
     request.once("error", () => resolve(false));
   });
 }
-
-/** Ports that were free a moment ago, all of them different. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen(createServer())));
-  const ports = servers.map(portOf);
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  return ports;
-}
-
-function listen(server: Server): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => resolve(server));
-  });
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 const DIGITS = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 

@@ -1,6 +1,6 @@
 /** What the servers of a cluster stand on: PostgreSQL alone, or with three nodes of Restate and a balancer between these and the servers. */
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:net";
+import { freePort } from "../ports.ts";
 import { type PostgresServer, startPostgres } from "../postgres.ts";
 import { type Balancer, type RestateCluster, startBalancer, startRestate } from "../restate.ts";
 import { startWire, type Wire } from "../wire.ts";
@@ -133,15 +133,4 @@ function together(wires: readonly Wire[]): Pick<Wire, "cut" | "hold" | "mend"> {
     for (const wire of wires) wire[what]();
   };
   return { cut: all("cut"), hold: all("hold"), mend: all("mend") };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, refuse) => {
-    const server = createServer();
-    server.once("error", refuse);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => done(typeof address === "object" ? (address?.port ?? 0) : 0));
-    });
-  });
 }
