@@ -50,10 +50,10 @@ async function steer(
   const isDone = kind === "pause" && run?.paused === "operator";
   const isTold = isDone || (kind === "pause" ? run?.pause() : run?.resume());
   if (live === undefined || !isTold) return { ok: false, code: "state_conflict" };
+  const isShown = (): boolean => (live.pauseReason !== null) === (kind === "pause");
   // A run that waits for a person is paused as it is; it says so once more when the answer is there.
-  await live.until(() => (live.pauseReason !== null) === (kind === "pause") || isAsking(live));
-  const isShown = (live.pauseReason !== null) === (kind === "pause");
-  if (live.isGone && !isShown) throw runNotLocalError(runId);
+  await live.until(() => isShown() || isAsking(live));
+  if (live.isGone && !isShown()) throw runNotLocalError(runId);
   return { ok: true };
 }
 
