@@ -12,14 +12,8 @@ import {
   type CredentialsPort,
   NodeError,
 } from "@millrace/contracts";
+import { secretVariable, WELL_KNOWN } from "./secret-variables.ts";
 import type { AiSettings, ProviderSettings } from "./settings/read.ts";
-
-/** The variable that each maker documents, with a provider of its name alone. */
-const WELL_KNOWN: { readonly [provider: string]: string } = {
-  openai: "OPENAI_API_KEY",
-  anthropic: "ANTHROPIC_API_KEY",
-  google: "GOOGLE_GENERATIVE_AI_API_KEY",
-};
 
 /** Where keys are looked up. */
 export interface AiCredentialsOptions {
@@ -59,7 +53,7 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
       if (configured !== undefined) {
         if (!configured.startsWith("env:")) return stored(configured, signal);
         const name = configured.slice("env:".length);
-        const apiKey = env[name];
+        const apiKey = keyInVariable(env, name);
         if (!apiKey)
           throw missing(`the variable ${name} is not set, and ${provider} has its key there`);
         return { apiKey };
@@ -71,8 +65,8 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
         (error: unknown) => ({ error }),
       );
       const name = wellKnownVariable(provider);
-      const known = (name !== undefined && env[name]) || undefined;
-      const apiKey = ("value" in found ? found.value : undefined) ?? known;
+      const value = "value" in found ? found.value : undefined;
+      const apiKey = value ?? (name === undefined ? undefined : keyInVariable(env, name));
       if (apiKey !== undefined) return { apiKey };
       if (wellKnownVariable(setting?.kind ?? provider) === undefined) return {};
       // A store that cannot be read may have the key; one that can be has none.
@@ -84,6 +78,15 @@ export function createAiCredentials(options: AiCredentialsOptions): AiCredential
 /** The variable in which the maker of a provider documents its key; undefined: it has none. */
 export function wellKnownVariable(provider: string): string | undefined {
   return Object.hasOwn(WELL_KNOWN, provider) ? WELL_KNOWN[provider] : undefined;
+}
+
+/** The key that a variable has, or its file; undefined where there is none. Throws `NodeError` for a file that cannot be read. */
+export function keyInVariable(env: AiCredentialsOptions["env"], name: string): string | undefined {
+  try {
+    return secretVariable(env, name) || undefined;
+  } catch (error) {
+    throw missing((error as Error).message);
+  }
 }
 
 function missing(text: string): NodeError {

@@ -1,6 +1,10 @@
 /** Which key a provider gets. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type CredentialsPort, NodeError, type ServiceCredential } from "@millrace/contracts";
 import { type AiCredentialsOptions, createAiCredentials } from "@millrace/providers";
+import { secretVariable } from "@millrace/providers/secret-variables";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 
 const { signal } = new AbortController();
@@ -98,4 +102,29 @@ test("a store that cannot be asked is in nobody's way who needs none of it", asy
   for (const request of [{ provider: "google" }, { provider: "openai", reference: "team" }]) {
     await expect(keys.resolve({ ...request, signal })).rejects.toBe(broken);
   }
+});
+
+test("a secret of a variable may be in the file that NAME_FILE names, and no message has it", async () => {
+  const folder = temporaryFolder();
+  const file = (name: string, text: string | Uint8Array): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const read = (env: { readonly [name: string]: string }) => secretVariable(env, "KEY");
+  expect(read({ KEY_FILE: file("key", "planted \n\n") })).toBe("planted \n");
+  expect([read({ KEY: "planted", KEY_FILE: "" }), read({})]).toEqual(["planted", undefined]);
+  const both = { KEY: "planted", KEY_FILE: file("key", "planted") };
+  expect(() => read(both)).toThrow("KEY and KEY_FILE are both set; keep one of the two");
+  const missing = join(folder, "none");
+  expect(() => read({ KEY_FILE: missing })).toThrow(`KEY_FILE: cannot read ${missing} (ENOENT)`);
+  expect(() => read({ KEY_FILE: file("empty", "\n") })).toThrow("is empty");
+  const bytes = file("bytes", Uint8Array.of(0x70, 0xff));
+  expect(() => read({ KEY_FILE: bytes })).toThrow(`cannot read ${bytes} (no UTF-8 text)`);
+  const env = { OPENAI_API_KEY_FILE: file("key", "planted\r\n") };
+  expect(await port({}, { env }).resolve({ provider: "openai", signal })).toEqual({
+    apiKey: "planted",
+  });
+  await expect(
+    port({}, { env: { OPENAI_API_KEY_FILE: missing } }).resolve({ provider: "openai", signal }),
+  ).rejects.toMatchObject({ code: "credentials_missing" });
 });

@@ -50,6 +50,7 @@ describe("a server does not start", () => {
     [{ env: { MILLRACE_SERVE_MAX_STREAMS: "many" } }, "maxStreams"],
     [{ env: { MILLRACE_TOKEN: " " } }, "MILLRACE_TOKEN"],
     [{ tokenFile: "/no/such/file" }, "tokenFile"],
+    [{ env: { MILLRACE_CREDENTIAL_KEY_FILE: "/no/such/file" } }, "MILLRACE_CREDENTIAL_KEY_FILE"],
   ])("with %o", async (options, name) => {
     const error = await refusal(options);
     expect(error.code).toBe("option_invalid");
@@ -94,7 +95,9 @@ test("an option beats the environment, which beats the default", async () => {
 test("tokens come from a file and from the environment", async () => {
   const tokenFile = join(temporaryFolder(), "tokens");
   await writeFile(tokenFile, `# tokens\n\nreader:read:${TOKEN}-file\n`);
-  const server = await serve({ tokenFile, env: { MILLRACE_TOKEN: `${TOKEN}-env` } });
+  const secret = join(temporaryFolder(), "token");
+  await writeFile(secret, `${TOKEN}-env\n`);
+  const server = await serve({ tokenFile, env: { MILLRACE_TOKEN_FILE: secret } });
   const ask = async (token: string, method: string) => {
     const path = method === "GET" ? "/api/meta" : "/api/runs";
     const response = await fetch(server.url + path, {

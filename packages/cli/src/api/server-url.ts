@@ -5,6 +5,7 @@ import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import type { ConfigFile, ConfigOptions } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
 import { readSources } from "../config/sources.ts";
+import { secretIn } from "../config/values.ts";
 import { reason, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 
@@ -38,7 +39,7 @@ export async function givenToken(
   file: string | undefined,
   io: CommandIo,
 ): Promise<string | undefined> {
-  const fromEnv = io.env.MILLRACE_TOKEN?.trim();
+  const fromEnv = secretIn(io, "MILLRACE_TOKEN")?.trim();
   if (fromEnv) return fromEnv;
   if (file === undefined) return undefined;
   const text = await readFile(resolve(io.cwd, file), "utf8").catch((error: unknown) => {

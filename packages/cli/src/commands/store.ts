@@ -14,6 +14,7 @@ import {
   isOn,
 } from "../argv/spec.ts";
 import { dataFolder } from "../config/files.ts";
+import { secretIn } from "../config/values.ts";
 import { CliError, endedBy, reason, unusable, usage } from "../errors.ts";
 import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
@@ -76,7 +77,7 @@ function targetOf(input: Input, io: CommandIo): string {
   if (text === undefined) throw usage("store move needs --to, the address of the new store");
   const [, name] = /^env:(.+)$/.exec(text) ?? [];
   if (name !== undefined) {
-    const value = io.env[name] ?? "";
+    const value = secretIn(io, name) ?? "";
     if (value !== "") return value;
     throw usage(`the variable ${clean(name)} is not set`);
   }
@@ -101,7 +102,7 @@ function hasPassword(text: string): boolean {
 function keyText(input: Input, io: CommandIo): string {
   const file = flagText(input, "key-file");
   if (file === undefined) {
-    const text = io.env["MILLRACE_STORE_KEY"] ?? "";
+    const text = secretIn(io, "MILLRACE_STORE_KEY") ?? "";
     if (text !== "") return text;
     throw usage(
       "the new store needs a key: --key-file, or the variable MILLRACE_STORE_KEY",

@@ -118,7 +118,7 @@ function readyLines(server: RunningServer, dir: string, { env }: Pick<CommandIo,
   const lines = [
     `studio: ${pageOf(server)}`,
     `flows: ${dir}`,
-    ...(server.requiresToken && env["MILLRACE_TOKEN"]
+    ...(server.requiresToken && (env["MILLRACE_TOKEN"] || env["MILLRACE_TOKEN_FILE"])
       ? ["the page asks for the token in MILLRACE_TOKEN"]
       : []),
     "Ctrl-C ends it",

@@ -7,6 +7,7 @@ import { usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import { dataFolder } from "./files.ts";
+import { secretIn } from "./values.ts";
 
 const STORES = ["os", "file", "memory"] as const;
 const KEY_BYTES = 32; // AES-256
@@ -26,7 +27,7 @@ export function readCredentials(
   home: string | undefined,
   io: CliIo,
 ): CredentialsChoice {
-  const { MILLRACE_CREDENTIAL_KEY } = io.env;
+  const key = secretIn(io, "MILLRACE_CREDENTIAL_KEY");
   const { store: wanted = "os", ...rest }: { readonly store?: unknown } = value;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw usage(`credentials has store, and no "${unknown}"`);
@@ -35,7 +36,7 @@ export function readCredentials(
   return {
     store,
     dir: dataFolder(home, io),
-    ...(MILLRACE_CREDENTIAL_KEY && { key: { bytes: keyOf(MILLRACE_CREDENTIAL_KEY) } }),
+    ...(key && { key: { bytes: keyOf(key) } }),
   };
 }
 

@@ -1,7 +1,9 @@
 /** Values of configuration from several sources as one. */
 import { resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
-import type { CliIo } from "../output/io.ts";
+import { secretVariable } from "@millrace/providers/secret-variables";
+import { usage } from "../errors.ts";
+import type { CliIo, Surroundings } from "../output/io.ts";
 import { CONFIG_KEYS, type ConfigKey, variablesOf } from "./keys.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -68,6 +70,15 @@ export function toValue({ type }: ConfigKey, text: string, io: CliIo): unknown {
   }
 }
 
+/** The secret of a variable or of the file that `NAME_FILE` names. Throws a usage error for a file that cannot be read. */
+export function secretIn({ env }: Surroundings, name: string): string | undefined {
+  try {
+    return secretVariable(env, name);
+  } catch (error) {
+    throw usage((error as Error).message);
+  }
+}
+
 /** Last parts of keys that hold a secret wherever they stand. */
 const SECRET_NAME =
   /(?:secret|token|password|passwd|api[-_]?key|private[-_]?key|authorization|cookie)$/i;
@@ -96,7 +107,10 @@ export function shownValue(key: string, value: unknown, io: CliIo): unknown {
   }
   if (typeof value !== "string") return value;
   const variable = REFERENCE.exec(value)?.[1];
-  if (variable !== undefined) return `${io.env[variable] ? "set" : "not set"} (${value})`;
+  if (variable !== undefined) {
+    const isSet = io.env[variable] || io.env[`${variable}_FILE`];
+    return `${isSet ? "set" : "not set"} (${value})`;
+  }
   if (isSecretKey(key) || isSecretValue(value)) return value === "" ? "" : "set";
   return withoutPassword(value);
 }

@@ -1,5 +1,6 @@
 /** The page of the command line, from its table. */
 import { ExitCode } from "@millrace/contracts";
+import { SECRET_VARIABLES } from "@millrace/providers/secret-variables";
 import { GLOBAL_FLAGS } from "../../src/argv/flags.ts";
 import { type ArgSpec, type CliCommand, type FlagSpec, loadCommands } from "../../src/argv/spec.ts";
 import { EXIT_CODES } from "../../src/commands/explain/index.ts";
@@ -50,7 +51,13 @@ export async function cliPage(): Promise<string> {
     "## Configuration",
     "Strongest first: flag, variable, the nearest `millrace.json`, the user's file, default. `millrace config explain` says where a value comes from. What grants power counts from a project file only after `millrace config trust`.",
     table(["Key", "Type", "Default", "Variable", "Power", ""], keys),
-    "These are no keys: `MILLRACE_HOME` (folder of data and user configuration), `MILLRACE_TOKEN` (token for the server), `MILLRACE_TRUST_PROJECT` (`1`, or the digest of a project that is trusted), `MILLRACE_CREDENTIAL_KEY` (key of the encrypted file), `MILLRACE_SQLITE` (`node` or `libsql`), `MILLRACE_DEBUG=1` (as `--verbose`).",
+    "These are no keys: `MILLRACE_HOME` (folder of data and user configuration), `MILLRACE_TRUST_PROJECT` (`1`, or the digest of a project that is trusted), `MILLRACE_SQLITE` (`node` or `libsql`), `MILLRACE_DEBUG=1` (as `--verbose`).",
+    "## Secrets in variables",
+    "`NAME` has the secret, or `NAME_FILE` the path of a file that has it; a newline at its end does not count. Both at once are an error. The same holds for every variable that the configuration names as `env:NAME`.",
+    table(
+      ["Variable", "Or", "Holds"],
+      SECRET_VARIABLES.map(([name, holds]) => [`\`${name}\``, `\`${name}_FILE\``, holds]),
+    ),
   );
 }
 

@@ -17,6 +17,7 @@ import {
   NodeError,
 } from "@millrace/contracts";
 import { untilAborted } from "@millrace/contracts/kit";
+import { keyInVariable } from "../credentials.ts";
 import type { McpServerSettings } from "../settings/read.ts";
 import type { McpConnection, McpTarget } from "./connection.ts";
 import { mcpError } from "./failure.ts";
@@ -175,7 +176,7 @@ async function tokenOf(
 ): Promise<string> {
   if (reference.startsWith("env:")) {
     const name = reference.slice("env:".length);
-    const value = env[name];
+    const value = keyInVariable(env, name);
     if (value) return value;
     throw missing(`the variable ${name} is not set, and a server of tools has its key there`);
   }

@@ -1,5 +1,6 @@
 /** Options that come from environment variables and from a token file. */
 import { readFile } from "node:fs/promises";
+import { secretVariable } from "@millrace/providers/secret-variables";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
 import { modelsFrom } from "../models/index.ts";
@@ -39,14 +40,16 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
 
 /**
  * Adds what the environment and the token file say to `options`, which win. Throws `ConfigError` with code
- * `option_invalid` when the token file cannot be read, or holds no token, or MILLRACE_TOKEN is set but blank.
+ * `option_invalid` when the token file or the file of a secret variable cannot be read, or holds no token, or MILLRACE_TOKEN is set
+ * but blank.
  */
 export async function gatherOptions<T extends ServerOptions & OptionSources>(
   options: T,
 ): Promise<Omit<T, keyof OptionSources> & ServerOptions> {
   const { env = {}, tokenFile: givenFile, ...explicit } = options;
   const { credentials = {}, ai = {}, models = {} } = explicit;
-  const { MILLRACE_TOKEN: token, MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
+  const { MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
+  const token = secretIn(env, "MILLRACE_TOKEN");
   const tokenFile = givenFile ?? envFile;
   const fromEnv: Record<string, unknown> = {};
   for (const [option, variable, parse] of VARIABLES) {
@@ -76,12 +79,21 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
 
 /** The option `credentials` from variables; its values are checked when the option is read. */
 function credentialsFrom(env: Environment): CredentialsOptions {
-  const { MILLRACE_CREDENTIALS_STORE: store, MILLRACE_CREDENTIAL_KEY: key, MILLRACE_HOME } = env;
+  const { MILLRACE_CREDENTIALS_STORE: store, MILLRACE_HOME } = env;
+  const key = secretIn(env, "MILLRACE_CREDENTIAL_KEY");
   return {
     ...(store && { store: store as "os" }),
     ...(MILLRACE_HOME && { dir: MILLRACE_HOME }),
     ...(key && { key: { bytes: Buffer.from(key, "base64") } }),
   };
+}
+
+function secretIn(env: Environment, name: string): string | undefined {
+  try {
+    return secretVariable(env, name);
+  } catch (cause) {
+    throw new ConfigError("option_invalid", (cause as Error).message, { cause });
+  }
 }
 
 async function readTokenFile(path: string): Promise<readonly string[]> {

@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
 import type { ClusterOption, CreateServerOptions } from "@millrace/server";
 import type { Config } from "../../config/load.ts";
+import { secretIn } from "../../config/values.ts";
 import { reason, usage } from "../../errors.ts";
 import type { CliIo } from "../../output/io.ts";
 
@@ -75,7 +76,7 @@ async function secretOf(
   const [, kind, name = ""] = /^(env|file):(.+)$/.exec(String(reference)) ?? [];
   if (kind === undefined) throw usage(`${key} ${FORMS}`);
   if (kind === "env") {
-    const value = io.env[name];
+    const value = secretIn(io, name);
     if (value === undefined || value === "") throw usage(`${key}: the variable ${name} is not set`);
     return value;
   }
