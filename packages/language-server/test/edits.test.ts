@@ -28,7 +28,7 @@ function below(seed: number): (limit: number) => number {
   };
 }
 
-const EDITS = Number(process.env["MILLRACE_EDITS"] ?? casesOf(10_000));
+const EDITS = Number(process.env["MILLRACE_EDITS"] ?? casesOf(2_000));
 /** Far more than an edit takes; for the long runs by hand. */
 const TIMEOUT_MS = 180_000 + 10 * EDITS;
 /** A rename that is refused. */
