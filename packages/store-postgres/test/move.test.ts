@@ -86,6 +86,7 @@ async function fill(store: Store): Promise<void> {
   const item = { id: "i", kind: "template" };
   await hubs.setIndex("h", { serial: 3, items: [item as never], syncedAt: "2026-01-01T00:00:00Z" });
   await store.webhooks.put({ id: "w", tokenHash: "ef".repeat(32), body: { template: "daily" } });
+  await store.outbox.write([{ id: "o", rev: null, next: { body: { to: "x" }, dueAt: 5 } }]);
   await store.connections.put({
     ...{ slug: "mail", status: "connected", scope: "a b", expiresAt: null },
     body: { account: "me" },

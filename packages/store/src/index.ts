@@ -29,6 +29,7 @@ export type { ConnectionRow, Connections } from "./tables/connections.ts";
 export type { CredentialLease, SharedCredentials } from "./tables/credentials.ts";
 export type { Hubs } from "./tables/hubs.ts";
 export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.ts";
+export type { Outbox, OutboxChange, OutboxRow } from "./tables/outbox.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./tables/schedules.ts";
 export type { SettingsTable } from "./tables/settings.ts";
 export type { NewTemplate, Templates } from "./tables/templates.ts";

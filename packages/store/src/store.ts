@@ -21,6 +21,7 @@ import { type Connections, createConnections } from "./tables/connections.ts";
 import { createSharedCredentials, type SharedCredentials } from "./tables/credentials.ts";
 import { createHubs, type Hubs } from "./tables/hubs.ts";
 import { createIdempotency, type Idempotency } from "./tables/idempotency.ts";
+import { createOutbox, type Outbox } from "./tables/outbox.ts";
 import { createSchedules, type Schedules } from "./tables/schedules.ts";
 import { createSettings, type SettingsTable } from "./tables/settings.ts";
 import { createTemplates, type Templates } from "./tables/templates.ts";
@@ -31,6 +32,7 @@ export interface Tables {
   readonly connections: Connections;
   readonly hubs: Hubs;
   readonly idempotency: Idempotency;
+  readonly outbox: Outbox;
   readonly schedules: Schedules;
   readonly settings: SettingsTable;
   readonly templates: Templates;
@@ -126,6 +128,7 @@ export function storeOver(db: Database, { keepsContent }: StoreParts = {}): Stor
     connections: createConnections(db),
     hubs: createHubs(db),
     idempotency: createIdempotency(db),
+    outbox: createOutbox(db),
     schedules: createSchedules(db),
     settings: createSettings(db),
     templates: createTemplates(db),

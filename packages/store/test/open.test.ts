@@ -82,7 +82,7 @@ describe("a new folder", () => {
       expect(pragma("page_size")).toBe(8192);
       expect(pragma("auto_vacuum")).toBe(2);
       expect(pragma("application_id")).toBe(0x4d494c4c);
-      expect(pragma("user_version")).toBe(2);
+      expect(pragma("user_version")).toBe(3);
       expect(pragma("integrity_check")).toBe("ok");
     });
     expect(statSync(join(dir, "millrace.db-wal")).size).toBeGreaterThan(0);
@@ -191,14 +191,14 @@ describe("files that are not ours", () => {
   test("the file of a newer program is refused, and the folder is free again", async () => {
     const dir = await closedStore();
     const path = join(dir, "millrace.db");
-    raw(path, (db) => db.exec("PRAGMA user_version=3"));
+    raw(path, (db) => db.exec("PRAGMA user_version=4"));
     for (const readonly of [false, true]) {
       await expect(openStore({ dir, readonly })).rejects.toMatchObject({
         code: "store_too_new",
-        message: expect.stringContaining("version 3"),
+        message: expect.stringContaining("version 4"),
       });
     }
-    raw(path, (db) => db.exec("PRAGMA user_version=2"));
+    raw(path, (db) => db.exec("PRAGMA user_version=3"));
     const store = await newStore({ dir });
     expect(await linesOf(store.journal, "r1")).toHaveLength(logOf(1).length);
   });

@@ -267,6 +267,10 @@ export const runFilterShape = {
   since: zonedTimeSchema.exactOptional(),
   until: zonedTimeSchema.exactOptional(),
   trigger: triggerSchema.exactOptional(),
+  unacknowledged: z
+    .boolean()
+    .describe("True: runs that failed, and that nobody has acknowledged or retried since.")
+    .exactOptional(),
 };
 
 /** What `list_runs` asks for; times are ISO 8601. */

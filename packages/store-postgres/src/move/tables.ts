@@ -26,7 +26,7 @@ export const TABLES: readonly MovedTable[] = [
     "run",
     "no",
     "id flow_id graph template template_version status trigger source inputs options token_id retry_of last_seq epoch " +
-      "created_at started_at ended_at summary pruned",
+      "created_at started_at ended_at summary pruned untold unacknowledged",
     LARGE_ROWS,
   ),
   table("run_tag", "key value run", ""),
@@ -52,6 +52,7 @@ export const TABLES: readonly MovedTable[] = [
   table("hub_item", "hub item", "body", LARGE_ROWS),
   table("webhook", "id", "token_hash body"),
   table("webhook_seen", "hash", "expires_at"),
+  table("outbox", "id", "body due_at rev"),
   table("connection", "slug", "status scope expires_at body"),
 ];
 

@@ -111,6 +111,16 @@ DROP INDEX run_bell;
 CREATE INDEX run_bell ON run(bell_at) WHERE bell_at IS NOT NULL AND ended_at IS NULL;
 `;
 
+/** Runs that failed from here on, as people are told of them; and messages that are to be sent. */
+const FAILURES = `
+ALTER TABLE run ADD COLUMN untold INTEGER;
+ALTER TABLE run ADD COLUMN unacknowledged INTEGER;
+CREATE INDEX run_untold ON run(no) WHERE untold = 1;
+CREATE INDEX run_unacknowledged ON run(created_at DESC, no DESC) WHERE unacknowledged = 1;
+CREATE TABLE outbox(id TEXT PRIMARY KEY, body TEXT NOT NULL, due_at INTEGER NOT NULL, rev INTEGER NOT NULL);
+CREATE INDEX outbox_due ON outbox(due_at);
+`;
+
 /** Types of SQLite → types of PostgreSQL. */
 const TYPES: Readonly<Record<string, string>> = {
   INTEGER: "bigint",
@@ -119,6 +129,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Migration n is entry n - 1: SQL text, run in one transaction with all others that are missing. */
-export const MIGRATIONS: readonly string[] = [FIRST, DISPATCHER, CREDENTIALS].map((text) =>
-  text.replace(/\b(?:INTEGER|TEXT|BLOB)\b/g, (type) => TYPES[type] as string),
+export const MIGRATIONS: readonly string[] = [FIRST, DISPATCHER, CREDENTIALS, FAILURES].map(
+  (text) => text.replace(/\b(?:INTEGER|TEXT|BLOB)\b/g, (type) => TYPES[type] as string),
 );

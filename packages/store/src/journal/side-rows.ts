@@ -124,10 +124,11 @@ function questionOf(run: number, event: ConfirmRequested): SqlValue[] {
 function endOf(run: number, event: Summary): Op[] {
   const { v: _v, kind: _kind, runId: _runId, seq: _seq, ts, ...summary } = event;
   const status = summary.status === "invalid" ? "failed" : summary.status;
+  const failed = status === "failed" ? 1 : null;
   return [
     {
-      sql: "UPDATE run SET status = ?, ended_at = ?, summary = ? WHERE no = ?",
-      rows: [[status, ts, JSON.stringify(summary), run]],
+      sql: "UPDATE run SET status = ?, ended_at = ?, summary = ?, untold = ?, unacknowledged = ? WHERE no = ?",
+      rows: [[status, ts, JSON.stringify(summary), failed, failed, run]],
     },
     { sql: "DELETE FROM timer WHERE run = ?", rows: [[run]] },
     endOfPrivate(run),

@@ -83,8 +83,18 @@ export function creation(
       sql: "INSERT INTO run_tag(key, value, run) VALUES(?, ?, ?)",
       rows: Object.entries(tags).map(([name, value]) => [name, value, no]),
     },
+    // Whoever repeats a run has seen that it failed.
+    acknowledgement(header.retryOf === undefined ? [] : [header.retryOf]),
     ...(shown === inputs ? [] : [privates.putInputs(runId, inputs)]),
   ];
+}
+
+/** The statement after which these runs are no longer failures that nobody has looked at. */
+export function acknowledgement(runIds: readonly string[]): Op {
+  return {
+    sql: "UPDATE run SET unacknowledged = NULL WHERE id = ? AND unacknowledged = 1",
+    rows: runIds.map((id) => [id]),
+  };
 }
 
 /** Converts a refusal of `creation` to an error of the caller. */

@@ -14,10 +14,11 @@ import {
 import type { PrivateValues } from "../journal/private-values.ts";
 import { eventOf } from "../journal/seal.ts";
 import { deletion } from "../retention/deletion.ts";
+import { change } from "../sql/change.ts";
 import type { Database, SqlRow, SqlValue } from "../sql/port.ts";
 import { confirmationOf } from "./confirmations.ts";
 import type { Cursors } from "./cursor.ts";
-import { headerOf } from "./run-header.ts";
+import { acknowledgement, headerOf } from "./run-header.ts";
 import { createSummaries, SUMMARY_ROWS } from "./run-summaries.ts";
 
 const MAX_LIMIT = 200;
@@ -38,6 +39,10 @@ export interface Runs {
   header(runId: string, options?: { private?: boolean }): Promise<RunHeader | null>;
   /** Ids of the runs that have not ended, oldest first; a start resumes them. */
   live(): Promise<readonly string[]>;
+  /** Takes failed runs from the list of those that nobody has looked at; how many were in it. */
+  acknowledge(
+    which: { readonly runIds: readonly string[] } | { readonly template?: string | undefined },
+  ): Promise<number>;
   /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
   delete(runId: string): Promise<"deleted" | "live" | "absent">;
   /** Deletes the ended runs that fit: ended before `before` (ISO 8601), in one of the states; absent: all that have ended. */
@@ -126,6 +131,15 @@ export function createRuns(parts: {
       return rows.map(({ id }) => String(id));
     },
 
+    async acknowledge(which) {
+      if ("runIds" in which) return Number((await db.write([acknowledgement(which.runIds)]))[0]);
+      const { template } = which;
+      return change(db, {
+        sql: `UPDATE run SET unacknowledged = NULL WHERE unacknowledged = 1${template === undefined ? "" : " AND template = ?"}`,
+        values: template === undefined ? [] : [template],
+      });
+    },
+
     async delete(runId) {
       const row = await db.get("SELECT no, ended_at FROM run WHERE id = ?", [runId]);
       if (row === undefined) return "absent";
@@ -158,7 +172,7 @@ export function createRuns(parts: {
 
 /** The filter in canonical form and without its page; cursors are bound to it. */
 function normal(filter: RunFilter): unknown {
-  const { status, template, flow, retryOf, tags, since, until, trigger } = filter;
+  const { status, template, flow, retryOf, tags, since, until, trigger, unacknowledged } = filter;
   return [
     status === undefined ? null : [...status].sort(),
     template ?? null,
@@ -166,8 +180,9 @@ function normal(filter: RunFilter): unknown {
     since ?? null,
     until ?? null,
     trigger ?? null,
-    // Cursors that were given out before these two were asked for stay good.
+    // Cursors that were given out before these were asked for stay good.
     ...(flow === undefined && retryOf === undefined ? [] : [flow ?? null, retryOf ?? null]),
+    ...(unacknowledged === undefined ? [] : [{ unacknowledged }]),
   ];
 }
 
@@ -175,7 +190,7 @@ function conditionsOf(filter: RunFilter): {
   readonly where: string[];
   readonly values: SqlValue[];
 } {
-  const { template, flow, retryOf, tags, since, until, trigger } = filter;
+  const { template, flow, retryOf, tags, since, until, trigger, unacknowledged } = filter;
   const where: string[] = [];
   const values: SqlValue[] = [];
   const add = (sql: string, ...bound: SqlValue[]): void => {
@@ -188,6 +203,9 @@ function conditionsOf(filter: RunFilter): {
   if (trigger !== undefined) add("trigger = ?", trigger);
   if (since !== undefined) add("created_at >= ?", timeOf(since));
   if (until !== undefined) add("created_at <= ?", timeOf(until));
+  if (unacknowledged !== undefined) {
+    add(unacknowledged ? "unacknowledged = 1" : "unacknowledged IS NULL");
+  }
   for (const [name, value] of Object.entries(tags ?? {})) {
     add("no IN (SELECT run FROM run_tag WHERE key = ? AND value = ?)", name, value);
   }

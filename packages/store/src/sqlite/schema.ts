@@ -99,5 +99,15 @@ DROP TABLE journal;
 ALTER TABLE appended_journal RENAME TO journal`,
 };
 
+/** Runs that failed from here on, as people are told of them; and messages that are to be sent. */
+const FAILURES = `
+ALTER TABLE run ADD COLUMN untold INTEGER;
+ALTER TABLE run ADD COLUMN unacknowledged INTEGER;
+CREATE INDEX run_untold ON run(no) WHERE untold = 1;
+CREATE INDEX run_unacknowledged ON run(created_at DESC, no DESC) WHERE unacknowledged = 1;
+CREATE TABLE outbox(id TEXT PRIMARY KEY, body TEXT NOT NULL, due_at INTEGER NOT NULL, rev INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX outbox_due ON outbox(due_at);
+`;
+
 /** Migration n is entry n - 1. */
-export const MIGRATIONS: readonly Migration[] = [FIRST, APPENDED_JOURNAL];
+export const MIGRATIONS: readonly Migration[] = [FIRST, APPENDED_JOURNAL, FAILURES];

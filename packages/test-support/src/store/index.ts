@@ -2,6 +2,7 @@
 import { describe, onTestFinished, test } from "vitest";
 import { journalConformance } from "../journals.ts";
 import type { StoreBench, StorePlace } from "./bench.ts";
+import { failuresSuite } from "./failures.ts";
 import { feedSuite } from "./feed.ts";
 import { followSuite } from "./follow.ts";
 import { retentionSuite } from "./retention.ts";
@@ -46,6 +47,7 @@ export function storeConformance(
     });
     runsSuite(bench);
     feedSuite(bench);
+    failuresSuite(bench);
     followSuite(bench);
     startRowsSuite(bench);
     sealSuite(bench);
