@@ -60,6 +60,8 @@ export interface RunHeaderOptions {
   readonly confirm?: "approve" | "reject" | undefined;
   /** With `retryOf`: nodes to run again, with all that follows them; absent: those that had not succeeded. */
   readonly from?: readonly string[] | undefined;
+  /** With `retryOf`: also the failed items of a `map` that collected its errors. */
+  readonly failedItems?: true | undefined;
 }
 
 /**

@@ -95,6 +95,8 @@ const NO_OPTIONS: RunOptions = Object.freeze({});
 export interface RerunOptions extends RunOptions {
   readonly plan: Plan;
   readonly from?: readonly string[] | undefined;
+  /** Also the failed items of a `map` that collected its errors (`@on-error = "collect"`), and nothing else of it. */
+  readonly failedItems?: true | undefined;
   readonly inputs?: { readonly [name: string]: unknown } | undefined;
 }
 
@@ -129,7 +131,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
     async rerun(runId: string, options: RerunOptions) {
       if (core.closed) throw new EngineError("engine_closed", "the engine is closed");
       checkPlan(options?.plan);
-      const { plan, from, inputs, ...more } = options;
+      const { plan, from, failedItems, inputs, ...more } = options;
       checkRunOptions(more);
       const { readEarlier } = await import("./run/recover/resume.ts");
       const earlier = await readEarlier(core, runId);
@@ -143,7 +145,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       // What follows a pin may read something new.
       const again = from ?? [];
       const changed = pinned === null ? again : [...again, ...pinned.keys()];
-      const kept = earlier.reused(plan, run.inputs, changed);
+      const kept = earlier.reused(plan, run.inputs, { from: changed, failedItems });
       run.reused = pinned === null ? kept : new Map([...kept, ...pinned]);
       runs.set(run.id, run);
       launch(run);

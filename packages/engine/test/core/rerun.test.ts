@@ -8,13 +8,14 @@ import {
 } from "@millrace/engine";
 import { createSimClock, type SimClock } from "@millrace/engine/testing";
 import { graphOf, planOf, states } from "@millrace/test-support/flows";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { bodyType } from "./types.ts";
 
 const ran: string[] = [];
+let isMended = false;
 const work = bodyType("work", (fields, ctx) => {
   ran.push(ctx.node);
-  if (fields["fail"] === true) throw new Error("no");
+  if (fields["fail"] === true && !isMended) throw new Error("no");
   return { value: fields["value"] ?? null };
 });
 const types = [work];
@@ -130,6 +131,38 @@ c.false -> n`;
     m: "succeeded",
   });
   expect(events.some((e) => "node" in e && e.node?.startsWith("m["))).toBe(false);
+});
+
+test("failed items of a map that collected them run again where they are asked for, and nothing else of it", async () => {
+  const body = `body {
+    node w: test.work { value = item
+      fail = item == 2 }
+    output = w.value
+  }`;
+  const text = `
+node m: map { items = [1, 2, 3]
+  @on-error = "collect"
+  ${body} }
+node outer: map { items = [7]
+  body {
+    node inner: map { items = [1, 2]
+      @on-error = "collect"
+      ${body} }
+    node twin: test.work { value = item }
+  } }
+node after: test.work { value = m.items }
+node apart: test.work { value = 9 }`;
+  const bench = await first(text);
+  expect((await again(bench, { plan: bench.plan })).ran).toEqual([]);
+  // What made the items fail lies outside: the same flow succeeds now.
+  isMended = true;
+  onTestFinished(() => {
+    isMended = false;
+  });
+  const { ran: did, events } = await again(bench, { plan: bench.plan, failedItems: true });
+  expect(did).toEqual(["after", "m[1]/w", "outer[0]/inner[1]/w"]);
+  const m = events.find((e) => e.kind === "node.succeeded" && e.node === "m");
+  expect(m).toMatchObject({ output: { items: [1, 2, 3], errors: [] } });
 });
 
 test("a run that is not there cannot be tried again", async () => {

@@ -330,7 +330,8 @@ class EngineExecutor implements LocalExecutor {
     try {
       if (retryOf === undefined) live.enter(this.#engine.run(plan, inputs, more));
       else {
-        const again = { ...more, plan, inputs, from: options?.from };
+        const { from, failedItems } = options ?? {};
+        const again = { ...more, plan, inputs, from, failedItems };
         live.enter(await this.#engine.rerun(retryOf, again));
       }
     } catch (error) {

@@ -32,7 +32,7 @@ import { RunCore, type Stop, USED_SECRETS } from "../state.ts";
 import { endingOf } from "./give-up.ts";
 import { type RecoveredRun, recoveredRun } from "./recovered-run.ts";
 import { endRestoredBodies } from "./restore.ts";
-import { type Reused, reusableResults } from "./reuse.ts";
+import { type Again, type Reused, reusableResults } from "./reuse.ts";
 
 const MAX_RECOVERIES = 5; // a run that only kills its process is not tried for ever
 
@@ -71,7 +71,7 @@ export async function resumeRunById(
     const gone = await readValues(journal, runId, recovered, state);
     const run = coreOf(scheduler, plan, state, options);
     const earlier = await earlierOf(core, state);
-    run.reused = earlier?.reused(plan, state.inputs as JsonObject, state.options?.from) ?? null;
+    run.reused = earlier?.reused(plan, state.inputs as JsonObject, state.options ?? {}) ?? null;
     if (recovered.view.seq === 0) run.resumedFrom = earlier?.resumedFrom ?? null;
     if (options.pins !== undefined) run.reused = pinnedResults(run.parts.layout, options.pins);
     run.isWoken = wakes && recovered.isAsleep;
@@ -121,7 +121,7 @@ export interface RerunFrom {
   readonly resumedFrom: { readonly runId: string; readonly seq: number };
   /** Credentials that its results may quote. */
   readonly secrets: readonly string[];
-  reused(plan: Plan, inputs: JsonObject, from: readonly string[] | undefined): Reused;
+  reused(plan: Plan, inputs: JsonObject, again: Again): Reused;
 }
 
 /** Reads a run that another one starts from. Throws `EngineError` `run_not_found`. */
@@ -137,7 +137,8 @@ export async function readEarlier(core: EngineCore, runId: string): Promise<Reru
     inputs: earlier.inputs,
     resumedFrom: { runId, seq: recovered.view.seq },
     secrets: secretsOf(state),
-    reused: (plan, inputs, from) => reusableResults(earlier, { plan, inputs, from }, core.host),
+    reused: (plan, inputs, again) =>
+      reusableResults(earlier, { plan, inputs, ...again }, core.host),
   };
 }
 

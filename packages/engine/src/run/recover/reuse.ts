@@ -3,6 +3,7 @@
  *   U1  A node is reused when it is what it was, reads what it read, had succeeded, and follows nothing that runs again.
  *   U2  Of a node with a body that had not succeeded, U1 holds for the nodes of each of its rounds: finished items of a map and
  *       finished rounds of a loop are taken over.
+ *       So they are of a map that has succeeded without some of its items, where those are asked for.
  *   U3  A secret in an output is gone with the run; such a node runs again.
  */
 import type { FlowBody, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
@@ -28,10 +29,16 @@ export type Reused = ReadonlyMap<
   { readonly port: string; readonly output: Json; readonly inputs?: string }
 >;
 
-/** What is reused. `from`: ids that run again with all that follows; absent: what had not succeeded. */
+/** What runs again. `from`: ids, with all that follows; absent: what had not succeeded, with `failedItems` also of maps that have. */
+export interface Again {
+  readonly from?: readonly string[] | undefined;
+  readonly failedItems?: true | undefined;
+}
+
+/** What is reused. */
 export function reusableResults(
   earlier: Earlier,
-  now: { plan: Plan; inputs: JsonObject; from: readonly string[] | undefined },
+  now: { readonly plan: Plan; readonly inputs: JsonObject } & Again,
   host: Host,
 ): Reused {
   const { graph, flows } = partsOf(now.plan);
@@ -51,10 +58,12 @@ export function reusableResults(
 
   /** Takes over what may be taken of one round, or of the flow itself; `base` is what stands before its ids in paths. */
   function take(order: Order, base: string, isChanged: (node: FlowNode) => boolean): void {
-    const isDone = ({ id }: FlowNode): boolean => {
-      const was = nodes.get(base + id);
+    const isDone = (node: FlowNode): boolean => {
+      const path = base + node.id;
+      const was = nodes.get(path);
       if (was?.state === SKIPPED) return base !== ""; // of a flow, what was skipped is decided anew
-      return was?.state === SUCCEEDED && !JSON.stringify(was.output).includes(MARK);
+      if (was?.state !== SUCCEEDED || JSON.stringify(was.output).includes(MARK)) return false;
+      return now.failedItems !== true || !lacksItems(node, order, path);
     };
     const again = order.nodes.filter((node) => isChanged(node) || !isDone(node));
     const follow = order.followers(again.map(({ id }) => id));
@@ -70,6 +79,17 @@ export function reusableResults(
         for (const round of rounds.get(path) ?? []) take(inner, round, () => false);
       }
     }
+  }
+
+  /** Whether a map has succeeded without some of its items; or one within a node. */
+  function lacksItems(node: FlowNode, order: Order, path: string): boolean {
+    const { errors } = (nodes.get(path)?.output ?? {}) as { readonly errors?: readonly Json[] };
+    if (node.type === "map" && (errors ?? []).length > 0) return true;
+    const inner = innerOf(node, order);
+    if (inner === undefined) return false;
+    return [...(rounds.get(path) ?? [])].some((round) =>
+      inner.nodes.some((each) => lacksItems(each, inner, round + each.id)),
+    );
   }
 
   function innerOf(node: FlowNode, order: Order): Order | undefined {
