@@ -93,6 +93,58 @@ test("runs are listed, shown, followed, repeated, stopped and deleted", async ()
   `);
 });
 
+test("failed runs are worked off: acknowledged one by one or by template, and repeated together", async () => {
+  const at = await world();
+  await at.invoke("save_template", { slug: "broken", dsl: FAILS, ifNoneMatch: "*" });
+  const kept = { template: "broken", waitMs: 10_000 };
+  const [one, two] = [await ended(at, FAILS), await ended(at, FAILS)];
+  for (let n = 0; n < 2; n += 1) await at.invoke("run_and_wait", kept);
+  await ended(at, HELLO);
+  const lines = [
+    `ack ${one}`,
+    `ack ${one}`,
+    "ack --all --template broken",
+    "list --failed --unacknowledged",
+    "retry --failed --unacknowledged",
+    "ack",
+    "ack --all x",
+    "retry",
+    "retry --failed",
+    `retry ${two} --unacknowledged`,
+  ];
+  expect(
+    await transcript(
+      at,
+      lines.map((line) => `runs ${line}`),
+    ),
+  ).toMatchInlineSnapshot(`
+    "$ runs ack RUN [0]
+    | 1 failed run acknowledged
+    $ runs ack RUN [0]
+    | nothing to acknowledge
+    $ runs ack --all --template broken [0]
+    | 2 failed runs acknowledged
+    $ runs list --failed --unacknowledged [0]
+    RUN  STATUS  FLOW  STARTED BY  CREATED  TOOK
+    RUN  failed  fails  api  TIME  TOOK  failed
+    $ runs retry --failed --unacknowledged [0]
+    RUN repeats RUN
+    $ runs ack [2]
+    | error: runs ack takes runs, or --all
+    $ runs ack --all x [2]
+    | error: runs ack takes runs, or --all
+    $ runs retry [2]
+    | error: runs retry takes a run, or --failed --unacknowledged
+    $ runs retry --failed [2]
+    | error: runs retry takes a run, or --failed --unacknowledged
+    $ runs retry RUN --unacknowledged [2]
+    | error: a run that is named needs no --failed, --unacknowledged or --template
+    "
+  `);
+  const { items } = JSON.parse(await at.invoke("list_runs", { retryOf: two }));
+  expect(items).toHaveLength(1);
+});
+
 test("tail and replay write the events of a run as they are, and end as it ended", async () => {
   const at = await world();
   const runId = await ended(at, FAILS);

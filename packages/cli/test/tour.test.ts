@@ -75,6 +75,7 @@ resume RUN
 runs show RUN
 runs tail RUN
 runs retry RUN
+runs ack RUN
 runs cancel RUN
 runs delete RUN
 runs prune --before 30d

@@ -6,6 +6,7 @@ import { invoke, post, problemOf, serve } from "./support/server.ts";
 
 /** What this version can do. */
 const WIRED = [
+  "acknowledge_runs",
   "add_hub",
   "cancel_connect",
   "cancel_run",

@@ -6,6 +6,7 @@ import {
   jsonValueSchema,
   pageSchema,
   runIdSchema,
+  slugSchema,
   zonedTimeSchema,
 } from "../schemas/common.ts";
 import { flowGraphSchema } from "../schemas/graph.ts";
@@ -198,16 +199,25 @@ export const runCommands = commandTable({
     http: post("/api/runs/:runId/resume", 202),
   },
   retry_run: {
-    summary: "Repeat a run as a new one that keeps earlier results",
-    args: z.strictObject({
-      runId,
-      from: z
-        .array(z.string().min(1).max(128))
-        .min(1)
-        .describe("Nodes to run again, with all that follows them; absent: what did not succeed.")
-        .exactOptional(),
-      inputs: jsonRecordSchema.exactOptional(),
-    }),
+    summary: "Repeat a run as a new one that keeps earlier results; acknowledges it",
+    args: z
+      .strictObject({
+        runId,
+        from: z
+          .array(z.string().min(1).max(128))
+          .min(1)
+          .describe("Nodes to run again, with all that follows them; absent: what did not succeed.")
+          .exactOptional(),
+        failedItems: z
+          .literal(true)
+          .describe("Also the failed items of a `map` that has succeeded without them.")
+          .exactOptional(),
+        inputs: jsonRecordSchema.exactOptional(),
+      })
+      .refine(
+        ({ from, failedItems }) => from === undefined || failedItems === undefined,
+        "from and failedItems exclude each other",
+      ),
     result: runRefSchema,
     effect: "run",
     idempotency: "key",
@@ -220,6 +230,27 @@ export const runCommands = commandTable({
       "too_many_runs",
     ],
     http: post("/api/runs/:runId/retry", 202),
+  },
+  acknowledge_runs: {
+    summary: "Take failed runs from the list of those that nobody has looked at",
+    args: z
+      .strictObject({
+        runIds: z.array(runId).min(1).max(200).exactOptional(),
+        all: z
+          .literal(true)
+          .describe("Every one, or with `template` every one of it.")
+          .exactOptional(),
+        template: slugSchema.exactOptional(),
+      })
+      .refine(({ runIds, all }) => (runIds === undefined) === (all === true), "needs runIds or all")
+      .refine(
+        ({ all, template }) => template === undefined || all === true,
+        "template goes with all only",
+      ),
+    result: z.strictObject({ acknowledged: z.int().min(0) }),
+    effect: "run",
+    errors: ["not_found", "store_unavailable", "store_read_only", "store_full"],
+    http: post("/api/runs/acknowledge", 200),
   },
   resolve_confirmation: {
     summary: "Approve or reject what a run asks",

@@ -12,7 +12,7 @@ const TABLE = `
 run_flow                 | POST   /api/run | 200 | x | k | ${RUN}
 start_run                | POST   /api/runs | 202 | x | k | ${RUN}
 run_and_wait             | POST   /api/runs | 200 202 | x | k | ${RUN} waitMs
-list_runs                | GET    /api/runs | 200 | r | - | status template flow retryOf tags since until trigger ${PAGE}
+list_runs                | GET    /api/runs | 200 | r | - | status template flow retryOf tags since until trigger unacknowledged ${PAGE}
 get_run                  | GET    /api/runs/:runId | 200 | r | - | runId
 get_run_events           | GET    /api/runs/:runId/events | 200 | r | - | runId after kinds node below snapshot lag limit
 get_run_graph            | GET    /api/runs/:runId/graph | 200 | r | - | runId
@@ -22,7 +22,8 @@ get_run_blob             | GET    /api/runs/:runId/blobs/:digest | 200 | r | - |
 cancel_run               | POST   /api/runs/:runId/cancel | 202 | x | n | runId reason graceMs
 pause_run                | POST   /api/runs/:runId/pause | 202 | x | n | runId
 resume_run               | POST   /api/runs/:runId/resume | 202 | x | n | runId
-retry_run                | POST   /api/runs/:runId/retry | 202 | x | k | runId from inputs
+retry_run                | POST   /api/runs/:runId/retry | 202 | x | k | runId from failedItems inputs
+acknowledge_runs         | POST   /api/runs/acknowledge | 200 | x | n | runIds all template
 resolve_confirmation     | POST   /api/runs/:runId/confirmations/:confirmationId | 200 | x | k | runId confirmationId decision value comment
 list_confirmations       | GET    /api/confirmations | 200 | r | - | status runId ${PAGE}
 delete_run               | DELETE /api/runs/:runId | 204 | w | n | runId

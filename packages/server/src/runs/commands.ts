@@ -122,6 +122,14 @@ export const runHandlers: HandlerList = [
       return callExecutor(() => call.host.executor.start(spec, rows));
     }),
   ),
+  wire("acknowledge_runs", async ({ runIds, template }, { host }) => {
+    for (const runId of runIds ?? []) await knownSummary(host, runId);
+    const { runs } = host.store;
+    const acknowledged = await runs.acknowledge(
+      runIds === undefined ? { template } : { runIds: [...new Set(runIds)] },
+    );
+    return { acknowledged };
+  }),
   wire("delete_run", async ({ runId }, { host }) => {
     const { status } = await knownSummary(host, runId);
     const became = await host.store.runs.delete(runId);
@@ -161,7 +169,7 @@ export const runHandlers: HandlerList = [
 /** The spec of the same run again: its flow, inputs and options. Throws `not_found`, `state_conflict`. */
 async function againSpec(
   { app, host, caller }: CommandCall,
-  { runId, from, inputs }: ParsedArgs<"retry_run">,
+  { runId, from, failedItems, inputs }: ParsedArgs<"retry_run">,
 ): Promise<RunSpec> {
   const { status, template, tags } = await knownSummary(host, runId);
   if (!isEnded(status)) throw stillLive(status);
@@ -174,6 +182,7 @@ async function againSpec(
     retryOf: runId,
     tags,
     from,
+    failedItems,
     template: template ?? undefined,
     tokenId: caller.tokenId ?? undefined,
   };

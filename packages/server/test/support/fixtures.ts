@@ -176,6 +176,7 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
     return { runId };
   },
   retry_run: async (world) => ({ runId: await finished(world) }),
+  acknowledge_runs: async (world) => ({ runIds: [await finished(world)] }),
   resolve_confirmation: async (world) => ({
     runId: await asking(world),
     confirmationId: "k1",

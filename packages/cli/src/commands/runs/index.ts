@@ -1,19 +1,30 @@
 /** `millrace runs`: what has run and what runs, and what can be done about it. `show` and `tail` draw; they are next door. */
 
 import type { RunState } from "@millrace/contracts";
+import { itemsOf } from "../../api/api.ts";
 import {
   apiCommand,
   type CommandContext,
+  callApi,
   durationOf,
   listCommand,
   pairsOf,
   valuesOf,
+  withApi,
 } from "../../api/command.ts";
 import { flowOf, runIdOf } from "../../api/runs.ts";
-import { arg, option, serverCommand } from "../../argv/flags.ts";
-import { type ArgSpec, type CliCommand, flagText } from "../../argv/spec.ts";
+import { arg, option, printAnswer, serverCommand } from "../../argv/flags.ts";
+import {
+  type ArgSpec,
+  type CliCommand,
+  type FlagSpec,
+  flagText,
+  type Input,
+  isOn,
+  type Run,
+} from "../../argv/spec.ts";
 import { formatDuration, parseDuration } from "../../argv/values.ts";
-import { usage } from "../../errors.ts";
+import { reason, usage } from "../../errors.ts";
 import { clean, formatTime } from "../../output/text.ts";
 import { followToEnd, startedRun } from "../../run/follow-to-end.ts";
 
@@ -23,18 +34,27 @@ const STATUS = option("status", "<status>", "runs of this status", {
   choices: ["pending", "running", "paused", "cancelling", "succeeded", "failed", "cancelled"],
 });
 
+const TEMPLATE = option("template", "<slug>", "runs of this template", { complete: "template" });
+const UNACKNOWLEDGED: FlagSpec = {
+  long: "unacknowledged",
+  summary: "runs that failed, and that nobody has acknowledged or retried",
+};
+
 const list = listCommand("runs list", "list runs, newest first", {
   command: "list_runs",
   flags: [
     STATUS,
-    option("template", "<slug>", "runs of this template", { complete: "template" }),
+    { long: "failed", summary: "runs that failed: --status failed" },
+    UNACKNOWLEDGED,
+    TEMPLATE,
     option("flow", "<id>", "runs of the flow with this id, stored or not"),
     option("retry-of", "<run>", "runs that repeat this one", { complete: "run" }),
     option("tag", "<k=v>", "runs with this tag", { multiple: true }),
   ],
-  examples: [["runs list --status failed", "what went wrong lately"]],
+  examples: [["runs list --failed --unacknowledged", "what went wrong, and nobody has seen to"]],
   request: ({ input }) => ({
-    status: valuesOf(input, "status") as readonly RunState[] | undefined,
+    status: statusOf(input),
+    unacknowledged: isOn(input, "unacknowledged") || undefined,
     template: flagText(input, "template"),
     flow: flagText(input, "flow"),
     retryOf: flagText(input, "retry-of"),
@@ -76,15 +96,110 @@ const cancel = apiCommand("runs cancel", "stop a run", {
 });
 
 /** Repeats a run as a new one. Embedded, the new one is this process's, so the command goes on until its end. */
-const retry = apiCommand("runs retry", "repeat a run as a new one that keeps earlier results", {
-  args: [RUN],
-  flags: [option("from", "<node>", "repeat this step and what follows it", { multiple: true })],
-  examples: [["runs retry run_01", "what did not succeed runs again"]],
+const retry = serverCommand("runs retry", "repeat a run as a new one that keeps earlier results", {
+  args: [{ name: "id", summary: "the run, or how its id begins", complete: "run" }],
+  flags: [
+    option("from", "<node>", "repeat this step and what follows it", { multiple: true }),
+    {
+      long: "failed-items",
+      summary: "repeat also the failed items of a map that collected its errors",
+    },
+    { long: "failed", summary: "with --unacknowledged, instead of a run: every one of these" },
+    UNACKNOWLEDGED,
+    TEMPLATE,
+  ],
+  examples: [
+    ["runs retry run_01", "what did not succeed runs again"],
+    ["runs retry run_01 --failed-items", "so do the items that a map went without"],
+    ["runs retry --failed --unacknowledged", "the same for all that failed"],
+  ],
+  run: (input, ...more) => (input.args[0] === undefined ? retryFailed : retryOne)(input, ...more),
+});
+
+const again = (input: Input): { readonly failedItems?: true } =>
+  isOn(input, "failed-items") ? { failedItems: true } : {};
+
+const retryOne = callApi({
   command: "retry_run",
   write: true,
-  request: async (all) => ({ runId: await runOf(all), from: valuesOf(all.input, "from") }),
+  request: async (all) => {
+    if (["failed", "unacknowledged", "template"].some((flag) => flag in all.input.flags)) {
+      throw usage("a run that is named needs no --failed, --unacknowledged or --template");
+    }
+    return {
+      runId: await runOf(all),
+      from: valuesOf(all.input, "from"),
+      failedItems: again(all.input).failedItems,
+      inputs: undefined,
+    };
+  },
   show: startedRun,
   after: followToEnd,
+});
+
+/** Repeats every failed run that nobody has looked at, the oldest first. What is refused stays in the list. */
+const retryFailed: Run = (input, io) => {
+  if (!isOn(input, "unacknowledged")) {
+    throw usage("runs retry takes a run, or --failed --unacknowledged");
+  }
+  return withApi(input, io, true, async (api) => {
+    const template = flagText(input, "template");
+    const filter = { unacknowledged: true, ...(template !== undefined && { template }) };
+    const failed: string[] = [];
+    const pages = itemsOf((page) => api.invoke("list_runs", { ...filter, ...page }));
+    for await (const { runId } of pages) failed.unshift(runId);
+    const items: { readonly runId: string; readonly retryOf: string }[] = [];
+    const refused: { readonly runId: string; readonly message: string }[] = [];
+    let code = 0;
+    for (const runId of failed) {
+      try {
+        const ref = await api.invoke("retry_run", { runId, ...again(input) });
+        items.push({ runId: ref.runId, retryOf: runId });
+        code = Math.max(code, await followToEnd(ref, { api, io, input }, { answered: true }));
+      } catch (error) {
+        refused.push({ runId, message: reason(error) });
+      }
+    }
+    await printAnswer(
+      {
+        value: { items, refused },
+        data: items.map(({ runId, retryOf }) => `${runId} repeats ${retryOf}`),
+        said: [
+          ...refused.map(({ runId, message }) => `${runId} is not repeated: ${clean(message)}`),
+          ...(failed.length === 0 ? ["nothing to retry"] : []),
+        ],
+      },
+      io,
+    );
+    return Math.max(code, refused.length > 0 ? 1 : 0);
+  });
+};
+
+const ack = apiCommand("runs ack", "acknowledge failed runs: somebody has looked at them", {
+  args: [{ name: "id", summary: RUN.summary, variadic: true, complete: "run" }],
+  flags: [{ long: "all", summary: "every failed run that nobody has looked at" }, TEMPLATE],
+  examples: [
+    ["runs ack run_01", "it leaves runs list --unacknowledged"],
+    ["runs ack --all --template nightly", "so do all of one template"],
+  ],
+  command: "acknowledge_runs",
+  write: true,
+  request: async ({ input, api }) => {
+    const all = isOn(input, "all");
+    const template = flagText(input, "template");
+    if (all === input.args.length > 0) throw usage("runs ack takes runs, or --all");
+    if (template !== undefined && !all) throw usage("--template goes with --all");
+    if (all) return { all, template, runIds: undefined };
+    const runIds = await Promise.all(input.args.map((word) => runIdOf(word, api)));
+    return { runIds, all: undefined, template };
+  },
+  show: ({ acknowledged }) => ({
+    said: [
+      acknowledged === 0
+        ? "nothing to acknowledge"
+        : `${acknowledged} failed run${acknowledged === 1 ? "" : "s"} acknowledged`,
+    ],
+  }),
 });
 
 const remove = apiCommand("runs delete", "delete a run that has ended", {
@@ -125,7 +240,21 @@ const tail = serverCommand("runs tail", "show what a run has done, then what it 
   run: async (...all) => (await import("./views.ts")).tail(...all),
 });
 
-export const commands: readonly CliCommand[] = [list, show, tail, cancel, retry, remove, prune];
+export const commands: readonly CliCommand[] = [
+  list,
+  show,
+  tail,
+  cancel,
+  retry,
+  ack,
+  remove,
+  prune,
+];
+
+function statusOf(input: Input): readonly RunState[] | undefined {
+  const status = valuesOf(input, "status") as readonly RunState[] | undefined;
+  return isOn(input, "failed") ? [...(status ?? []), "failed"] : status;
+}
 
 /** Years before it are not four digits. */
 const EARLIEST: number = Date.parse("0001-01-01");

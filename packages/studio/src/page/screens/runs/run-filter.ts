@@ -1,5 +1,5 @@
 /**
- * What the place says of the runs that are wanted: `status`, `flow`, and tags such as `tag.customer=acme`.
+ * What the place says of the runs that are wanted: `status`, `flow`, `unacknowledged`, and tags such as `tag.customer=acme`.
  *   A place that is written from a filter gives the same filter again.
  */
 import type { RunFilter, RunState } from "@millrace/contracts";
@@ -21,6 +21,7 @@ export function filterOf(query: URLSearchParams): RunFilter {
   return {
     ...(status.length > 0 && { status }),
     ...(flow !== "" && { flow }),
+    ...(query.has("unacknowledged") && { unacknowledged: true }),
     ...(tags.length > 0 && { tags: Object.fromEntries(tags) }),
   };
 }

@@ -4,9 +4,9 @@ import { useState } from "preact/hooks";
 import { setQuery } from "../../router.ts";
 import { filterOf, RUN_STATES, tagName, tagQuery } from "./run-filter.ts";
 
-/** Status, flow and tags. */
+/** Status, flow, failures that nobody has looked at, and tags. */
 export function RunsFilters({ query }: { readonly query: URLSearchParams }): ComponentChildren {
-  const { status = [], tags = {} } = filterOf(query);
+  const { status = [], tags = {}, unacknowledged } = filterOf(query);
   return (
     <search class="filters">
       <label>
@@ -30,6 +30,16 @@ export function RunsFilters({ query }: { readonly query: URLSearchParams }): Com
           value={query.get("flow") ?? ""}
           onChange={(event) => setQuery({ flow: event.currentTarget.value.trim() })}
         />
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={unacknowledged === true}
+          onChange={({ currentTarget: { checked } }) =>
+            setQuery({ unacknowledged: checked ? "1" : undefined })
+          }
+        />
+        Unacknowledged failures
       </label>
       <TagField />
       {Object.entries(tags).map(([name, value]) => (
