@@ -50,6 +50,12 @@ function packages(files: readonly string[]): Set<string> {
   return new Set(names);
 }
 
+/** Modules of the providers whose code is in these files. */
+function ofProviders(files: readonly string[]): readonly string[] {
+  const found = sources(files).filter((source) => source.includes("/providers/src/"));
+  return found.map((source) => basename(source));
+}
+
 /** All files of a command line: those of the command, and those of every one. */
 function started(...modules: string[]): string[] {
   return [...new Set(["main", ...modules].flatMap(loadedWith))];
@@ -68,9 +74,11 @@ test("a run loads nothing of providers and servers before its flow wants them", 
 
 test("a check loads neither the engine nor zod, nor what measures wide characters", () => {
   const files = started("commands/validate");
-  expect([...packages(files)].sort()).toEqual(["cli", "client", "contracts", "dsl"]);
+  const loaded = [...packages(files)].sort();
+  expect(loaded).toEqual(["cli", "client", "contracts", "dsl", "providers"]);
+  expect(ofProviders(files)).toEqual(["secret-variables.ts"]);
   // The language is 257 kB of it, 10 kB of that its strict reader; the catalog of core, half of that its `ai`, 34 kB since each field has a sentence; reading words 40 kB. The row of `lsp` and the parameters of functions are half a kilobyte, findings in steps and the flows of the project four. The rows of inputs that runs and nodes were given are half a kilobyte.
-  expect(bytes(files)).toBeLessThanOrEqual(390_500); // the keys of a store that servers share, the row of `store`, edges that are found without keys, and the rows of limits and logs
+  expect(bytes(files)).toBeLessThanOrEqual(391_000); // a secret from the file of a variable, the keys of a store that servers share, the row of `store`, edges that are found without keys, and the rows of limits and logs
   expect(files.length).toBeLessThanOrEqual(6);
 });
 
@@ -85,7 +93,8 @@ test("a run without a terminal loads neither zod nor a server, and not what asks
   const files = started("commands/run", "run/start");
   const loaded = [...packages(files)].sort();
   const core = ["ai", "cli", "client", "contracts", "dsl", "engine"];
-  expect(loaded).toEqual([...core, "server", "services"]);
+  expect(loaded).toEqual([...core, "providers", "server", "services"]);
+  expect(ofProviders(files)).toEqual(["secret-variables.ts"]);
   const ofServer = sources(files).filter((source) => source.includes("/server/src/"));
   expect(ofServer.map((source) => basename(source))).toEqual(["registry.ts"]); // the list of types
   expect(bytes(files)).toBeLessThanOrEqual(711_000); // the strict reader and the engine's fast lane came to it, then parameters of functions, findings in steps, the flows of the project, a sentence for each field, the fast lane written out, and what a node was given, and the row of `studio`, and what several servers share, with the keys of concurrency that they ask for, and a signal of `ai` nodes that is made when it is wanted
