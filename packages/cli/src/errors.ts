@@ -45,7 +45,7 @@ const PROBLEM: Record<CliErrorCode, ErrorCode> = {
 /** The command that helps where a store of credentials says in its message that the encrypted file would; undefined elsewhere. */
 export function fileStoreHint(message: string): string | undefined {
   if (!message.includes("encrypted file store")) return undefined;
-  return "millrace config set credentials.store file --user, with its key in MILLRACE_CREDENTIAL_KEY (openssl rand -base64 32 makes one)";
+  return "millrace config set credentials.store file --user, which makes its key beside it";
 }
 
 /** The file that an error is about, and the place in it where that is known; both count from 1. */

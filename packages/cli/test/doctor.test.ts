@@ -107,10 +107,15 @@ const FAULTS: readonly Fault[] = [
   },
   {
     fault: "the encrypted credential file has no key",
-    plant: () => ({ env: { MILLRACE_CREDENTIALS_STORE: "file" } }),
+    plant: () => ({
+      env: {
+        MILLRACE_CREDENTIALS_STORE: "file",
+        MILLRACE_HOME: scratch({ "credentials.json": "{}" }),
+      },
+    }),
     check: "credentials",
     status: "fail",
-    says: /no key/,
+    says: /its key is not: .*credentials\.key/,
     fix: /MILLRACE_CREDENTIAL_KEY/,
   },
   {
@@ -125,7 +130,7 @@ const FAULTS: readonly Fault[] = [
     check: "credentials",
     status: "fail",
     says: /^file: .*credential/,
-    fix: /MILLRACE_CREDENTIAL_KEY/,
+    fix: /credentials\.key/,
   },
   {
     fault: "a project file is no JSON",

@@ -143,7 +143,7 @@ test("without a credential store the variable of a provider is named first, and 
   const told = run.stderr.replace(/\s+/g, " ");
   expect(told).toContain("openai has no key here: set OPENAI_API_KEY; or credential store:");
   expect(run.stderr).toContain(
-    "next: export OPENAI_API_KEY=KEY, or\nnext: millrace config set credentials.store file --user\nnext: export MILLRACE_CREDENTIAL_KEY=",
+    "next: export OPENAI_API_KEY=KEY, or\nnext: millrace config set credentials.store file --user\n",
   );
   const listed = await millrace(["providers", "list", "--json"], { cwd, env });
   const { items } = JSON.parse(listed.stdout) as { items: { id: string; key: string }[] };
@@ -153,7 +153,7 @@ test("without a credential store the variable of a provider is named first, and 
     0,
     true,
   ]);
-  const next = "millrace config set credentials.store file --user, with its key in";
+  const next = "millrace config set credentials.store file --user, which makes its key";
   expect(listed.stderr.match(/^next: .*$/gm)).toEqual([expect.stringContaining(next)]);
   const tested = await millrace(["providers", "test", "openai"], { cwd, env });
   expect([tested.code, tested.stderr]).toEqual([6, expect.stringContaining(next)]);

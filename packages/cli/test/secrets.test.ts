@@ -1,5 +1,5 @@
 /** Secrets and connections without a consent: what comes in by stdin or the prompt, and never goes out. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
@@ -59,12 +59,12 @@ test.each([
   expect(stderr).not.toContain(SECRET);
 });
 
-test("the encrypted file is never replaced by another store: without its key, 2; with another key, 6", async () => {
+test("the encrypted file is never replaced by another store: without its key or with another one, 6", async () => {
   const { cwd, env } = fileStore();
   const { MILLRACE_CREDENTIAL_KEY: _, ...keyless } = env;
-  const refused = await inside(["secrets", "set", "ai:x"], { cwd, env: keyless, stdin: SECRET });
-  expect([refused.code, refused.stderr.includes("MILLRACE_CREDENTIAL_KEY")]).toEqual([2, true]);
   await inside(["secrets", "set", "ai:x"], { cwd, env, stdin: SECRET });
+  const refused = await inside(["secrets", "set", "ai:x"], { cwd, env: keyless, stdin: SECRET });
+  expect([refused.code, refused.stderr.includes("MILLRACE_CREDENTIAL_KEY")]).toEqual([6, true]);
   const other = { ...env, MILLRACE_CREDENTIAL_KEY: Buffer.alloc(32, 8).toString("base64") };
   const locked = await inside(["secrets", "set", "ai:x", "--json"], {
     cwd,
@@ -73,6 +73,31 @@ test("the encrypted file is never replaced by another store: without its key, 2;
   });
   expect([locked.code, locked.stdout]).toEqual([6, ""]);
   expect(JSON.parse(locked.stderr)).toMatchObject({ code: "credential_store_unavailable" });
+  const { keyId } = JSON.parse(readFileSync(join(cwd, "credentials.json"), "utf8"));
+  expect(locked.stderr).toContain(`it was made with the key ${keyId}, and the key given is `);
+});
+
+test("a key that nobody gives is made beside the file; a program or a file may give it", async () => {
+  const home = scratch({
+    "config.json": '{ "credentials": { "store": "file" } }',
+    "other.key": `${KEY}\n`,
+  });
+  const world = { cwd: home, env: { MILLRACE_HOME: home } };
+  const set = { ...world, stdin: SECRET };
+  expect((await inside(["secrets", "set", "ai:x"], set)).code).toBe(0);
+  const path = join(home, "credentials.key");
+  const made = readFileSync(path, "utf8");
+  expect([Buffer.from(made, "base64").length, statSync(path).mode & 0o777]).toEqual([32, 0o600]);
+  renameSync(path, join(home, "mine.key"));
+  const lost = await inside(["secrets", "set", "ai:y"], set);
+  expect([lost.code, lost.stderr.includes(path), existsSync(path)]).toEqual([6, true, false]);
+  const keyed = (key: string) => inside(["config", "set", "credentials.key", key, "--user"], world);
+  await keyed("command:cat mine.key");
+  expect((await inside(["secrets", "list"], world)).stdout).toBe("ai:x\n");
+  await keyed(`file:${join(home, "other.key")}`);
+  const wrong = await inside(["secrets", "list"], world);
+  expect([wrong.code, wrong.stderr]).toEqual([6, expect.stringContaining("the key given is")]);
+  expect(wrong.stderr).not.toContain(KEY);
 });
 
 test("where the system has no store, the command that chooses the encrypted file is named", async () => {
@@ -85,7 +110,6 @@ test("where the system has no store, the command that chooses the encrypted file
   });
   expect(code, stderr).toBe(6);
   expect(stderr).toContain("millrace config set credentials.store file --user");
-  expect(stderr).toContain("MILLRACE_CREDENTIAL_KEY (openssl rand -base64 32 makes one)");
 });
 
 test("a service with a key of its own takes it from stdin, and a flow is sent with it", async () => {

@@ -1,8 +1,8 @@
 /** `millrace serve` and its folder. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { scratch, start } from "./cli.ts";
+import { millrace, scratch, start } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 test("a folder has one server: the second ends with 6 and names the first", async () => {
@@ -31,6 +31,10 @@ test("a server says where its API and data are, who is let in, and which schedul
   await open.until(" info  server.listening url=http");
   expect(open.told()).toContain(`data: ${home}`);
   expect(open.told()).toContain("requests need no token");
+  // No bus in its environment, so no keyring: it chose, said so once, and the other commands of the folder follow.
+  const key = join(home, "credentials.key");
+  expect(open.told()).toContain(`as this machine has no keyring; its key: ${key}\n`);
+  expect(statSync(key).mode & 0o777).toBe(0o600);
   expect(open.told()).toContain("millrace schedule add --from nightly activates it");
   open.child.kill("SIGTERM");
   await open.ended;
@@ -38,6 +42,12 @@ test("a server says where its API and data are, who is let in, and which schedul
   const closed = start(words, { env });
   await closed.until("requests need a token: Authorization: Bearer TOKEN\n");
   expect(closed.told()).not.toContain(env.MILLRACE_TOKEN);
+  expect(closed.told()).not.toContain("keyring");
+  const stored = await inside(["secrets", "set", "ai:x", "--home", home], { stdin: "planted" });
+  expect([stored.code, stored.stderr]).toEqual([0, "ai:x is stored in file\n"]);
+  const moved = await millrace(["secrets", "move", "os", "--home", home]);
+  expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining("credential store")]);
+  expect((await inside(["secrets", "list", "--home", home])).stdout).toBe("ai:x\n");
 });
 
 test("what is no terminal gets JSON from the first line on, with the level as a word, as far as it is wanted", async () => {

@@ -9,7 +9,12 @@ import { CliError } from "../errors.ts";
 
 export const commands: readonly CliCommand[] = [
   command("__probe-credentials", "try the credential store for doctor", {
-    args: [arg("store", "its name"), arg("dir", "data folder")],
+    args: [
+      arg("store", "its name"),
+      arg("dir", "data folder"),
+      { name: "key", summary: "reference to the key of the file", mayBeEmpty: true },
+      { name: "folder", summary: "where the path in it begins" },
+    ],
     output: "text",
     examples: [],
     run,
@@ -18,9 +23,12 @@ export const commands: readonly CliCommand[] = [
 
 const ENTRY = "probe:doctor";
 
-/** Words: the name of the store and the data folder. Ends with 6 and a sentence when the store does not work. */
-async function run({ args: [store = "", dir = ""] }: Input, io: CommandIo): Promise<number> {
-  const choice = { ...readCredentials({ store }, undefined, io), dir };
+/** Ends with 6 and a sentence when the store does not work. */
+async function run(
+  { args: [store = "", dir = "", key = "", folder = ""] }: Input,
+  io: CommandIo,
+): Promise<number> {
+  const choice = readCredentials({ store, ...(key !== "" && { key }) }, { home: dir, folder }, io);
   const opened = openCredentialStore(choice);
   const value = randomBytes(16).toString("hex");
   try {

@@ -4,7 +4,7 @@ import type { OpenedStore } from "@millrace/server/connections";
 import { arg, command, listOf } from "../argv/flags.ts";
 import type { Answer, CliCommand, CommandIo, Input } from "../argv/spec.ts";
 import { readSecret } from "../ask.ts";
-import { configOptions, warnOn } from "../config/files.ts";
+import { configOptions, editConfig, warnOn } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
 import { openCredentialStore } from "../credentials/store.ts";
 import { CliError, usage } from "../errors.ts";
@@ -53,7 +53,43 @@ const remove = command("secrets remove", "delete a stored secret", {
   },
 });
 
-export const commands: readonly CliCommand[] = [set, list, remove];
+const STORES = ["os", "file"] as const;
+
+/** Moves every entry to the other store, and says so in the user's file. An entry is deleted when all are in the new place. */
+const move = command("secrets move", "move all credentials to another store of this machine", {
+  args: [arg("store", "os, the keyring; or file, an encrypted file")],
+  examples: [["secrets move file", "as on a server, which has no keyring"]],
+  async run({ args: [word], ...input }, io) {
+    const store = STORES.find((each) => each === word);
+    if (store === undefined) throw usage(`secrets move takes ${STORES.join(" or ")}`);
+    const { credentials, sources } = await loadConfig(
+      configOptions({ args: [], ...input }, io),
+      io,
+      warnOn(io),
+    );
+    if (credentials.store === store) throw usage(`credentials.store is ${store} already`);
+    const [from, to] = [
+      openCredentialStore(credentials),
+      openCredentialStore({ ...credentials, store }),
+    ];
+    try {
+      const names = (await from.store.list?.()) ?? [];
+      for (const name of names) {
+        const value = await from.store.get(name);
+        if (value) await to.store.set(name, value); // else somebody has deleted it since
+      }
+      await editConfig(sources.userPath, "credentials.store", store);
+      for (const name of names) await from.store.delete(name);
+      const where = store === "file" ? `; the key of the file: ${credentials.keyPlace}` : "";
+      const said = [`${names.length} moved from ${from.name} to ${to.name}${where}`];
+      return { value: { moved: names.length, store }, said, mayBeQuiet: false };
+    } finally {
+      await Promise.all([from.close(), to.close()]);
+    }
+  },
+});
+
+export const commands: readonly CliCommand[] = [set, list, remove, move];
 
 async function withStore(
   input: Input,

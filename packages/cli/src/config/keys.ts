@@ -136,16 +136,22 @@ const ROWS: readonly (readonly [
   ],
   ["credentials.store", "text", "os", "where credentials are kept", { choices: STORES }],
   [
+    "credentials.key",
+    "text",
+    undefined,
+    "key of the encrypted file: env:NAME, file:PATH or command:WORDS (default one that is made)",
+  ],
+  [
     "store.url",
     "text",
     undefined,
-    "PostgreSQL that servers share: env:NAME or file:PATH has its address",
+    "PostgreSQL that servers share: env:NAME, file:PATH or command:WORDS gives its address",
   ],
   [
     "store.key",
     "text",
     undefined,
-    "32 bytes that seal private values there: env:NAME or file:PATH has them",
+    "32 bytes that seal private values there: env:NAME, file:PATH or command:WORDS gives them",
   ],
   ["restate.ingress", "list", undefined, "addresses where Restate takes calls", ADDRESSES],
   ["restate.admin", "list", undefined, "addresses where servers register with Restate", ADDRESSES],
@@ -182,7 +188,11 @@ export function topNames(): Set<string> {
 const SHORT: { readonly [key: string]: string } = { "serve.port": "MILLRACE_PORT" };
 
 /** Keys whose value is a reference to a secret: the variable of that name would be the secret itself, which nothing may show. */
-const WITHOUT_VARIABLE: ReadonlySet<string> = new Set(["store.url", "store.key"]);
+const WITHOUT_VARIABLE: ReadonlySet<string> = new Set([
+  "store.url",
+  "store.key",
+  "credentials.key",
+]);
 
 /** Variables that replace a key, the stronger first: `run.timeoutMs` is MILLRACE_RUN_TIMEOUT_MS. */
 export function variablesOf(key: string): readonly string[] {

@@ -125,7 +125,7 @@ export async function resolveConfig(
     shell: readShell(merged.shell, { folder, filesRoot }),
     extensions: readExtensionList(merged.extensions),
     services: await describedServices(sources),
-    credentials: readCredentials(object(merged, "credentials"), home, io),
+    credentials: readCredentials(object(merged, "credentials"), { home, folder }, io),
     ai: {
       providers: merged.providers,
       mcpServers: readMcpServers(merged.mcpServers, folder),
@@ -230,15 +230,16 @@ export function serverOptions(
   io: CliIo,
   debug: DebugLines | undefined,
 ): ServerOptions {
-  const { egress, services, credentials, folder, shell } = config;
+  const { egress, services, folder, shell } = config;
+  const { store, dir, key } = config.credentials;
   return {
     egress,
     services,
     extensions: { folder, ...config.extensions, ...(debug && { output: debug.output }) },
     ...(debug && { onError: debug.onError }),
-    credentials,
+    credentials: { store, dir, key },
     models: modelsOf(config, io),
-    store: credentials.dir,
+    store: dir,
     ...(shell !== undefined && { shell }),
   };
 }

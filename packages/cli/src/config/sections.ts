@@ -1,5 +1,5 @@
 /** Keys with a form of their own: `credentials`, `egress`, `shell`, `extensions` and `mcpServers`. Usage errors name the place. */
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { EgressPolicy, EgressRule, ShellPolicy } from "@millrace/engine";
@@ -17,33 +17,64 @@ export interface CredentialsChoice {
   readonly store: (typeof STORES)[number];
   /** Data folder, absolute: the encrypted file, the locks, and the store. */
   readonly dir: string;
-  /** Key of the encrypted file, from MILLRACE_CREDENTIAL_KEY. */
-  readonly key?: { readonly bytes: Uint8Array };
+  /** Whether anything says which store; else it is the default. */
+  readonly isChosen: boolean;
+  /** Key of the encrypted file: that of MILLRACE_CREDENTIAL_KEY, else asked for when the file is opened. */
+  readonly key: { readonly bytes: Uint8Array } | (() => Promise<{ readonly bytes: Uint8Array }>);
+  /** Where the key is, for people. */
+  readonly keyPlace: string;
 }
 
-/** Reads `{"store": "os"}`. Throws a usage error; the key itself is never in it. */
+/** Reads `{"store": "os"}`. `folder`: where paths of the configuration begin. Throws a usage error; the key itself is never in it. */
 export function readCredentials(
   value: Readonly<Record<string, unknown>>,
-  home: string | undefined,
+  { home, folder }: { readonly home: string | undefined; readonly folder: string },
   io: CliIo,
 ): CredentialsChoice {
   const key = secretIn(io, "MILLRACE_CREDENTIAL_KEY");
-  const { store: wanted = "os", ...rest }: { readonly store?: unknown } = value;
+  const {
+    store: wanted = "os",
+    key: reference,
+    ...rest
+  }: { readonly store?: unknown; readonly key?: unknown } = value;
   const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw usage(`credentials has store, and no "${unknown}"`);
+  if (unknown !== undefined) throw usage(`credentials has store and key, and no "${unknown}"`);
   const store = STORES.find((each) => each === wanted);
   if (store === undefined) throw usage(`credentials.store takes ${STORES.join(", ")}`);
-  return {
-    store,
-    dir: dataFolder(home, io),
-    ...(key && { key: { bytes: keyOf(key) } }),
+  if (reference !== undefined && !/^(?:env|file|command):./.test(String(reference))) {
+    throw usage(
+      "credentials.key takes env:NAME, file:PATH or command:WORDS, because it is a secret",
+    );
+  }
+  const dir = dataFolder(home, io);
+  const found = { store, dir, isChosen: value["store"] !== undefined };
+  if (key) {
+    const bytes = keyIn("MILLRACE_CREDENTIAL_KEY", key);
+    return { ...found, key: { bytes }, keyPlace: "MILLRACE_CREDENTIAL_KEY" };
+  }
+  if (reference !== undefined) {
+    const lazy = async (): Promise<{ readonly bytes: Uint8Array }> => {
+      const { secretOf } = await import("./secret-reference.ts");
+      const text = await secretOf("credentials.key", reference, { folder, io });
+      return { bytes: keyIn("credentials.key", text) };
+    };
+    return { ...found, key: lazy, keyPlace: String(reference) };
+  }
+  const keyPlace = join(dir, "credentials.key");
+  const made = async (): Promise<{ readonly bytes: Uint8Array }> => {
+    const { keyOfFolder } = await import("../credentials/key.ts");
+    return { bytes: await keyOfFolder(dir, keyPlace) };
   };
+  return { ...found, key: made, keyPlace };
 }
 
-function keyOf(text: string): Uint8Array {
-  const bytes = Buffer.from(text, "base64");
+/** 32 bytes as 64 hex digits or in base64, as `openssl rand -base64 32` makes them. */
+function keyIn(place: string, text: string): Uint8Array {
+  const bytes = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? "hex" : "base64");
   if (bytes.length === KEY_BYTES) return bytes;
-  throw usage(`MILLRACE_CREDENTIAL_KEY takes ${KEY_BYTES} random bytes in base64`);
+  throw usage(
+    `${place} takes ${KEY_BYTES} random bytes in base64: openssl rand -base64 32 makes them`,
+  );
 }
 
 const FORMS = 'takes {"host": "api.example"}, with "port" for one port, or {"cidr": "10.0.0.0/8"}';

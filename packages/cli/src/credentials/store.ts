@@ -4,16 +4,42 @@ import {
   type OpenedStore,
   openCredentialStore as openServerStore,
 } from "@millrace/server/connections";
+import { editConfig } from "../config/files.ts";
+import type { Config } from "../config/load.ts";
 import type { CredentialsChoice } from "../config/sections.ts";
-import { usage } from "../errors.ts";
 
-/** Opens the store; nothing is read before its first use. Throws a usage error for an encrypted file without its key. */
-export function openCredentialStore(choice: CredentialsChoice): OpenedStore {
-  if (choice.store === "file" && choice.key === undefined) {
-    throw usage(
-      "credentials.store is file, and the file needs a key",
-      "keep one in MILLRACE_CREDENTIAL_KEY, the same for every command: export MILLRACE_CREDENTIAL_KEY=$(openssl rand -base64 32)",
-    );
-  }
-  return openServerStore(choice);
+/** Opens the store; nothing is read, and no key is asked for, before its first use. */
+export function openCredentialStore({ store, dir, key }: CredentialsChoice): OpenedStore {
+  return openServerStore({ store, dir, key });
+}
+
+/** What was chosen for an installation that had nothing to keep credentials in. */
+export interface ChosenFile {
+  readonly config: Config;
+  /** Where the key is. */
+  readonly key: string;
+  /** The file that says so from now on; absent where it could not be written. */
+  readonly file: string | undefined;
+}
+
+/**
+ * The encrypted file, for a machine without a keyring where nothing says which store it is; the key is made, and the user's file says so
+ * for all commands. Undefined where there is nothing to choose.
+ */
+export async function chooseFile(config: Config): Promise<ChosenFile | undefined> {
+  const { credentials, sources } = config;
+  if (credentials.isChosen) return undefined;
+  const { hasCredentialService } = await import("@millrace/oauth/store/os");
+  if (await hasCredentialService()) return undefined;
+  if (typeof credentials.key === "function") await credentials.key();
+  const { userPath } = sources;
+  const file = await editConfig(userPath, "credentials.store", "file").then(
+    () => userPath,
+    () => undefined, // as in a container whose configuration is given: it is chosen again at the next start
+  );
+  return {
+    config: { ...config, credentials: { ...credentials, store: "file", isChosen: true } },
+    key: credentials.keyPlace,
+    file,
+  };
 }

@@ -66,6 +66,5 @@ function storeAdvice(message: string): readonly string[] {
   return [
     ...(variable === undefined ? [] : [`export ${variable}=KEY, or`]),
     "millrace config set credentials.store file --user",
-    "export MILLRACE_CREDENTIAL_KEY=$(openssl rand -base64 32), and keep it",
   ];
 }

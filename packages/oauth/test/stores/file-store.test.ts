@@ -37,6 +37,7 @@ describe("the file", () => {
     expect(JSON.parse(text)).toEqual({
       v: 1,
       kdf: { name: "none" },
+      keyId: expect.stringMatching(/^[0-9a-f]{16}$/),
       entries: {
         "service:a": { iv: expect.any(String), tag: expect.any(String), data: expect.any(String) },
       },

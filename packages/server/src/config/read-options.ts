@@ -45,6 +45,7 @@ function isStore(value: unknown): boolean {
 }
 
 function isKey(value: unknown): boolean {
+  if (typeof value === "function") return true;
   const { bytes, passphrase } = (value ?? {}) as { [name: string]: unknown };
   if (bytes !== undefined) return bytes instanceof Uint8Array && bytes.length === KEY_BYTES;
   return typeof passphrase === "string" && passphrase !== "";

@@ -9,8 +9,11 @@ import { osCredentialStore } from "@millrace/oauth/store/os";
 /** The name of all our entries in the store of the system. */
 const SERVICE = "millrace";
 
-/** The key of the encrypted file: 32 bytes, or a passphrase. */
-export type CredentialKey = { readonly bytes: Uint8Array } | { readonly passphrase: string };
+/** The key of the encrypted file: 32 bytes, or a passphrase, or what is asked for either when the file is first opened. */
+export type CredentialKey =
+  | { readonly bytes: Uint8Array }
+  | { readonly passphrase: string }
+  | (() => Promise<{ readonly bytes: Uint8Array } | { readonly passphrase: string }>);
 
 /** Where credentials are kept. */
 export interface CredentialsOptions {

@@ -22,6 +22,11 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
   ),
   "server.no_page": line("warn", "the files of the web page cannot be read", "problem"),
   "server.open": line("warn", "an address that others can reach needs no token", "host"),
+  "credentials.file_chosen": line(
+    "warn",
+    "this machine has no keyring and nothing says where credentials are kept: they are in an encrypted file, whose key is in the file `key`; `config` says so from now on",
+    ...["key", "config"],
+  ),
   "server.not_announced": line("warn", "the store could not note the address", "err"),
   "server.recovered": line(
     "info",

@@ -1,6 +1,8 @@
 /** Checks of what answers here and elsewhere: the server that was named, the credential store, the providers of models. */
 
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { serverBase } from "../../api/server-url.ts";
 import { readCredentials } from "../../config/sections.ts";
 import { CliError } from "../../errors.ts";
@@ -127,7 +129,7 @@ function isState(text: string): boolean {
 /** With the start of a process, which takes seconds on a machine that does much else. */
 const STORE_MS = 10_000;
 const OTHERS =
-  "set credentials.store to file, and MILLRACE_CREDENTIAL_KEY to 32 random bytes in base64";
+  "millrace config set credentials.store file --user keeps them in an encrypted file; credentials.key names its key";
 
 /** What a try said is wrong, "" for nothing, undefined when it did not end in time. */
 type Told = string | undefined;
@@ -149,11 +151,16 @@ export const credentialStore: Check = {
     const isChosen = sources.origins("credentials.store")[0]?.source !== "default";
     const bad = isChosen ? fail : warn;
     try {
-      const { store, key } = readCredentials({ store: chosen }, undefined, io);
-      if (store === "file" && key === undefined) {
+      const key = sources.value("credentials.key");
+      const folder = sources.project === undefined ? io.cwd : dirname(sources.project.file.path);
+      const section = { store: chosen, ...(key !== undefined && { key }) };
+      const { store, keyPlace } = readCredentials(section, { home: data, folder }, io);
+      if (store === "file" && isAbsolute(keyPlace) && !existsSync(keyPlace)) {
+        const file = join(data, "credentials.json");
+        if (!existsSync(file)) return ok(`file: empty; the first entry makes its key ${keyPlace}`);
         return fail(
-          "the encrypted file has no key",
-          "set MILLRACE_CREDENTIAL_KEY to 32 random bytes in base64",
+          `${file} is there, and its key is not: ${keyPlace}`,
+          "put the key back, set MILLRACE_CREDENTIAL_KEY, or let credentials.key name it",
         );
       }
       if (store === "memory") {
@@ -162,7 +169,7 @@ export const credentialStore: Check = {
           "set credentials.store to os or file",
         );
       }
-      const attempt = tryInChild([store, data], io);
+      const attempt = tryInChild([store, data, String(key ?? ""), folder], io);
       tries.set(context, attempt);
       const told = await attempt;
       if (told === undefined) {
@@ -172,7 +179,9 @@ export const credentialStore: Check = {
         );
       }
       return told === ""
-        ? ok(`${store}: written, read and deleted a probe`)
+        ? ok(
+            `${store}: written, read and deleted a probe${store === "file" ? `; its key: ${keyPlace}` : ""}`,
+          )
         : bad(`${store}: ${told}`, OTHERS);
     } catch (error) {
       if (error instanceof CliError) return fail(error.message, OTHERS);

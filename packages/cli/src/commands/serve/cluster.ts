@@ -1,15 +1,11 @@
 /** What makes a server one of many: the keys `store`, `serve.executor` and `restate`, as the option `cluster`. */
 
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
 import type { ClusterOption, CreateServerOptions } from "@millrace/server";
 import type { Config } from "../../config/load.ts";
-import { secretIn } from "../../config/values.ts";
+import { secretOf } from "../../config/secret-reference.ts";
 import { reason, usage } from "../../errors.ts";
 import type { CliIo } from "../../output/io.ts";
-
-const FORMS = "takes env:NAME or file:PATH, because it is a secret";
 
 /** What the flags of the command say. */
 export interface ClusterFlags {
@@ -63,29 +59,8 @@ export function credentialsOfCluster({
   values,
   credentials,
 }: Config): NonNullable<CreateServerOptions["credentials"]> {
-  const { store, ...rest } = credentials;
-  return record(values["credentials"])["store"] === undefined ? rest : { ...rest, store };
-}
-
-/** The secret that a reference leads to. */
-async function secretOf(
-  key: string,
-  reference: unknown,
-  { folder, io }: { readonly folder: string; readonly io: CliIo },
-): Promise<string> {
-  const [, kind, name = ""] = /^(env|file):(.+)$/.exec(String(reference)) ?? [];
-  if (kind === undefined) throw usage(`${key} ${FORMS}`);
-  if (kind === "env") {
-    const value = secretIn(io, name);
-    if (value === undefined || value === "") throw usage(`${key}: the variable ${name} is not set`);
-    return value;
-  }
-  const path = resolve(folder, name);
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch (error) {
-    throw usage(`${key}: cannot read ${path}: ${reason(error)}`);
-  }
+  const { store, dir, key } = credentials;
+  return record(values["credentials"])["store"] === undefined ? { dir, key } : { dir, key, store };
 }
 
 function record(value: unknown): { readonly [name: string]: unknown } {

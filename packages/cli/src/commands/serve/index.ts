@@ -18,6 +18,7 @@ import { readPort } from "../../argv/values.ts";
 import { configOptions, warnOn } from "../../config/files.ts";
 import { variablesOf } from "../../config/keys.ts";
 import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
+import { type ChosenFile, chooseFile } from "../../credentials/store.ts";
 import { usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
@@ -75,14 +76,17 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   if (opens && isOn(input, "no-studio")) throw usage("--open does not go with --no-studio");
   const { createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
-  const config = await loadConfig(configOptions(input, io), io, warnOn(io));
-  const port = readPort(flagText(input, "port")) ?? config.serve.port;
-  const host = flagText(input, "host") ?? config.serve.host;
+  const loaded = await loadConfig(configOptions(input, io), io, warnOn(io));
+  const port = readPort(flagText(input, "port")) ?? loaded.serve.port;
+  const host = flagText(input, "host") ?? loaded.serve.host;
   const cluster = await clusterOf(
-    config,
+    loaded,
     { executor: flagText(input, "executor"), storeUrl: flagText(input, "store-url") },
     io,
   );
+  // Servers of a cluster have theirs in its store, and beside a desktop there is a keyring.
+  const chosen = cluster === undefined && !isStdio ? await chooseFile(loaded) : undefined;
+  const config = chosen?.config ?? loaded;
   const log = logOf(input, config, io);
   const common: CreateServerOptions = {
     ...serverOptions(config, io, debugLines(io)),
@@ -119,8 +123,11 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     server.log.info({ signal: String(io.signal.reason).toUpperCase() }, "server.stopping");
   };
   io.signal.addEventListener("abort", onStop, { once: true });
-  const lines = await readyLines(server, { config, page, cluster });
+  const lines = await readyLines(server, { config, page, cluster, chosen });
   if (log.logFormat === "json") {
+    if (chosen !== undefined) {
+      server.log.warn({ key: chosen.key, config: chosen.file ?? null }, "credentials.file_chosen");
+    }
     if (page !== undefined && "problem" in page) {
       server.log.warn({ problem: page.problem }, "server.no_page");
     }
@@ -181,8 +188,10 @@ async function readyLines(
     config: { credentials },
     page,
     cluster,
+    chosen,
   }: {
     readonly config: Config;
+    readonly chosen: ChosenFile | undefined;
     readonly page: PageFiles | undefined;
     readonly cluster: CreateServerOptions["cluster"];
   },
@@ -204,6 +213,9 @@ async function readyLines(
       : ["files" in page ? `page: ${pageOf(server)}` : `page: cannot be read: ${page.problem}`]),
     `API: ${url}/api/docs`,
     `data: ${credentials.dir}`,
+    ...(chosen === undefined
+      ? []
+      : [`credentials: an encrypted file, as this machine has no keyring; its key: ${chosen.key}`]),
     ...(cluster === undefined ? [] : [`store: PostgreSQL, runs driven by ${driversOf(cluster)}`]),
     requiresToken
       ? "requests need a token: Authorization: Bearer TOKEN"

@@ -5,6 +5,7 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHash,
   randomBytes,
   type ScryptOptions,
   scrypt,
@@ -31,11 +32,15 @@ export interface SealedEntry {
 /** The secret of the user: a key, or a passphrase from which a key is derived. */
 export type KeySource = { readonly bytes: Uint8Array } | { readonly passphrase: string };
 
+/** Asked for the key when the file is first opened. */
+export type LazyKey = () => KeySource | Promise<KeySource>;
+
 const ALGORITHM = "aes-256-gcm";
 const KEY_BYTES = 32;
 const IV_BYTES = 12; // what GCM is made for; NIST SP 800-38D, section 8.2
 const TAG_BYTES = 16;
 const SALT_BYTES = 16;
+const KEY_ID_DIGITS = 16;
 /** About half a second and 128 MiB for each guess of a passphrase; OWASP Password Storage Cheat Sheet, "scrypt". */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1 };
 /** Twice what scrypt takes here; Node refuses more than 32 MiB when it is not told. */
@@ -51,6 +56,12 @@ export function checkKey(key: KeySource): void {
   } else if (typeof key.passphrase !== "string" || key.passphrase === "") {
     throw new TypeError("key.passphrase must be text that is not empty");
   }
+}
+
+/** Names a key without telling it. */
+export function keyIdOf(key: Uint8Array): string {
+  const hash = createHash("sha256").update("millrace credential key\n").update(key);
+  return hash.digest("hex").slice(0, KEY_ID_DIGITS);
 }
 
 /** How a new file derives its key. */

@@ -5,6 +5,7 @@
  *   F3  After a crash the file is the old one or the new one.
  */
 import { basename, dirname, resolve } from "node:path";
+import { OAuthError } from "../../errors.ts";
 import { checkNames } from "../../options.ts";
 import type { CredentialStore } from "../../types.ts";
 import { checkAccount, checkValue, credentialFailure } from "../credential-failure.ts";
@@ -13,6 +14,8 @@ import {
   deriveKey,
   type KeyDerivation,
   type KeySource,
+  keyIdOf,
+  type LazyKey,
   newDerivation,
   type SealedEntry,
   seal,
@@ -29,6 +32,8 @@ const LOCK_TIMEOUT_MS = 45_000;
 interface FileShape {
   readonly v: typeof VERSION;
   readonly kdf: KeyDerivation;
+  /** Names the key that seals the entries; absent in files of older versions. */
+  readonly keyId?: string;
   readonly entries: Readonly<Record<string, SealedEntry>>;
 }
 
@@ -41,9 +46,10 @@ interface Opened {
 }
 
 /**
- * A credential store in one JSON file, `{"v":1,"kdf":…,"entries":{"service:x":{"iv":…,"tag":…,"data":…}}}`: values are
+ * A credential store in one JSON file, `{"v":1,"kdf":…,"keyId":…,"entries":{"service:x":{"iv":…,"tag":…,"data":…}}}`: values are
  * encrypted with AES-256-GCM, account names can be read. `key` is 32 bytes, or a passphrase that scrypt makes a key from (half
- * a second at the first use). The file is made at the first `set`, mode 0600.
+ * a second at the first use), or a function that is asked for either when the file is first opened. The file is made at the
+ * first `set`, mode 0600.
  *
  * Throws `TypeError` or `RangeError` for a key of another length. Everything else is an `OAuthError` of kind `Credential`:
  * reason `decrypt` for another key or a damaged file, which is then left as it is; `unavailable` for a symbolic link, a file
@@ -52,12 +58,11 @@ interface Opened {
  */
 export function fileCredentialStore(options: {
   path: string;
-  key: { bytes: Uint8Array } | { passphrase: string };
+  key: KeySource | LazyKey;
 }): CredentialStore {
   checkNames("fileCredentialStore", options, ["path", "key"]);
-  checkKey(options.key);
   const path = resolve(options.path);
-  const open = opener(path, copyOf(options.key));
+  const open = opener(path, keySource(options.key));
   const change = changer(path, open);
   return {
     async get(account) {
@@ -83,9 +88,9 @@ export function fileCredentialStore(options: {
 }
 
 /** Reads the file; undefined when there is none. A key that was derived is kept for as long as the salt stays. */
-function opener(path: string, source: KeySource): (make?: "make") => Promise<Opened | undefined> {
+function opener(path: string, asked: LazyKey): (make?: "make") => Promise<Opened | undefined> {
   let known: { readonly salt: string; readonly key: Promise<Uint8Array | undefined> } | undefined;
-  const keyFor = (kdf: KeyDerivation) => {
+  const keyFor = (source: KeySource, kdf: KeyDerivation) => {
     const salt = JSON.stringify(kdf);
     if (known?.salt !== salt) known = { salt, key: deriveKey(source, kdf) };
     return known.key;
@@ -93,12 +98,17 @@ function opener(path: string, source: KeySource): (make?: "make") => Promise<Ope
   return async (make) => {
     const text = await readPrivate(path);
     if (text === undefined && make === undefined) return undefined;
+    const source = await asked();
     const file: FileShape =
       text === undefined
         ? { v: VERSION, kdf: newDerivation(source), entries: {} }
         : parse(path, text);
-    const key = await keyFor(file.kdf);
+    const key = await keyFor(source, file.kdf);
     if (!key) throw undecipherable(path, "it was made with a key of another kind");
+    const [own, other] = [keyIdOf(key), file.keyId];
+    if (other !== undefined && other !== own) {
+      throw undecipherable(path, `it was made with the key ${other}, and the key given is ${own}`);
+    }
     const sealed = new Map(Object.entries(file.entries));
     return { kdf: file.kdf, key, sealed, values: unsealAll(path, key, sealed) };
   };
@@ -134,8 +144,8 @@ function changer(
   };
 }
 
-function print({ kdf, sealed }: Opened): string {
-  return `${JSON.stringify({ v: VERSION, kdf, entries: Object.fromEntries(sealed) })}\n`;
+function print({ kdf, key, sealed }: Opened): string {
+  return `${JSON.stringify({ v: VERSION, kdf, keyId: keyIdOf(key), entries: Object.fromEntries(sealed) })}\n`;
 }
 
 function parse(path: string, text: string): FileShape {
@@ -175,6 +185,31 @@ function undecipherable(path: string, why: string): Error {
     "Use the key that it was made with; or move the file away and connect the services again.",
     { reason: "decrypt" },
   );
+}
+
+/** The key as something to ask, which answers once; a key that is given is checked at once. */
+function keySource(key: KeySource | LazyKey): LazyKey {
+  if (typeof key !== "function") {
+    checkKey(key);
+    const copy = copyOf(key);
+    return () => copy;
+  }
+  let known: Promise<KeySource> | undefined;
+  const ask = async (): Promise<KeySource> => {
+    try {
+      const found = await key();
+      checkKey(found);
+      return found;
+    } catch (cause) {
+      known = undefined;
+      if (OAuthError.isInstance(cause)) throw cause;
+      throw credentialFailure("no key for the encrypted file", (cause as Error).message, {
+        reason: "unavailable",
+        cause,
+      });
+    }
+  };
+  return () => (known ??= ask());
 }
 
 function copyOf(key: KeySource): KeySource {

@@ -1,7 +1,7 @@
 /** A small file for its owner's eyes only: read whole, replaced whole. */
 import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { link, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { credentialFailure } from "../credential-failure.ts";
 
@@ -46,6 +46,26 @@ export async function writePrivate(path: string, text: string): Promise<void> {
     }
     await syncFolder(folder);
   });
+}
+
+/** The text of a file that is made by the first who asks for it. Its folder is made when it is missing. */
+export async function readOrMake(path: string, make: () => string): Promise<string> {
+  const found = await readPrivate(path);
+  if (found !== undefined) return found;
+  await makeFolder(path);
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  await writePrivate(temporary, make());
+  await onDisk(path, "write", async () => {
+    try {
+      await link(temporary, path); // not a rename: the file of who was quicker stays
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await syncFolder(dirname(path));
+  });
+  return (await readPrivate(path)) ?? "";
 }
 
 /** Makes the folder of a file, for its owner only. */

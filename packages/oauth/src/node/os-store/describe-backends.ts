@@ -59,6 +59,14 @@ async function load(options: { resolveFrom?: string; helperUrl?: URL }): Promise
   }
 }
 
+/**
+ * Whether this system has a store of credentials at all: a Linux without a session bus, such as a server, has none. Starts nothing and
+ * asks nobody; whether a library can be loaded is left open.
+ */
+export async function hasCredentialService(): Promise<boolean> {
+  return (await serviceState()).state !== "unavailable";
+}
+
 async function serviceState(): Promise<State> {
   if (!hasSecretService()) return { state: "ok", detail: "can be used" };
   const address = sessionBusAddress(process.env);

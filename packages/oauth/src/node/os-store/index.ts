@@ -1,2 +1,6 @@
-export { type CredentialBackend, describeCredentialBackends } from "./describe-backends.ts";
+export {
+  type CredentialBackend,
+  describeCredentialBackends,
+  hasCredentialService,
+} from "./describe-backends.ts";
 export { type OsCredentialStoreOptions, osCredentialStore } from "./os-store.ts";
