@@ -54,7 +54,13 @@ export {
 } from "./events/machines.ts";
 export { makeSnapshot, makeSummary } from "./events/make.ts";
 export { parseEvent, parseEventStrict } from "./events/parse.ts";
-export { formatPath, type PathSegment, parsePath } from "./events/path.ts";
+export {
+  enclosingAttempt,
+  enclosingNode,
+  formatPath,
+  type PathSegment,
+  parsePath,
+} from "./events/path.ts";
 export { secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";

@@ -62,6 +62,8 @@ export interface RunHeaderOptions {
   readonly from?: readonly string[] | undefined;
   /** With `retryOf`: also the failed items of a `map` that collected its errors. */
   readonly failedItems?: true | undefined;
+  /** The span that has started it, in the form of the header `traceparent`; absent: none is known, or nothing is traced. */
+  readonly traceparent?: string | undefined;
 }
 
 /**

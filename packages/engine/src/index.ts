@@ -27,12 +27,14 @@ export type {
   EngineOptions,
   LeaveOptions,
   OpenConfirmation,
+  RequestTrace,
   ResumeOptions,
   RunCancelOptions,
   RunOptions,
   ServicePort,
   SubflowPort,
   ThrowPlace,
+  TracePort,
 } from "./options.ts";
 export { createPortableHost } from "./portable-host.ts";
 export { createRegistry, type Registry } from "./registry.ts";

@@ -72,6 +72,7 @@ const ENGINE = optionsOf<EngineOptions>({
   concurrency: CONCURRENCY,
   limits: RECORD,
   onError: fn,
+  trace: must(has("request"), "a port with request"),
   freeze: FLAG,
   fastLane: FLAG,
 });

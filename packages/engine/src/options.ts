@@ -69,6 +69,8 @@ export interface EngineOptions {
    * service that collects errors. Not called for a try that was stopped. What it throws itself is dropped.
    */
   readonly onError?: ((error: unknown, at: ThrowPlace) => void) | undefined;
+  /** Told of every request that nodes make over the network, and names headers to send with it. Default: nobody is. */
+  readonly trace?: TracePort | undefined;
   /** Deep-freezes outputs and events, so that a reader that changes one is found. Default false. */
   readonly freeze?: boolean;
   /**
@@ -76,6 +78,27 @@ export interface EngineOptions {
    * the long one, to compare them. Default true.
    */
   readonly fastLane?: boolean;
+}
+
+/** Follows the requests of nodes, for traces. What it throws fails the request. */
+export interface TracePort {
+  /** A request begins, under the policy that may still refuse it. */
+  request(
+    at: Pick<ThrowPlace, "runId" | "node" | "attempt">,
+    request: {
+      readonly method: string;
+      readonly url: string;
+      readonly headers: { readonly [name: string]: string };
+    },
+  ): RequestTrace;
+}
+
+/** One request that is followed. */
+export interface RequestTrace {
+  /** Sent with it: its own, and those of the trace. */
+  readonly headers: { readonly [name: string]: string };
+  /** Called once: with the status when the head of the answer has come, or with the code of what has failed. */
+  readonly ended: (outcome: { readonly status: number } | { readonly code: string }) => void;
 }
 
 /** Where the code of a node threw. */

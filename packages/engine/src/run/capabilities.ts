@@ -17,6 +17,7 @@ import {
 import { notConnected, offOrigin } from "../connections/refusals.ts";
 import type { FilePolicy, Host } from "../host.ts";
 import type { Grants, NodeType } from "../node-type.ts";
+import type { TracePort } from "../options.ts";
 import type { Attempt } from "./state.ts";
 
 /** The egress client as a type may use it. Throws `capability_denied` for an extension that was granted no host. */
@@ -32,6 +33,28 @@ export function guardedFetch(
   fetch: FetchLike | null = attempt.run.engine.fetch,
 ): FetchLike {
   if (fetch === null) throw unsupported("the network");
+  const { trace } = attempt.run.engine.options;
+  const guarded = endingFetch(attempt, signal, fetch);
+  return trace === undefined ? guarded : tracedFetch(attempt, guarded, trace);
+}
+
+/** The same client, of whose requests `trace` is told. */
+function tracedFetch({ run, frame, node }: Attempt, fetch: FetchLike, trace: TracePort): FetchLike {
+  const at = { runId: run.id, node: frame.path(node), attempt: frame.attempt(node) };
+  return async (url, init = {}) => {
+    const { headers, ended } = trace.request(at, { method: "GET", headers: {}, ...init, url });
+    try {
+      const answer = await fetch(url, { ...init, headers });
+      ended({ status: answer.status });
+      return answer;
+    } catch (error) {
+      ended({ code: NodeError.isInstance(error) ? error.code : "internal" });
+      throw error;
+    }
+  };
+}
+
+function endingFetch(attempt: Attempt, signal: AbortSignal, fetch: FetchLike): FetchLike {
   return async (url, init = {}) => {
     refuseOver(attempt);
     const own = init.signal;
