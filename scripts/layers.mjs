@@ -43,7 +43,8 @@ export const layers = {
       ...[...spine, ...packs, "client", "desktop", "oauth", "store", "providers"],
       ...["local-models", "store-postgres", "restate"],
     ],
-    foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client"],
+    // Those of OpenTelemetry are peers.
+    foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client", "@opentelemetry/*"],
   },
   cli: {
     needs: [
@@ -65,7 +66,7 @@ export const layers = {
     // What the packages that are bundled into it leave outside.
     foreign: [
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
-      ...["hono", "@hono/node-server", "pino", "prom-client"],
+      ...["hono", "@hono/node-server", "pino", "prom-client", "@opentelemetry/*"],
     ],
   },
   // The page is one bundle: all it uses is inside, so it has no dependencies.

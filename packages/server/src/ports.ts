@@ -35,6 +35,7 @@ import type { CredentialStore } from "@millrace/oauth";
 import type { Store } from "@millrace/store";
 import type { ServerLimits } from "./config/limits.ts";
 import type { MetricName } from "./observe/metrics-table.ts";
+import type { Traces } from "./observe/traces/traces.ts";
 
 /** `read` may read; `run` may also run; `admin` may also write and administrate. */
 export type Role = "read" | "run" | "admin";
@@ -45,6 +46,8 @@ export interface Caller {
   readonly role: Role;
   readonly requestId: string;
   readonly remote: string | null;
+  /** The span of the request, where it is traced, as the header `traceparent` has it. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Where the server logs to; a `pino` logger satisfies it. */
@@ -224,6 +227,8 @@ export interface ServerHost {
   readonly metrics?: Metrics;
   /** Absent: nobody watches what is written. */
   readonly watch?: ServerWatch;
+  /** Absent: nothing is traced. */
+  readonly traces?: Traces;
   /** Epoch milliseconds. */
   now(): number;
   random(bytes: number): Uint8Array;

@@ -70,6 +70,9 @@ const KEY_BYTES = 32;
 /** Failures that an address may have at once, and in each minute. */
 const FAILED_LOGINS = 600;
 
+/** Routes that machines ask all the time; they are no spans. */
+const PROBES: ReadonlySet<string> = new Set(["/api/health", "/api/ready", "/api/metrics"]);
+
 /** What `reload` replaces. */
 type Changing = Pick<ResolvedOptions, keyof ReloadOptions>;
 
@@ -124,17 +127,20 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     const { status, bytes, streamed } = facts;
     const ms = performance.now() - startedAt;
     metrics.request(exchange.pattern, status, streamed ? undefined : ms);
+    const { method, pattern: route, trace } = exchange;
+    if (!PROBES.has(route ?? "")) trace?.ended({ method, route, status });
     host.log.info(
       {
         requestId: exchange.requestId,
-        method: exchange.method,
+        method,
         path: loggedPath(exchange.target),
-        route: exchange.pattern,
+        route,
         status,
         ms: Math.round(ms),
         bytes,
         client: exchange.remote,
         tokenId: exchange.token?.id ?? null,
+        ...(trace !== undefined && { trace_id: trace.traceId }),
       },
       "request",
     );
@@ -158,6 +164,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       report(done, startedAt, facts),
     );
     if (given !== undefined) exchange.given = given;
+    exchange.trace = host.traces?.serve(exchange.header("traceparent"));
     const fail = (error: unknown) => {
       if (exchange.pattern === null) noteRejection(exchange, error);
       return answerError(exchange, error, host.log);

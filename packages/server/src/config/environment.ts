@@ -4,6 +4,7 @@ import { secretVariable } from "@millrace/providers/secret-variables";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
 import { modelsFrom } from "../models/index.ts";
+import { wantsTraces } from "../observe/traces/open-traces.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";
 import type { Environment } from "./read-options.ts";
@@ -70,6 +71,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   return {
     ...fromEnv,
     ...given,
+    ...(wantsTraces(env) && { traces: env }),
     ...Object.fromEntries(chosen),
     credentials: kept,
     ai: typeof ai === "object" ? { env, ...ai } : ai,

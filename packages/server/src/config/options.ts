@@ -41,6 +41,7 @@ import {
   type AiOption,
   aiProblem,
   credentialsProblem,
+  type Environment,
   type ResolvedAi,
   readAi,
   servicesProblem,
@@ -144,6 +145,11 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly logLevel?: LogLevel;
   /** `json`, one object a line, or `pretty`, for a person at a terminal. Default `json`. */
   readonly logFormat?: LogFormat;
+  /**
+   * Variables `OTEL_*`, such as `process.env`: with a receiver among them, runs and requests are sent to it as spans of OpenTelemetry.
+   * Default: none.
+   */
+  readonly traces?: Environment;
   /** Receives what the code of a node threw, as `EngineOptions.onError` does. Default: dropped; events have the name of its class alone. */
   readonly onError?: NonNullable<EngineOptions["onError"]>;
   /** Time, and what waits for it. Default: that of the machine. */
@@ -166,6 +172,7 @@ type Absent =
   | "extensions"
   | "log"
   | "onError"
+  | "traces"
   | "clock";
 
 /** Options with every default filled in. */
@@ -291,6 +298,7 @@ const OPTIONS = object(
     logLevel: word(LOG_LEVELS),
     logFormat: word(LOG_FORMATS),
     onError: fn,
+    traces: policy,
     clock: port("now", "setTimer"),
     ...Object.fromEntries(
       Object.entries(LIMITS).map(([name, { min, max }]) => [name, integer(min, max)]),

@@ -24,7 +24,7 @@ export function headerOf(
   engine: Engine,
 ): RunHeader {
   const { inputs, template, tags, source, tokenId, retryOf } = spec;
-  const { timeoutMs, onFailure, concurrency, confirm, from, failedItems } = spec;
+  const { timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent } = spec;
   const unknown = from?.find((id) => plan.catalogEntry(id) === undefined);
   if (unknown !== undefined) {
     const message = `there is no node "${unknown}"`;
@@ -39,7 +39,7 @@ export function headerOf(
       source,
       tokenId,
       retryOf,
-      options: { timeoutMs, onFailure, concurrency, confirm, from, failedItems },
+      options: { timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent },
     };
   } catch (error) {
     if (!EngineError.isInstance(error)) throw error;

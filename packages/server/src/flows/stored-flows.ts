@@ -22,7 +22,7 @@ export function templatePort(templates: Templates): TemplatePort {
 export async function specOfTemplate(
   { templates, settings }: Pick<Store, "templates" | "settings">,
   { slug, version }: { readonly slug: string; readonly version?: number | undefined },
-  more: Pick<RunSpec, "inputs" | "trigger" | "source" | "tags">,
+  more: Pick<RunSpec, "inputs" | "trigger" | "source" | "tags" | "traceparent">,
 ): Promise<RunSpec | undefined> {
   const flow =
     version === undefined ? await templates.get(slug) : await templates.version(slug, version);

@@ -12,6 +12,7 @@ import {
   type Limits,
   type Registry,
   type SubflowPort,
+  type TracePort,
 } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
@@ -110,6 +111,8 @@ export interface HostParts<E extends Executor> {
   readonly journal: Journal;
   /** Where flows of a run come from before the templates of the store are asked. */
   readonly subflows?: SubflowPort | undefined;
+  /** Follows the requests of nodes. */
+  readonly traces?: TracePort | undefined;
   readonly makeExecutor: (parts: ExecutorParts) => E;
 }
 
@@ -128,7 +131,7 @@ const SHARED_CACHE_MS = 1_000;
 export async function buildHost<E extends Executor>(
   options: ResolvedOptions,
   { store, registry, machine, clock, now, opened }: HostResources,
-  { log, journal, subflows, makeExecutor }: HostParts<E>,
+  { log, journal, subflows, traces, makeExecutor }: HostParts<E>,
 ): Promise<BuiltHost<E>> {
   const { limits } = options;
   const { extensions } = opened;
@@ -197,6 +200,7 @@ export async function buildHost<E extends Executor>(
     files: options.files,
     shell: options.shell,
     onError: options.onError,
+    ...(traces && { trace: traces }),
   });
   const templates = subflowPort(store.templates);
   const called = subflows === undefined ? templates : inOrder(subflows, templates);

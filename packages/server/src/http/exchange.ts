@@ -9,6 +9,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { LINGER_MS } from "../config/limits.ts";
 import type { Passage, RawRequest } from "../gate/gate.ts";
 import type { TokenIdentity } from "../gate/tokens.ts";
+import type { ServedRequest } from "../observe/traces/open-traces.ts";
 import type { Caller } from "../ports.ts";
 
 /** The raw pair of a request that came through Node. */
@@ -62,6 +63,8 @@ export class Exchange implements RawRequest {
   passage: Passage = OPEN_PASSAGE;
   /** The token that was shown; null when the server is open, or the path needs none. */
   token: TokenIdentity | null = null;
+  /** Its span, where it is traced. */
+  trace: ServedRequest | undefined;
   /** Pattern of the route, for logs and problems; null when no route was found. */
   pattern: string | null = null;
   /** The body was read to its end, or there is none. */
@@ -134,6 +137,7 @@ export class Exchange implements RawRequest {
       role: this.token?.role ?? "admin",
       requestId: this.requestId,
       remote: this.remote,
+      ...(this.trace !== undefined && { traceparent: this.trace.traceparent }),
     };
   }
 

@@ -41,6 +41,7 @@ import {
 import { createRequestIds, documentOf } from "../http/index.ts";
 import { fromStore } from "../http/problem.ts";
 import type { ModelEvents } from "../models/index.ts";
+import { openTraces, type Traces } from "../observe/traces/open-traces.ts";
 import type { AppServices, CommandCall } from "../ports.ts";
 import { acceptsEvents, callExecutor, checkPosition, knownSummary } from "../runs/index.ts";
 
@@ -78,6 +79,8 @@ export interface LocalClient extends RunClient {
 const LOOK_MS = 200;
 /** How long the log of a run may take to say that it is paused. */
 const PAUSE_MS = 1_000;
+/** How long a command waits for the receiver of traces at most. */
+const TRACES_MS = 2_000;
 const ROUTE = "/api/invoke";
 const STREAMS: ReadonlySet<string> = new Set(["run_flow", "get_run_events", "subscribe_events"]);
 /** Commands that speak to a live run. */
@@ -99,7 +102,13 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
   const { store: dir, log } = resolved;
   const resources = await openResources(resolved, modeOf(dir, reads));
   try {
-    const store: Store = reads ? readable(resources.store) : resources.store;
+    const { traces: env } = resolved;
+    const isTraced = env !== undefined && !reads;
+    const traces = isTraced
+      ? await openTraces(env, { log: log ?? QUIET, timeoutMs: TRACES_MS })
+      : undefined;
+    const opened: Store = reads ? readable(resources.store) : resources.store;
+    const store = traces?.watchedStore(opened) ?? opened;
     const built = await buildHost(
       resolved,
       { ...resources, store },
@@ -107,13 +116,14 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
         log: log ?? QUIET,
         journal: store.journal,
         subflows,
+        traces,
         makeExecutor: (parts) => {
           const { maxLiveRuns } = resolved.limits;
           return createLocalExecutor({ ...parts, store, maxLiveRuns, now: resources.now });
         },
       },
     );
-    return clientOf(built, { ...resources, store }, { limits: resolved.limits, dir });
+    return clientOf(built, { ...resources, store }, { limits: resolved.limits, dir, traces });
   } catch (error) {
     await closeResources(resources);
     throw error;
@@ -146,7 +156,15 @@ function readable(store: Store): Store {
 function clientOf(
   { host, executor, closeAi }: BuiltHost<LocalExecutor>,
   { store }: HostResources,
-  { limits, dir }: { readonly limits: AppServices["limits"]; readonly dir: string },
+  {
+    limits,
+    dir,
+    traces,
+  }: {
+    readonly limits: AppServices["limits"];
+    readonly dir: string;
+    readonly traces: Traces | undefined;
+  },
 ): LocalClient {
   const nextId = createRequestIds((bytes) => host.random(bytes));
   let closed: Promise<void> | undefined;
@@ -299,6 +317,7 @@ function clientOf(
           await host.services.close();
           await closeAi();
         } finally {
+          await traces?.close();
           await store.close();
         }
       })();

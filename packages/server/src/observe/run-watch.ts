@@ -44,6 +44,8 @@ export interface RunWatchParts {
   readonly isShared: boolean;
   /** The stored row of a run whose begin was not seen. */
   readonly find: (runId: string) => Promise<RunSummary | null>;
+  /** The trace of a run, where there is one. */
+  readonly traceOf?: ((runId: string) => string | undefined) | undefined;
 }
 
 const UNKNOWN: RunNames = { flow: null, template: null, trigger: null, by: null, retryOf: null };
@@ -183,26 +185,29 @@ export class RunWatch {
   }
 
   #ended({ names }: RunFacts, summary: Summary): void {
+    const traceId = this.#parts.traceOf?.(summary.runId);
     this.#forget(summary.runId);
-    if (names !== null) this.#tellEnd(names, summary);
-    else void this.#findEnd(summary);
+    if (names !== null) this.#tellEnd(names, summary, traceId);
+    else void this.#findEnd(summary, traceId);
   }
 
   /** Never rejects. */
-  async #findEnd(summary: Summary): Promise<void> {
+  async #findEnd(summary: Summary, traceId: string | undefined): Promise<void> {
     const row = await this.#parts.find(summary.runId).catch(() => null);
-    if (row === null) return this.#tellEnd(UNKNOWN, summary);
+    if (row === null) return this.#tellEnd(UNKNOWN, summary, traceId);
     const { flow, template, trigger, source, retryOf } = row;
     const more = { template: template?.slug ?? null, by: sourceOf(source) ?? null, retryOf };
-    this.#tellEnd({ flow: flow.id, trigger, ...more }, summary);
+    this.#tellEnd({ flow: flow.id, trigger, ...more }, summary, traceId);
   }
 
-  #tellEnd(names: RunNames, { runId, status, error, durationMs: ms }: Summary): void {
+  #tellEnd(names: RunNames, summary: Summary, traceId: string | undefined): void {
+    const { runId, status, error, durationMs: ms } = summary;
+    const trace = traceId === undefined ? {} : { trace_id: traceId };
     const { flow, template, trigger, by, retryOf } = names;
     this.#metrics.runEnded(status, trigger ?? OTHER, ms / 1_000);
     const { code = null, node = null } = error ?? {};
     this.#log.info(
-      { runId, flow, template, trigger, by, retryOf, status, code, node, ms },
+      { runId, flow, template, trigger, by, retryOf, status, code, node, ms, ...trace },
       "run.ended",
     );
   }

@@ -1,6 +1,7 @@
 /** The store as a server works with it: the same store, and what goes into its journal is seen. */
 import { type Store, StoreError, type StoreJournal } from "@millrace/store";
 import type { Metrics } from "../ports.ts";
+import { over } from "./over.ts";
 import type { RunWatch } from "./run-watch.ts";
 
 /** A store that tells `watch` and `metrics` what its journal takes and refuses. */
@@ -54,17 +55,6 @@ function watchedJournal(
     async release(runId, epoch) {
       await journal.release(runId, epoch);
       watch.released(runId);
-    },
-  });
-}
-
-/** The same object with other members in place of some of its own; it stays alive behind them. */
-function over<T extends object>(target: T, members: Partial<T>): T {
-  return new Proxy(target, {
-    get(_target, name) {
-      if (Object.hasOwn(members, name)) return members[name as keyof T];
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === "function" ? member.bind(target) : member;
     },
   });
 }

@@ -176,6 +176,7 @@ async function againSpec(
   const header = known(await host.store.runs.header(runId), "run");
   return {
     ...header.options,
+    traceparent: caller.traceparent,
     graph: header.graph,
     inputs: inputs ?? (header.inputs as RunSpec["inputs"]),
     trigger: app.actor,
@@ -231,6 +232,7 @@ async function toRunSpec(
   const confirm = wanted ?? defaults.confirm ?? "ask";
   return {
     ...defaults,
+    traceparent: caller.traceparent,
     graph,
     template,
     inputs: request.inputs ?? {},

@@ -59,8 +59,10 @@ export const scheduleHandlers: HandlerList = [
       const { host } = call;
       const { schedule } = readSchedule(await knownSchedule(host, args.scheduleId));
       const spec = await specOf(schedule, host.store, { trigger: "api", fireTime: host.now() });
-      const tokenId = call.caller.tokenId ?? undefined;
-      return callExecutor(() => host.executor.start({ ...spec, tokenId }, rows));
+      const { tokenId, traceparent } = call.caller;
+      return callExecutor(() =>
+        host.executor.start({ ...spec, tokenId: tokenId ?? undefined, traceparent }, rows),
+      );
     }),
   ),
   wire("preview_schedule", async ({ scheduleId, n, ...timing }, { host }) => {

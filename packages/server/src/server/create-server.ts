@@ -21,6 +21,7 @@ import {
 import { registerFolders } from "../hubs/stored-hubs.ts";
 import { countedDispatcher, watchConditions } from "../observe/conditions.ts";
 import { RunWatch } from "../observe/run-watch.ts";
+import { openTraces } from "../observe/traces/open-traces.ts";
 import { watchedStore } from "../observe/watched-store.ts";
 import type { FlowFiles, Logger, Metrics, ServerHost, ServerWatch } from "../ports.ts";
 import { createScheduler } from "../schedules/scheduler.ts";
@@ -92,8 +93,11 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const isShared = options.cluster !== undefined;
   const metrics = createMetrics(executorKind(options, opened));
   const find = (runId: string) => opened.store.runs.summary(runId);
-  const watch = new RunWatch({ log, metrics, isShared, find });
-  const store = watchedStore(opened.store, { watch, metrics, isShared });
+  const traces = options.traces && (await openTraces(options.traces, { log }));
+  const traceOf = traces && ((runId: string) => traces.traceOf(runId));
+  const watch = new RunWatch({ log, metrics, isShared, find, traceOf });
+  const watched = watchedStore(opened.store, { watch, metrics, isShared });
+  const store = traces?.watchedStore(watched) ?? watched;
   const resources = { ...opened, store };
   const { clock } = resources;
   const dispatcher = await dispatcherOf(options, { store: opened.store, log, metrics });
@@ -102,6 +106,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const built = await buildHost(options, resources, {
     log,
     journal: store.journal,
+    traces,
     makeExecutor,
     ...(options.flows && { subflows: folderPort(store.templates, () => flowFiles) }),
   });
@@ -125,6 +130,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const host: ServerHost = {
     ...{ ...built.host, scheduler, metrics, watch: seen },
     ...(flowFiles && { flowFiles }),
+    ...(traces && { traces }),
   };
   await registerFolders(store.hubs, options.hubs);
   const recovered = await executor.recover();
@@ -155,6 +161,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
       unwatch();
       flowFiles?.close();
       stopRetention();
+      await traces?.close();
       await store.close();
     }
   };

@@ -64,10 +64,11 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
         joins: true,
       },
       (rows) =>
-        start(webhook, value as unknown as Json, {
-          ...rows,
-          ...(signature && { signature }),
-        }),
+        start(
+          webhook,
+          { value: value as unknown as Json, traceparent: exchange.trace?.traceparent },
+          { ...rows, ...(signature && { signature }) },
+        ),
     );
     return exchange.reply({
       status: 202,
@@ -92,12 +93,16 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
     return signature;
   }
 
-  async function start(webhook: Webhook, value: Json, rows: StartRows): Promise<RunRef> {
+  async function start(
+    webhook: Webhook,
+    { value, traceparent }: { readonly value: Json; readonly traceparent: string | undefined },
+    rows: StartRows,
+  ): Promise<RunRef> {
     const { id, template, input } = webhook;
     const spec = await specOfTemplate(
       host.store,
       { slug: template },
-      { inputs: { [input]: value }, trigger: "webhook", source: { webhookId: id } },
+      { inputs: { [input]: value }, trigger: "webhook", source: { webhookId: id }, traceparent },
     );
     if (spec === undefined) {
       host.log.warn({ webhookId: id, template }, "webhook.no_template");
