@@ -6,6 +6,7 @@ import type { CommandIo } from "../argv/spec.ts";
 import { type Config, serverOptions } from "../config/load.ts";
 import { debugLines } from "../output/debug-lines.ts";
 import { subflowsIn } from "../run/compile.ts";
+import { traceLog } from "../run/traces.ts";
 
 export { checkCall } from "@millrace/server/local";
 
@@ -16,20 +17,22 @@ export function openData(config: Config, write: boolean, io: CommandIo): Promise
     readonly: !write,
     files: { root: config.filesRoot ?? config.folder },
     ai: { ...config.ai, env: io.env },
-    log: revocationsTo(io),
+    log: warningsTo(io),
+    traces: io.env,
     // The templates of the store come after them by themselves.
     subflows: subflowsIn([io.cwd, config.flows]),
   });
 }
 
-/** The one thing of a log that a person should know and nothing fails for. */
-function revocationsTo(io: CommandIo): Logger {
+/** The things of a log that a person should know and nothing fails for. */
+function warningsTo(io: CommandIo): Logger {
   const line = "warning: the service could not be told to revoke the grant; it is deleted here\n";
   return {
     debug() {},
     info() {},
-    warn(_fields, message) {
+    warn(fields, message) {
       if (message?.startsWith("revoke.")) void io.err.write(line);
+      traceLog(io).warn(fields, message);
     },
     error() {},
   };

@@ -2,6 +2,7 @@
 
 import type { Journal } from "@millrace/contracts";
 import type { ConfirmHandler, Engine, OpenConfirmation, Run } from "@millrace/engine";
+import type { Traces } from "@millrace/server/traces";
 import { clean } from "../output/text.ts";
 import type { LiveRun, Question } from "./live-run.ts";
 
@@ -42,11 +43,20 @@ export function presetAnswers(answers: ConfirmHandler, waits: boolean): PresetAn
   };
 }
 
-/** The run as a command drives it. `saved`: it stays in the store when the command leaves it. */
+/**
+ * The run as a command drives it. `saved`: it stays in the store when the command leaves it; `traces`: what makes spans of its events,
+ * where no journal does.
+ */
 export function engineRun(
   run: Run,
   asked: PresetAnswers,
-  saved: { readonly engine: Engine; readonly journal: Journal } | undefined,
+  {
+    saved,
+    traces,
+  }: {
+    readonly saved?: { readonly engine: Engine; readonly journal: Journal };
+    readonly traces?: Pick<Traces, "took"> | undefined;
+  },
 ): LiveRun {
   const cursor = run.batches({ holds: true });
   return {
@@ -55,6 +65,7 @@ export function engineRun(
     async *events() {
       try {
         for await (const page of cursor) {
+          traces?.took(run.id, page);
           yield page;
           for (const event of page) if (event.kind === "confirm.requested") asked.shown(event.id);
         }

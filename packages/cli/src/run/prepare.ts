@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { Json } from "@millrace/contracts";
 import type { ConfirmHandler, Engine, Plan } from "@millrace/engine";
+import type { Traces } from "@millrace/server/traces";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configFlags } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
@@ -40,12 +41,15 @@ export interface Prepared {
   close(): Promise<void>;
 }
 
-/** Reads, checks and compiles what the words name. `journal`: where the run is kept. */
+/** Reads, checks and compiles what the words name. `journal`: where the run is kept; `traces`: what follows its requests. */
 export async function prepare(
   input: Input,
   config: Config,
   io: CommandIo,
-  journal?: SavingJournal,
+  {
+    journal,
+    traces,
+  }: { readonly journal?: SavingJournal | undefined; readonly traces?: Traces | undefined },
 ): Promise<Prepared> {
   const name = input.args[0] as string;
   const answers = readAnswers(flagList(input, "confirm"), isOn(input, "yes"));
@@ -71,7 +75,9 @@ export async function prepare(
     const world = await worldOf(input, { config: all, io, needsAi }, journal);
     opened.push(world);
     const inputs = { ...world.inputs, ...given };
-    const engine = openEngine(all, world, extensions, { journal: journal?.journal, debug });
+    const engine = openEngine(all, world, extensions, {
+      ...{ journal: journal?.journal, debug, traces },
+    });
     const missing = errorsOf(engine.checkInputs(plan, inputs));
     if (missing.length > 0) {
       throw usage(missing.map(({ message }) => message).join("; "), "give it with -i name=value");

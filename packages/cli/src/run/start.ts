@@ -4,7 +4,8 @@
  *   R2  A run that is kept is in the store before its first event is shown.
  */
 
-import type { Summary } from "@millrace/contracts";
+import type { RunHeaderOptions, Summary } from "@millrace/contracts";
+import type { Traces } from "@millrace/server/traces";
 import { namedServer } from "../api/server-url.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configFlags, warnOn } from "../config/files.ts";
@@ -51,9 +52,13 @@ export async function run(input: Input, io: CommandIo): Promise<number> {
 /** Runs the flow once in this process. */
 async function runHere(input: Input, config: Config, io: CommandIo): Promise<Summary> {
   const saved = isSaved(input, config, warnOn(io));
-  const journal = saved ? await openJournal(input, config) : undefined;
+  const traces = await openTraces(io);
+  const traceparent = traces && io.env["TRACEPARENT"];
+  const options = { ...timeoutOf(input, config), ...(traceparent && { traceparent }) };
+  const journal = saved ? await openJournal(config, options, traces) : undefined;
   try {
-    const prepared = await interruptible(io.signal, prepare(input, config, io, journal));
+    const kept = { journal, traces };
+    const prepared = await interruptible(io.signal, prepare(input, config, io, kept));
     const { source, template, inputs, plan, engine, answers, debug } = prepared;
     let tee: EventFile | undefined;
     try {
@@ -68,15 +73,18 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         confirm: asked.confirm,
       });
       const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set
-      const options = {
+      const shownAs = {
         graph: source.graph,
         graceMs: graceOf(input, config),
         io: shown,
         tee,
         debug,
       };
-      const kept = journal && { engine, journal: journal.journal };
-      return await followRun(engineRun(started, asked, kept), options);
+      const live = engineRun(started, asked, {
+        ...(journal && { saved: { engine, journal: journal.journal } }),
+        ...(journal === undefined && { traces }),
+      });
+      return await followRun(live, shownAs);
     } finally {
       // A run that waits for a person stays where it is, when it is kept.
       await engine.close(saved ? { leave: true } : { graceMs: 0 });
@@ -85,13 +93,25 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
     }
   } finally {
     await journal?.close();
+    await traces?.close();
   }
 }
 
+/** Loaded where a variable asks for it. */
+async function openTraces(io: CommandIo): Promise<Traces | undefined> {
+  const isAsked = Object.keys(io.env).some((name) => name.startsWith("OTEL_EXPORTER_OTLP_"));
+  return isAsked ? (await import("./traces.ts")).tracesOf(io) : undefined;
+}
+
 /** Loaded for runs that are kept. */
-async function openJournal(input: Input, config: Config): Promise<SavingJournal> {
+async function openJournal(
+  config: Config,
+  options: RunHeaderOptions,
+  traces: Traces | undefined,
+): Promise<SavingJournal> {
   const { openSaving } = await import("./saving-journal.ts");
-  return openSaving(config, timeoutOf(input, config));
+  const saving = await openSaving(config, options);
+  return traces === undefined ? saving : { ...saving, journal: traces.watched(saving.journal) };
 }
 
 function only(input: Input, source: FlowSource): { only?: string[] } {

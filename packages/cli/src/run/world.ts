@@ -2,7 +2,13 @@
 
 import { aiSettings } from "@millrace/ai";
 import type { CredentialsPort, Journal, Json } from "@millrace/contracts";
-import { type ConfirmHandler, createEngine, type Engine, type ShellPolicy } from "@millrace/engine";
+import {
+  type ConfirmHandler,
+  createEngine,
+  type Engine,
+  type ShellPolicy,
+  type TracePort,
+} from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import type { AiSetup } from "@millrace/providers";
@@ -90,7 +96,12 @@ export function openEngine(
   {
     journal,
     debug,
-  }: { readonly journal?: Journal | undefined; readonly debug?: DebugLines | undefined },
+    traces,
+  }: {
+    readonly journal?: Journal | undefined;
+    readonly debug?: DebugLines | undefined;
+    readonly traces?: TracePort | undefined;
+  },
 ): Engine {
   const providers = [...(ai?.providers ?? []), ...extensions.providers];
   return createEngine({
@@ -104,5 +115,6 @@ export function openEngine(
     ...(shell && { shell }),
     settings: [aiSettings({ ...ai?.ai, providers })],
     ...(debug && { onError: debug.onError }),
+    ...(traces && { trace: traces }),
   });
 }
