@@ -45,6 +45,15 @@ export function armTimeout(attempt: Attempt): void {
   });
 }
 
+/** What stops the body of an attempt; made when it is asked for. */
+export function signalOf(attempt: Attempt): AbortSignal {
+  if (attempt.controller === null) {
+    attempt.controller = new AbortController();
+    if (attempt.over || attempt.stopping !== null) attempt.controller.abort();
+  }
+  return attempt.controller.signal;
+}
+
 /** Runs `work` with a signal that follows `signal` and aborts with `timeout` after `ms`; no timer and no listener is left behind. */
 export async function within<T>(
   attempt: Attempt,

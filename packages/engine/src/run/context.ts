@@ -6,58 +6,90 @@
 import {
   type ConfirmAnswer,
   type Connection,
-  type ControlContext,
+  cutText,
   type FetchLike,
   type FilePort,
+  type FlowNode,
   type Json,
   type JsonObject,
   NodeError,
   type Secret,
   type SpawnPort,
+  type ValueRef,
 } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
-import type { ConfirmRequest, Report } from "../node-type.ts";
-import { Calls } from "./calls.ts";
-import { connectionOf, guardedFiles, guardedShell, secretOf, typeFetch } from "./capabilities.ts";
-import { emitLog, emitNode } from "./emit.ts";
-import { RUNNING, WAITING } from "./frame.ts";
-import type { StepOptions } from "./journal.ts";
+import { type Layout, localName } from "../compile/layout.ts";
+import type { ServiceLink } from "../connections/link.ts";
+import { type CheckedInputs, checkInputs } from "../inputs.ts";
+import type {
+  ActionCall,
+  BodyEnd,
+  ConfirmRequest,
+  CoreContext,
+  Failure,
+  FlowCall,
+  NodeTools,
+  NodeType,
+  Report,
+} from "../node-type.ts";
+import type { Shared, SharedKey } from "../shared.ts";
 import {
-  cutData,
-  isAmount,
-  isText,
-  LEVELS,
-  Notes,
-  PROGRESS_EVERY_MS,
-  takes,
-  UNITS,
-} from "./notes.ts";
-import { whenUnpaused } from "./pause.ts";
-import { giveTogether, openConfirmation, park, unpark } from "./people.ts";
-import type { RecoveredNode, RecoveredQuestion } from "./recover/recovered-run.ts";
+  answeredBefore,
+  askedBefore,
+  flushProgress,
+  keptStep,
+  parkUntil,
+  sleepUntil,
+  stepName,
+  tellProgress,
+  writeLine,
+} from "./acts.ts";
+import { signalOf, thrownBy, within } from "./attempt.ts";
+import { Calls } from "./calls.ts";
+import {
+  connectionOf,
+  guardedFetch,
+  guardedFiles,
+  guardedShell,
+  linkOf,
+  secretOf,
+  typeFetch,
+} from "./capabilities.ts";
+import { stopRounds } from "./end.ts";
+import { callFlow, openRound } from "./flow.ts";
+import type { StepOptions } from "./journal.ts";
+import { cutData, isAmount, isText, Notes, takes, withKey } from "./notes.ts";
+import { openConfirmation, parkAsking } from "./people.ts";
 import { scopeOf } from "./scope.ts";
 import type { Attempt } from "./state.ts";
 
-/** The attempt behind a context; a body cannot ask for it. */
-export let attemptOf: (context: NodeContextOf) => Attempt;
+const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map() });
 
-export class NodeContextOf implements ControlContext {
+/** An action that a model calls as a tool: its own key, signal and configuration, and nothing that speaks for the node. */
+interface Tool {
+  readonly type: NodeType;
+  readonly call: ActionCall;
+}
+
+export class ContextOf implements CoreContext {
   readonly #attempt: Attempt;
   /** Keys of questions and steps so far: most bodies have none, or one. */
   #keys: string | string[] | null = null;
   #notesIfAny: Notes | null = null;
+  readonly #tool: Tool | null;
 
-  constructor(attempt: Attempt) {
+  constructor(attempt: Attempt, tool: Tool | null = null) {
     this.#attempt = attempt;
-  }
-
-  static {
-    attemptOf = (context) => context.#attempt;
+    this.#tool = tool;
   }
 
   get #notes(): Notes {
     this.#notesIfAny ??= new Notes();
     return this.#notesIfAny;
+  }
+
+  get #type(): NodeType {
+    return this.#tool?.type ?? this.#attempt.type;
   }
 
   get runId(): string {
@@ -74,6 +106,7 @@ export class NodeContextOf implements ControlContext {
 
   get idempotencyKey(): string {
     const attempt = this.#live();
+    if (this.#tool !== null) return this.#tool.call.key;
     const { run, frame, policy } = attempt;
     if (policy.idempotencyKey === null) {
       return `${run.id}/${this.node.replace(/~\d+(?=\[|\/|$)/g, "")}`;
@@ -83,33 +116,24 @@ export class NodeContextOf implements ControlContext {
   }
 
   get signal(): AbortSignal {
-    const attempt = this.#attempt;
-    if (attempt.controller === null) {
-      attempt.controller = new AbortController();
-      if (attempt.over || attempt.stopping !== null) attempt.controller.abort();
-    }
-    return attempt.controller.signal;
+    return this.#tool?.call.signal ?? signalOf(this.#attempt);
   }
 
   get fetch(): FetchLike {
-    const attempt = this.#live();
-    return typeFetch(attempt, this.signal, attempt.type);
+    return typeFetch(this.#live(), this.signal, this.#type);
   }
 
   get files(): FilePort {
-    const attempt = this.#live();
-    return guardedFiles(attempt, this.signal, attempt.type);
+    return guardedFiles(this.#live(), this.signal, this.#type);
   }
 
   get shell(): SpawnPort {
-    const attempt = this.#live();
-    return guardedShell(attempt, this.signal, attempt.type);
+    return guardedShell(this.#live(), this.signal, this.#type);
   }
 
   get config(): JsonObject {
-    const { run, type } = this.#live();
-    const config = run.engine.options.config ?? {};
-    const id = type.adapter ?? "";
+    const config = this.#live().run.engine.options.config ?? {};
+    const id = this.#type.adapter ?? "";
     return (Object.hasOwn(config, id) ? config[id] : undefined) ?? {};
   }
 
@@ -120,7 +144,7 @@ export class NodeContextOf implements ControlContext {
     const attempt = this.#live();
     const { signal } = this;
     return {
-      secret: (name) => secretOf(attempt, name),
+      secret: (name) => secretOf(attempt, name, this.#type),
       connection: (slug) => connectionOf(attempt, slug, signal),
     };
   }
@@ -137,9 +161,10 @@ export class NodeContextOf implements ControlContext {
     const attempt = this.#live();
     takes(Number.isFinite(ms), "sleep", "milliseconds");
     const { signal } = this;
+    if (this.#tool !== null) return sleep(ms, signal, { setTimer: (fn, at) => this.after(at, fn) });
     const { run } = attempt;
     run.tick();
-    const due = this.#sleepUntil(run.now + Math.max(0, ms));
+    const due = sleepUntil(attempt, () => this.#notes, run.now + Math.max(0, ms));
     return sleep(due, signal, {
       setTimer(wake, at) {
         const timer = run.engine.timers.set(at, wake);
@@ -148,81 +173,19 @@ export class NodeContextOf implements ControlContext {
     });
   }
 
-  /** When a sleep ends: as the try said before a restart, so that a body that begins again has slept what it slept. */
-  #sleepUntil(due: number): number {
-    const { run } = this.#attempt;
-    if (run.journal === null) return due;
-    this.#notes.sleeps += 1;
-    const name = this.#stepName(`${this.#notes.sleeps}`, "~sleep#");
-    const before = this.#kept(name);
-    if (typeof before === "number") return before;
-    void run.journal.keepStep(name, due);
-    return due;
-  }
-
   log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
-    this.#write({ level, channel: "node", text, ...cutData(data) });
+    const line = { level, channel: "node", text, ...cutData(data) } as const;
+    writeLine(this.#live(), this.#notes, line);
   }
 
   warn(code: string, text: string, data?: JsonObject): void {
-    this.#write({ level: "warn", channel: "engine", text, code, ...cutData(data) });
-  }
-
-  #write(given: Parameters<typeof emitLog>[1]): void {
-    const attempt = this.#live();
-    const { run } = attempt;
-    takes(LEVELS.has(given.level) && isText(given.text), "log", `${[...LEVELS]}, and text`);
-    const limit = run.limits.logBytes;
-    if (attempt.type.core !== true && !this.#mayLog(attempt)) return;
-    const notes = this.#notes;
-    if (notes.logged > limit || attempt.extrasIfAny?.replaying === true) return;
-    notes.logged += given.text.length;
-    const line =
-      notes.logged > limit
-        ? {
-            level: "warn" as const,
-            channel: "engine" as const,
-            text: `limit logBytes: more than ${limit} units of log; the rest of this node is dropped`,
-            code: "log_limit",
-          }
-        : given;
-    whenUnpaused(run, () => {
-      if (attempt.over) return;
-      run.tick();
-      emitLog(run, line, attempt);
-    });
-    run.pump();
-  }
-
-  /** Whether a body of an extension may log another line in this second; the first one too many is told. */
-  #mayLog({ run }: Attempt): boolean {
-    run.tick();
-    const text = this.#notes.count(run.now);
-    if (typeof text !== "string") return text;
-    emitLog(run, { level: "warn", channel: "engine", text, code: "log_rate" }, this.#attempt);
-    return false;
+    const line = { level: "warn", channel: "engine", text, code, ...cutData(data) } as const;
+    writeLine(this.#live(), this.#notes, line);
   }
 
   progress(done: number, total?: number, unit?: "items" | "iterations" | "bytes"): void {
-    const attempt = this.#live();
-    const { run } = attempt;
-    const isKnown = unit === undefined || UNITS.has(unit);
-    const isTotal = total === undefined || isAmount(total);
-    takes(isAmount(done) && isTotal && isKnown, "progress", `numbers from 0, and ${[...UNITS]}`);
-    run.tick();
-    const before = this.#recovered()?.progress ?? 0;
-    if (done <= before && before > 0) return; // before a restart
-    const notes = this.#notes;
-    notes.progressed = Math.max(notes.progressed, done);
-    notes.progress = {
-      done: notes.progressed,
-      ...(total !== undefined && { total: Math.max(total, notes.progressed) }),
-      ...(unit !== undefined && { unit }),
-    };
-    const last = total !== undefined && done >= total;
-    if (!last && run.now - notes.progressAt < PROGRESS_EVERY_MS) return;
-    this.flushProgress();
-    run.pump();
+    if (this.#tool !== null) return; // the progress of a node is that of its own work
+    tellProgress(this.#live(), () => this.#notes, { done, total, unit });
   }
 
   get heldProgress(): boolean {
@@ -231,45 +194,22 @@ export class NodeContextOf implements ControlContext {
 
   /** Sends the latest progress if it was held back. */
   flushProgress(): void {
-    const notes = this.#notesIfAny;
-    if (notes === null || notes.progress === null) return;
-    const { progress } = notes;
-    const attempt = this.#attempt;
-    const { run, frame, node } = attempt;
-    if (attempt.over || frame.state(node) !== RUNNING) return;
-    if (run.paused === "confirmation" && run.stop === null) return; // said when somebody works again
-    notes.progress = null;
-    notes.progressAt = run.now;
-    emitNode(run, frame, node, "node.progress", progress);
+    if (this.#notesIfAny !== null) flushProgress(this.#attempt, this.#notesIfAny);
   }
 
   confirm(key: string, request: ConfirmRequest): Promise<ConfirmAnswer> {
     const attempt = this.#live();
-    this.#once(key);
+    this.#keys = withKey(this.#keys, key);
     const { expiresInMs } = request;
     const isTime = expiresInMs === undefined || isAmount(expiresInMs);
     takes(isText(request.prompt) && isTime, "confirm", "a prompt, and milliseconds from 0");
     if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
     attempt.run.tick();
-    const before = this.#askedBefore(request);
-    if (before !== undefined) {
-      if (before.reply !== null) return before.reply;
-      const answer = before.answer as ConfirmAnswer;
-      const parked = attempt.frame.state(attempt.node) === WAITING;
-      if (!parked || before.given) return Promise.resolve(answer);
-      return new Promise((go) => giveTogether(attempt, () => go(answer))); // it came just before the end
-    }
+    const before = askedBefore(attempt, () => this.#notes, request);
+    if (before !== undefined) return answeredBefore(attempt, before);
     const asked = openConfirmation(attempt, request);
     attempt.run.pump();
     return asked;
-  }
-
-  /** The same question of this try before an interruption: by the call that it is about, else by its place. */
-  #askedBefore({ tool }: ConfirmRequest): RecoveredQuestion | undefined {
-    const questions = this.#recovered()?.questions;
-    if (questions === undefined) return undefined;
-    if (tool === undefined) return questions[this.#notes.questions++];
-    return questions.find(({ asked }) => asked.tool?.call === tool.call);
   }
 
   emit(report: Report): void {
@@ -291,9 +231,9 @@ export class NodeContextOf implements ControlContext {
     options: StepOptions = {},
   ): Promise<T> {
     const attempt = this.#live();
-    this.#once(key);
-    const name = this.#stepName(key);
-    const before = this.#kept(name);
+    this.#keys = withKey(this.#keys, key);
+    const name = stepName(attempt, key);
+    const before = keptStep(attempt, name);
     if (before !== undefined) return before as T;
     const { journal } = attempt.run;
     if (journal !== null) await journal.stored(); // a step of an attempt that the log does not know would be lost
@@ -310,66 +250,149 @@ export class NodeContextOf implements ControlContext {
     return result;
   }
 
-  /** Name in the journal of what belongs to the present try; the mark keeps the engine's own apart from those of bodies. */
-  #stepName(key: string, mark = "#"): string {
-    return `${this.node}#${this.#recovered()?.tryFrom ?? this.attempt}${mark}${key}`;
-  }
-
-  /** What the try has left in the journal before an interruption. */
-  #kept(name: string): Json | undefined {
-    const steps = this.#recovered() === undefined ? undefined : this.#attempt.run.recovered?.steps;
-    return steps !== undefined && Object.hasOwn(steps, name) ? steps[name] : undefined;
-  }
-
-  /** What the log of an interrupted run says of this attempt; `undefined` for every other. */
-  #recovered(): RecoveredNode | undefined {
-    const recovered = this.#attempt.run.recovered?.nodes.get(this.node);
-    return recovered?.attempt === this.attempt ? recovered : undefined;
-  }
-
   waitUntil(due: number): Promise<void> {
     const attempt = this.#live();
-    const { run } = attempt;
     if (attempt.stopping !== null) return Promise.reject(this.signal.reason);
-    run.tick();
-    const recovered = attempt.frame.state(attempt.node) === WAITING ? this.#recovered() : undefined;
-    const until = recovered?.due ?? due; // a parked timer keeps its time over a restart
-    if (recovered === undefined) {
-      if (due <= run.now) return Promise.resolve();
-      park(attempt, { on: "timer", until });
-    }
-    return new Promise((wake) => {
-      attempt.extras.wait = run.engine.timers.set(until, () => {
-        attempt.extras.wait = null;
-        run.tick();
-        unpark(attempt, wake);
-        run.pump();
-      });
-    });
+    return parkUntil(attempt, due);
   }
 
-  #once(key: string): void {
-    takes(isText(key), "step and ctx.confirm", "a text as their key");
-    if (this.#keys === key || (Array.isArray(this.#keys) && this.#keys.includes(key))) {
-      throw new NodeError(
-        "extension_key_reused",
-        `the key "${key}" was used before in this attempt`,
-      );
+  get timeoutMs(): number | undefined {
+    return this.#tool?.call.timeoutMs ?? this.#attempt.policy.timeoutMs ?? undefined;
+  }
+
+  get concurrency(): number | undefined {
+    return this.#attempt.policy.concurrency ?? undefined;
+  }
+
+  get collects(): boolean {
+    return this.#attempt.policy.onError === "collect";
+  }
+
+  limit(name: "map.items" | "loop.max" | "outputBytes"): number {
+    return this.#attempt.run.limits[name];
+  }
+
+  hasEdge(port: string): boolean {
+    const { frame, node } = this.#attempt;
+    return frame.layout.ports[node]?.includes(port) === true;
+  }
+
+  liveSources(): readonly string[] {
+    const { frame, node } = this.#attempt;
+    const sources = frame.arrivals?.get(node) ?? [];
+    return sources.map((source) => frame.layout.ids[source] as string);
+  }
+
+  runBody(index: number, locals: JsonObject, done: (end: BodyEnd) => void): void {
+    const attempt = this.#live();
+    const { inputs } = attempt.frame;
+    openRound(attempt, { index, inputs, locals }, done);
+    attempt.run.pump();
+  }
+
+  checkFlowInputs(inputs: JsonObject): CheckedInputs {
+    const { frame, node } = this.#attempt;
+    return checkInputs((frame.layout.bodies[node] as Layout).inputs, inputs);
+  }
+
+  runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void {
+    const attempt = this.#live();
+    openRound(attempt, { index: null, inputs, locals: null }, done);
+    attempt.run.pump();
+  }
+
+  get bodyName(): string {
+    const { frame, node } = this.#attempt;
+    return localName(frame.layout.nodes[node] as Parameters<typeof localName>[0]);
+  }
+
+  link(connection: string): ServiceLink {
+    return linkOf(this.#live(), connection);
+  }
+
+  within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return within(this.#live(), { ms, signal: this.signal }, work);
+  }
+
+  withoutSecrets(text: string, max: number, isWhole: boolean): string {
+    const { redactor } = this.#live().run;
+    return redactor?.beginning(text, max, isWhole) ?? cutText(text, max).text;
+  }
+
+  abortBodies(): void {
+    stopRounds(this.#live(), "sibling");
+  }
+
+  get source(): FlowNode["fields"] {
+    const { frame, node } = this.#attempt;
+    return (frame.layout.nodes[node] as FlowNode).fields;
+  }
+
+  shared<T extends Shared, S>(key: SharedKey<T, S>): T {
+    return this.#live().run.engine.shared(key);
+  }
+
+  get tools(): NodeTools {
+    const { frame, node } = this.#attempt;
+    return frame.layout.tools[node] ?? NO_TOOLS;
+  }
+
+  fetchWith(signal: AbortSignal, fetch?: FetchLike | null): FetchLike {
+    return guardedFetch(this.#live(), signal, fetch);
+  }
+
+  mask<T extends Json>(value: T): T {
+    return this.#live().run.redactor?.clean(value) ?? value;
+  }
+
+  turn(): Promise<void> {
+    const { host } = this.#live().run.engine;
+    return new Promise((go) => host.yield(go));
+  }
+
+  learn(secret: string): void {
+    this.#live().run.learn(secret);
+  }
+
+  keepValue(value: Json): ValueRef {
+    return this.#live().run.keepLarge(value);
+  }
+
+  after(ms: number, fn: () => void): () => void {
+    const { run } = this.#live();
+    const { timers } = run.engine;
+    run.tick();
+    const timer = timers.set(run.now + Math.max(0, ms), fn);
+    return () => timers.cancel(timer);
+  }
+
+  async working<T>(work: () => Promise<T>): Promise<T> {
+    const attempt = this.#live();
+    attempt.extras.working += 1;
+    try {
+      return await work();
+    } finally {
+      attempt.extras.working -= 1;
+      if (attempt.extras.working === 0) queueMicrotask(() => parkAsking(attempt));
     }
-    if (this.#keys === null) this.#keys = key;
-    else if (typeof this.#keys === "string") this.#keys = [this.#keys, key];
-    else this.#keys.push(key);
+  }
+
+  callFlow(ref: string, index: number, inputs: JsonObject): FlowCall {
+    return callFlow(this.#live(), { ref, index, inputs });
+  }
+
+  actionContext(type: NodeType, call: ActionCall): CoreContext {
+    return new ContextOf(this.#live(), { type, call });
+  }
+
+  thrownBy(type: NodeType, thrown: unknown): Failure {
+    return thrownBy(this.#attempt, thrown, type);
   }
 
   #live(): Attempt {
-    return liveAttempt(this.#attempt);
+    if (!this.#attempt.over) return this.#attempt;
+    throw new NodeError("attempt_over", "the attempt of this node has ended", {
+      reason: "internal",
+    });
   }
-}
-
-/** The attempt, as long as it lasts; throws `attempt_over` after it. */
-export function liveAttempt(attempt: Attempt): Attempt {
-  if (!attempt.over) return attempt;
-  throw new NodeError("attempt_over", "the attempt of this node has ended", {
-    reason: "internal",
-  });
 }

@@ -12,7 +12,7 @@ import { PORT_OUT } from "../compile/layout.ts";
 import type { Fields, NodeType } from "../node-type.ts";
 import { copiedBytes, deepFreeze, INLINE_BYTES, isPromise, plainCopy } from "../values.ts";
 import { armTimeout } from "./attempt.ts";
-import { CoreContextOf } from "./core-context.ts";
+import { ContextOf } from "./context.ts";
 import { add, since } from "./emit.ts";
 import { checkLiveBytes } from "./end.ts";
 import { started, succeeded } from "./event-makers.ts";
@@ -53,7 +53,7 @@ export function beginFast(attempt: Attempt): void {
     return;
   }
   const type = layout.types[node] as NodeType;
-  const context = new CoreContextOf(attempt);
+  const context = new ContextOf(attempt);
   attempt.context = context;
   let result: unknown;
   let waits: boolean;

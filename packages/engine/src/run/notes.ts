@@ -47,6 +47,18 @@ export function takes(isSo: boolean, member: string, what: string): void {
   throw new NodeError("extension_threw", `ctx.${member} takes ${what}`, { reason: "internal" });
 }
 
+/** The keys of questions and steps with one more; throws for a key that is among them. */
+export function withKey(keys: string | string[] | null, key: string): string | string[] {
+  takes(isText(key), "step and ctx.confirm", "a text as their key");
+  if (keys === key || (Array.isArray(keys) && keys.includes(key))) {
+    throw new NodeError("extension_key_reused", `the key "${key}" was used before in this attempt`);
+  }
+  if (keys === null) return key;
+  if (typeof keys === "string") return [keys, key];
+  keys.push(key);
+  return keys;
+}
+
 /** Data of a log line: names of secrets lose their value, and more than 2,048 bytes are dropped. */
 export function cutData(data: JsonObject | undefined): { data?: JsonObject } {
   if (data === undefined) return {};

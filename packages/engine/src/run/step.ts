@@ -12,7 +12,7 @@ import { schemaProblems } from "../schema-check.ts";
 import { digestOf, isPromise, sizeOf, toOutput } from "../values.ts";
 import { armTimeout, effectOf, thrownBy } from "./attempt.ts";
 import { cacheKeyOf, plainFields, readEntry, warnOfCache } from "./cache.ts";
-import { CoreContextOf } from "./core-context.ts";
+import { ContextOf } from "./context.ts";
 import { emitLog, emitNode, emitNodeStarted } from "./emit.ts";
 import { failed, failRun, succeed } from "./end.ts";
 import { type Frame, READY, RETRYING, RUNNING, WAITING } from "./frame.ts";
@@ -259,7 +259,7 @@ export function queueAgain(attempt: Attempt): void {
 /** Calls the body, whose answer may come now or later. */
 function callBody(attempt: Attempt, given: Fields): void {
   const { type } = attempt;
-  const context = new CoreContextOf(attempt);
+  const context = new ContextOf(attempt);
   attempt.context = context;
   let result: unknown;
   let waits: boolean;
