@@ -123,7 +123,8 @@ function copyOf(value: unknown, depth: number): Json | undefined {
   if (depth === 0) return undefined;
   copiedBytes += 2;
   if (Array.isArray(value)) return listCopy(value, depth);
-  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined;
+  // biome-ignore lint/suspicious/noProto: `Object.getPrototypeOf` leaves compiled code; an own `__proto__` is refused below
+  if ((value as { __proto__?: unknown }).__proto__ !== Object.prototype) return undefined;
   const copy: { [key: string]: Json } = {};
   const keys = Object.keys(value);
   valuesLeft -= keys.length;
