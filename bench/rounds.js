@@ -1,5 +1,5 @@
 // Measures cases, each against a baseline of the same round: a round is a process of its own, a ratio the median over the rounds.
-// A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline; `goals`, the
+// A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline, or none; `goals`, the
 // most that it should be, which fail nothing; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
 // perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`, or with none) and `close`. `warmMs`: how long it runs before it
 // is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`.
@@ -87,7 +87,7 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
         bar,
         goal: goals[who],
       })),
-      noise: Math.max(...of(baseline)) / Math.min(...of(baseline)),
+      noise: Math.max(...of(baseline ?? OURS)) / Math.min(...of(baseline ?? OURS)),
       facts,
     };
   }
@@ -123,10 +123,11 @@ function cellsOf(row) {
   });
   return [
     name,
-    `${baseline} ${shown(baselineValue)}`,
+    baseline === undefined ? "–" : `${baseline} ${shown(baselineValue)}`,
     shown(ours),
-    ratios.map((each, i) => (i === 0 ? times(each.ratio) : ofWhom(each))).join(", "),
-    ratios.map(({ bar, goal }) => (bar === null ? "–" : times(bar) + goalOf(goal))).join(", "),
+    ratios.map((each, i) => (i === 0 ? times(each.ratio) : ofWhom(each))).join(", ") || "–",
+    ratios.map(({ bar, goal }) => (bar === null ? "–" : times(bar) + goalOf(goal))).join(", ") ||
+      "–",
     counted.join("; ") || "–",
     noise.toFixed(2),
   ];

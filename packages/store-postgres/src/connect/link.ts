@@ -3,7 +3,7 @@
  *   L1  A transaction is alone on its link from its first statement to its COMMIT: `exclusively` is a queue.
  *   L2  A link that was cut is never used again, and all its calls reject.
  */
-
+import type { Duplex } from "node:stream";
 import type { SqlRow, SqlValue } from "@millrace/store/sql";
 import pg, { type ClientConfig, type QueryResult } from "pg";
 import type { Prepared } from "../sql/statements.ts";
@@ -45,6 +45,7 @@ export class Link {
   readonly #client: pg.Client;
   readonly #gone: Promise<void>;
   #isOpen = false;
+  #isGathering = false;
   #load = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -84,6 +85,7 @@ export class Link {
 
   /** Sends a statement. Its rejection may be handled later. */
   send({ text, name }: Prepared, values: readonly SqlValue[] = []): Promise<Answer> {
+    this.#gather();
     const query = { text, values: values.map(storable), ...(name !== undefined && { name }) };
     const answer = this.#client.query(query).then(answerOf);
     answer.catch((error) => {
@@ -132,10 +134,24 @@ export class Link {
   /** Drops the connection at once. */
   cut(): void {
     this.#isOpen = false;
-    const { connection } = this.#client as unknown as {
-      readonly connection: { readonly stream: { destroy(): void } };
-    };
-    connection.stream.destroy();
+    this.#stream.destroy();
+  }
+
+  /** What is sent in one turn goes out in one write: a call of the system costs more than what it carries. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    const stream = this.#stream;
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
+  }
+
+  get #stream(): Duplex {
+    return (this.#client as unknown as { readonly connection: { readonly stream: Duplex } })
+      .connection.stream;
   }
 
   /** Ends after the calls that were sent. */

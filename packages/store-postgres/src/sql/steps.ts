@@ -36,7 +36,9 @@ const LINES =
   "SELECT %.no, l.seq, l.kind, l.ts, substring(?::bytea FROM l.start + 1 FOR l.bytes) " +
   "FROM %, unnest(?::bigint[], ?::text[], ?::bigint[], ?::int[], ?::int[]) AS l(seq, kind, ts, start, bytes)";
 const INTO = "INSERT INTO journal(run, seq, kind, ts, line)";
-const STORE = `WITH given AS (SELECT ?::bigint AS no) ${INTO} ${LINES.replaceAll("%", "given")}`;
+const STORE = prepared(
+  `WITH given AS (SELECT ?::bigint AS no) ${INTO} ${LINES.replaceAll("%", "given")}`,
+);
 
 /** The operations as steps, in the order in which they are sent. */
 export function stepsOf(ops: readonly Op[]): Step[] {
@@ -46,7 +48,7 @@ export function stepsOf(ops: readonly Op[]): Step[] {
   for (let at = 0; at < ops.length; at += 1) {
     const op = ops[at] as Op;
     if (op.lines !== undefined) {
-      steps.push(stepOf(prepared(STORE), [op.lines.run, ...columnsOf(op.lines)], []));
+      steps.push(stepOf(STORE, [op.lines.run, ...columnsOf(op.lines)], []));
       continue;
     }
     if (op.sql === ADD_TO_FEED) {
@@ -74,7 +76,18 @@ export function stepsOf(ops: readonly Op[]): Step[] {
 export function refusingOf(step: Step): Step {
   const { statement, need } = step;
   if (need === undefined || step.rows.length !== 1) return step;
-  return { ...step, statement: prepared(refusing(statement.text, need)), need: undefined };
+  const refuses = madeOnce(statement.text, need, () => refusing(statement.text, need));
+  return { ...step, statement: refuses, need: undefined };
+}
+
+/** A text that was made of another one and a need is looked up by them. */
+const made = new Map<string, Prepared>();
+
+function madeOnce(sql: string, need: string, make: () => string): Prepared {
+  const key = `${need} ${sql}`;
+  const known = made.get(key) ?? prepared(make());
+  made.set(key, known);
+  return known;
 }
 
 /** Whether the result of the operation has to be looked at before the COMMIT. */
@@ -96,9 +109,12 @@ const isOwnerCheck = ({ sql, rows, need, get }: Statement): boolean =>
   need !== undefined && get !== true && rows.length === 1 && /^UPDATE run SET last_seq\b/.test(sql);
 
 /** Owner, place in the log and lines at once: zero rows of `run` refuse it. */
-function appendOf({ sql, rows, need }: Statement, lines: Lines, place: number): Step {
-  const statement = prepared(
-    `WITH held AS (${sql} RETURNING no), stored AS (${INTO} ${LINES.replaceAll("%", "held")}) ` +
+function appendOf({ sql, rows, need = "" }: Statement, lines: Lines, place: number): Step {
+  const statement = madeOnce(
+    sql,
+    need,
+    () =>
+      `WITH held AS (${sql} RETURNING no), stored AS (${INTO} ${LINES.replaceAll("%", "held")}) ` +
       `SELECT need((SELECT count(*) FROM held), '${need}')`,
   );
   const row = [...(rows[0] ?? []), ...columnsOf(lines)];

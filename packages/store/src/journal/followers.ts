@@ -12,6 +12,7 @@ import { eventOf } from "./seal.ts";
 const TOPIC = "run:";
 const PAGE = 512;
 const LOOK = 256; // runs that one statement looks for
+const READERS = 4; // runs that are read at one time: the others get more with each read
 
 type Told = (events: readonly EncodedEvent[]) => void;
 
@@ -34,18 +35,15 @@ interface Follower {
   at: number;
 }
 
-interface Followed {
-  readonly all: Set<Follower>;
-  /** Of reading on: one at a time. */
-  reading: Promise<void>;
-}
-
 export function createFollowers(db: Database): Followers {
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, Set<Follower>>();
+  /** Runs that have more than their followers. */
+  const behind = new Set<string>();
+  const reading = new Set<string>();
   let isLooking = false;
 
   /** Tells who has all that comes before; false: somebody has not. */
-  const tell = ({ all }: Followed, events: readonly EncodedEvent[]): boolean => {
+  const tell = (all: ReadonlySet<Follower>, events: readonly EncodedEvent[]): boolean => {
     const first = events[0]?.seq ?? 0;
     let isWhole = true;
     for (const follower of [...all]) {
@@ -61,15 +59,32 @@ export function createFollowers(db: Database): Followers {
   };
 
   const readOn = (runId: string): void => {
-    const entry = followed.get(runId);
-    if (entry === undefined) return;
-    // a database that is away now may be back for the next poll
-    entry.reading = entry.reading.then(() => tellRest(runId, entry)).catch(() => {});
+    if (!followed.has(runId)) return;
+    behind.add(runId);
+    readBehind();
   };
 
-  async function tellRest(runId: string, entry: Followed): Promise<void> {
-    for (let isWhole = false; !isWhole && entry.all.size > 0; ) {
-      const after = Math.min(...[...entry.all].map(({ at }) => at));
+  /** What comes while a run is read, or waits for it, is one more read of it. */
+  function readBehind(): void {
+    for (const runId of behind) {
+      if (reading.size >= READERS) return;
+      if (reading.has(runId)) continue;
+      behind.delete(runId);
+      reading.add(runId);
+      void tellRest(runId)
+        .catch(() => {}) // a database that is away now may be back for the next poll
+        .finally(() => {
+          reading.delete(runId);
+          readBehind();
+        });
+    }
+  }
+
+  async function tellRest(runId: string): Promise<void> {
+    for (let isWhole = false; !isWhole; ) {
+      const before = [...(followed.get(runId) ?? [])];
+      if (before.length === 0) return;
+      const after = Math.min(...before.map(({ at }) => at));
       const rows = await db.all(
         "SELECT j.seq, j.kind, j.line FROM journal j JOIN run r ON r.no = j.run WHERE r.id = ? AND j.seq > ? ORDER BY j.seq LIMIT ?",
         [runId, after, PAGE],
@@ -81,7 +96,7 @@ export function createFollowers(db: Database): Followers {
         line: line as Uint8Array,
         event: eventOf(line),
       }));
-      if (!tell(entry, events)) return; // retention has taken what was not read in time
+      if (!tell(followed.get(runId) ?? new Set(), events)) return; // retention has taken what was not read in time
     }
   }
 
@@ -96,7 +111,7 @@ export function createFollowers(db: Database): Followers {
         { once: true },
       );
       for (const { id, last_seq: last } of rows) {
-        const followers = [...(followed.get(String(id))?.all ?? [])];
+        const followers = [...(followed.get(String(id)) ?? [])];
         if (followers.some((follower) => follower.at < Number(last))) readOn(String(id));
       }
     }
@@ -120,21 +135,20 @@ export function createFollowers(db: Database): Followers {
 
   return {
     add(runId, after, told) {
-      const entry = followed.get(runId) ?? { all: new Set(), reading: Promise.resolve() };
-      followed.set(runId, entry);
-      const { all } = entry;
+      const all = followed.get(runId) ?? new Set();
+      followed.set(runId, all);
       const follower = { told, at: after };
       all.add(follower);
       return () => {
         all.delete(follower);
-        if (all.size > 0 || followed.get(runId) !== entry) return;
+        if (all.size > 0 || followed.get(runId) !== all) return;
         followed.delete(runId);
       };
     },
 
     publish(runId, events) {
-      const entry = followed.get(runId);
-      if (entry !== undefined && !tell(entry, events)) readOn(runId);
+      const all = followed.get(runId);
+      if (all !== undefined && !tell(all, events)) readOn(runId);
     },
   };
 }

@@ -235,10 +235,12 @@ export function createJournal(parts: JournalParts): StoreJournal {
           const results = await db.write(taking(row, { runId, owner, ttlMs, isOurs }));
           if (!isOurs) {
             const no = remember(runId, Number(row["no"]));
-            side.untimed.delete(no); // whoever had it may have set timers, and called models
-            if (db.kind === "postgres") seals.forget(no);
+            if ((results.at(-1) as SqlRow)["is_timed"] === 1)
+              side.untimed.delete(no); // whoever had it has set timers
+            else side.untimed.add(no);
+            if (db.kind === "postgres") seals.forget(no); // whoever had it may have called models
           }
-          return { epoch: Number((results.at(-1) as SqlRow)["epoch"]) };
+          return { epoch: Number((results.at(isOurs ? -1 : -2) as SqlRow)["epoch"]) };
         } catch (error) {
           // another caller was faster: check again
           if (!StoreError.isInstance(error) || error.code !== "lease_lost") throw error;
@@ -273,7 +275,14 @@ export function createJournal(parts: JournalParts): StoreJournal {
       need: "lease_lost",
       get: true,
     };
-    return isOurs || before === undefined ? [take] : [{ sql: before, rows: [[]] }, take];
+    if (isOurs) return [take];
+    // a statement of its own, which sees what the last owner wrote until the run was taken
+    const timers: Op = {
+      sql: "SELECT CASE WHEN EXISTS (SELECT 1 FROM timer t JOIN run r ON r.no = t.run WHERE r.id = ?) THEN 1 ELSE 0 END AS is_timed",
+      rows: [[runId]],
+      get: true,
+    };
+    return [...(before === undefined ? [] : [{ sql: before, rows: [[]] }]), take, timers];
   }
 
   async function stepsOf(run: number): Promise<{ [name: string]: Json }> {
