@@ -32,7 +32,7 @@ import {
 } from "@millrace/dsl";
 import { DEFAULT_LIMITS } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
-import { testWith } from "@millrace/test-support";
+import { notFull, testUnless, testWith } from "@millrace/test-support";
 import { codeIn, type Fence, fencesOf, readPage, tablesOf } from "@millrace/test-support/pages";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { describe, expect, test } from "vitest";
@@ -56,7 +56,7 @@ const PACKAGES = join(ROOT, "packages/cli/node_modules");
 
 const isFlow = (fence: Fence): boolean => fence.language === "flow";
 const isData = ({ language, marks }: Fence): boolean =>
-  language === "json" && marks[0]?.endsWith(".json") === true;
+  ["json", "toml"].includes(language) && marks[0]?.endsWith(`.${language}`) === true;
 const isProgram = ({ language, marks }: Fence): boolean =>
   language === "js" && marks[0]?.endsWith(".mjs") === true;
 const isResult = ({ language, marks }: Fence): boolean =>
@@ -67,8 +67,8 @@ const isScript = ({ language, marks, text }: Fence): boolean =>
   !["running", "host"].includes(marks[0] ?? "") &&
   !text.startsWith("millrace ");
 
-/** The configuration of servers that share a store. */
-const STORE = "cluster.json";
+/** The configurations of servers that share a store, on PostgreSQL alone and with Restate. */
+const STORE = /\b(?:cluster|restate)\.json\b/;
 
 /** The variables that it names, for a store that no other test has. */
 async function variablesOfStore(): Promise<Record<string, string>> {
@@ -111,7 +111,7 @@ function kindOf(fence: Fence, previous: Fence | undefined): string {
   if (/^sh( exit=\d+| running)?$/.test(said)) return "command";
   if (said === "sh host") return "host";
   if (said === "json names") return "names"; // of the rows of expressions.md
-  if (/^json \S+\.json$/.test(said)) return "data";
+  if (/^json \S+\.json$|^toml \S+\.toml$/.test(said)) return "data";
   if (/^js \S+\.mjs$/.test(said)) return "program";
   if (/^(?:lua|toml|elisp)$/.test(said)) return "settings"; // of an editor; `neovim.test.ts` uses those in Lua
   return `line ${line}: a fence "${said}" that no test knows`;
@@ -149,21 +149,26 @@ describe.each(PAGES)("%s", (path) => {
     }
   });
 
-  const needsStore = fences.some(({ text, language }) => language === "sh" && text.includes(STORE));
+  const shown = fences.filter(({ language }) => language === "sh").map(({ text }) => text);
+  const needsStore = shown.some((text) => STORE.test(text));
+  const needsNodes = shown.some((text) => / restate-server /.test(text));
   const needs = [
     ...(fences.some(isScript) ? (["curl", "grep"] as const) : []),
     ...(needsStore ? (["postgres"] as const) : []),
+    ...(needsNodes ? (["restate-server"] as const) : []),
   ];
-  testWith(...needs)("shows what its commands write", async () => {
+  const testPage = needsNodes && notFull !== undefined ? testUnless(notFull) : testWith(...needs);
+  testPage("shows what its commands write", async () => {
     const cwd = scratch();
     const store = needsStore ? await variablesOfStore() : {};
     const env = { MILLRACE_TRUST_PROJECT: "1", ...store };
     const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory", ...store });
+    if (needsNodes) for (const { text } of fences) await servers.reserve(text);
     const saved = [isFlow, isData, isProgram];
     for (const { marks, text } of fences.filter((fence) => saved.some((is) => is(fence)))) {
       const path = join(cwd, marks[0] ?? "");
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
+      writeFileSync(path, needsNodes ? servers.real(text) : text);
     }
     if (fences.some(isProgram)) symlinkSync(PACKAGES, join(cwd, "node_modules"));
     for (const [index, { language, marks, text, line }] of fences.entries()) {
@@ -209,7 +214,7 @@ test.each([...PAGES, "docs/guide/extensions.md"])("%s names each file before its
     visible += lines.slice(next, line - 1).join("\n");
     next = line + text.split("\n").length;
     // No renderer shows the name that stands after the language of a fence.
-    const [name] = marks.filter((mark) => /\.(?:flow|json|mjs|ts)$/.test(mark));
+    const [name] = marks.filter((mark) => /\.(?:flow|json|mjs|toml|ts)$/.test(mark));
     if (name !== undefined) expect(visible, `line ${line}`).toContain(`\`${name}\``);
   }
 });
