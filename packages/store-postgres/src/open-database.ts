@@ -1,7 +1,7 @@
 /** Opens the database under a store: tables, key, session, connections. */
 import { randomUUID } from "node:crypto";
 import { StoreError } from "@millrace/store";
-import type { Condition, Database } from "@millrace/store/sql";
+import { type Condition, type Database, RunNumbers } from "@millrace/store/sql";
 import { addressOf } from "./connect/address.ts";
 import { toStoreError } from "./connect/faults.ts";
 import { Link } from "./connect/link.ts";
@@ -10,7 +10,6 @@ import { Presence } from "./connect/presence.ts";
 import { DIALECT } from "./dialect.ts";
 import type { CallParts } from "./dispatch/options.ts";
 import { checkMoved } from "./move/mark.ts";
-import { RunNumbers } from "./run-numbers.ts";
 import { checkKey } from "./schema/check-key.ts";
 import { migrate } from "./schema/migrate.ts";
 import { channelOf, STALE_MS } from "./schema/names.ts";
@@ -41,6 +40,7 @@ export interface PostgresDatabaseOptions {
 
 const CONNECTIONS = 10;
 const PATIENCE_MS = 30_000;
+const RUN_BLOCK = 64; // the step of the sequence
 
 /** A database that is away comes back. */
 const NEVER: Promise<Condition> = new Promise(() => {});
@@ -101,7 +101,10 @@ export async function openParts({
     patienceMs,
     told: (topics) => session.tell(topics),
   });
-  const numbers = new RunNumbers(reader);
+  const numbers = new RunNumbers(async () => {
+    const row = await reader.get("SELECT nextval('run_no') AS first");
+    return { first: Number(row?.["first"]), count: RUN_BLOCK };
+  });
   let closed: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     await Promise.all([writing.close(), reading.close(), presence.close()]);

@@ -24,9 +24,10 @@ describeWith("postgres")("a server that drives runs and follows them", () => {
     for (let no = 1; no <= RUNS; no += 1) {
       await store.journal.create({ ...startRun(5), runId: `r${no}` });
       onTestFinished(store.journal.follow(`r${no}`, 0, () => {}));
-      onTestFinished(
-        store.inbox.listen(`r${no}`, () => told.add(`r${no}`), { waitsFor: "requests" }),
-      );
+      const ended = new AbortController();
+      onTestFinished(() => ended.abort());
+      const work = { runId: `r${no}`, isNew: true, obey: async () => void told.add(`r${no}`) };
+      void store.inbox.obeyUntil(ended.signal, work);
     }
     const looks = (count: number): Promise<void> =>
       new Promise((done) => {

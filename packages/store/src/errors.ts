@@ -3,7 +3,8 @@
 const MARK = Symbol.for("@millrace/store.error.StoreError");
 
 /**
- * `store_locked`: another process writes here. `store_too_new`: a newer version wrote the file. `store_corrupt`: it is not a
+ * `store_locked`: the folder has a server, or is to be changed and another process has it open. `store_busy`: other processes wrote for
+ * longer than `busyTimeoutMs`. `store_too_new`: a newer version wrote the file. `store_corrupt`: it is not a
  * store, or it is damaged. `store_wrong_key`: its private values are sealed with another key. `store_read_only`, `store_full`:
  * nothing can be written, `store_full` until there is room again. `store_unavailable`: no driver, no such folder, the writer is gone,
  * or a database that cannot be reached now. `lease_lost`: the run has another owner. `not_found`, `run_exists`: of runs and rows. `key_used`, `already_fired`, `signature_used`: of the rows that were to be written with a
@@ -11,6 +12,7 @@ const MARK = Symbol.for("@millrace/store.error.StoreError");
  */
 export type StoreErrorCode =
   | "store_locked"
+  | "store_busy"
   | "store_too_new"
   | "store_corrupt"
   | "store_wrong_key"
@@ -44,7 +46,7 @@ export class StoreError extends Error {
     Object.defineProperty(this, MARK, { value: true });
     this.code = code;
     this.reason = options.reason;
-    this.retryable = code === "store_full" || code === "store_unavailable";
+    this.retryable = code === "store_full" || code === "store_unavailable" || code === "store_busy";
   }
 
   /** Works across two copies of this package in one process, where `instanceof` does not. */

@@ -1,6 +1,6 @@
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export type { StoreJournal } from "./journal/journal.ts";
-export { type Holder, readHolder } from "./lock.ts";
+export { type Holder, type Opening, readHolder } from "./lock.ts";
 export {
   type OpenStoreOptions,
   openMemoryStore,

@@ -1,6 +1,6 @@
-/** Opens the data directory: lock, file, writer, reader, and the objects over them. */
+/** Opens the data directory: locks, file, writer, reader, and the objects over them. */
 
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -14,22 +14,49 @@ import { dirname, join } from "node:path";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { StoreError } from "./errors.ts";
 import { installationKey, KEY_BYTES } from "./journal/private-values.ts";
-import { type Lock, takeLock } from "./lock.ts";
+import {
+  holdOpening,
+  isServed,
+  type Lock,
+  openingsOf,
+  type ServerLock,
+  servedError,
+  takeServerLock,
+  takeTurn,
+} from "./lock.ts";
+import { RunNumbers } from "./sql/run-numbers.ts";
 import { checkFile, prepareFile, prepareMemory, WRITE_PRAGMAS } from "./sqlite/database-file.ts";
 import { chooseDriver, type DriverName } from "./sqlite/driver.ts";
+import {
+  enterFile,
+  firstNumber,
+  type OpeningsPlace,
+  openingOf,
+  RUN_NUMBERS,
+  sayOthers,
+  TAKE_NUMBERS,
+} from "./sqlite/openings.ts";
 import { Reader, toStoreError } from "./sqlite/reader.ts";
+import { MIGRATIONS } from "./sqlite/schema.ts";
 import { faultOf } from "./sqlite/sqlite.js";
 import { sqliteDatabase } from "./sqlite/sqlite-database.ts";
-import type { SqliteDriver } from "./sqlite/sqlite-port.ts";
+import type { SqliteDriver, SqlRow } from "./sqlite/sqlite-port.ts";
 import { type Store, type StoreParts, storeOver } from "./store.ts";
 import { createMemoryWriter, Writer, writerUrl } from "./writer/writer.ts";
 
 /** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
 export interface OpenStoreOptions extends StoreParts {
-  /** The data directory; made, for its owner alone, when there is none. One process writes in it. */
+  /** The data directory; made, for its owner alone, when there is none. Processes of one machine may write in it at the same time. */
   readonly dir: string;
-  /** Reads beside the process that writes; every write is refused with `store_read_only`. Default false. */
+  /** Only reads; every write is refused with `store_read_only`. Default false. */
   readonly readonly?: boolean;
+  /** Opens it as the server of the folder, of which there is one. Default false. */
+  readonly serves?: boolean;
+  /**
+   * How long this process waits for others that write, in milliseconds; afterwards a write is refused with `store_busy`, except events of
+   * runs, which wait on. Default 5,000.
+   */
+  readonly busyTimeoutMs?: number | undefined;
   /** Default: `MILLRACE_SQLITE`, else `node:sqlite` where this Node has it, else `libsql`. */
   readonly driver?: DriverName;
   /**
@@ -41,11 +68,15 @@ export interface OpenStoreOptions extends StoreParts {
 }
 
 /** What `openMemoryStore` takes. */
-export type MemoryStoreOptions = Omit<OpenStoreOptions, "dir" | "readonly" | "workerUrl">;
+export type MemoryStoreOptions = Pick<OpenStoreOptions, "driver" | "now" | "keepsContent">;
 
+const MEMORY_OPTIONS = { driver: true, now: true, keepsContent: true } as const;
 const OPTIONS: OptionNames<OpenStoreOptions> = {
-  ...{ dir: true, readonly: true, driver: true, workerUrl: true, now: true, keepsContent: true },
+  ...{ ...MEMORY_OPTIONS, dir: true, readonly: true, serves: true, busyTimeoutMs: true },
+  workerUrl: true,
 };
+
+const BUSY_MS = 5_000;
 
 const RESERVE_BYTES = 8_388_608; // room for cancels and summaries on a disk that is full
 
@@ -59,8 +90,8 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Opens the store in a folder. Throws `StoreError`: `store_locked` (another process writes there), `store_too_new`,
- * `store_corrupt`, `store_read_only` (the folder cannot be written), `store_unavailable` (no driver, a remote file system, a
+ * Opens the store in a folder. Throws `StoreError`: `store_locked` (with `serves`, or where its tables are to be changed and another
+ * process has it open), `store_busy` (others write for too long), `store_too_new`, `store_corrupt`, `store_read_only` (the folder cannot be written), `store_unavailable` (no driver, a remote file system, a
  * writer that cannot start; with `readonly` also: nothing there).
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
@@ -77,8 +108,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
  * Throws `store_unavailable` when there is no driver.
  */
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
-  const { dir: _dir, readonly: _readonly, workerUrl: _workerUrl, ...names } = OPTIONS;
-  checkOptions("openMemoryStore", options, names);
+  checkOptions("openMemoryStore", options, MEMORY_OPTIONS);
   const db = chooseDriver(options.driver).open(":memory:");
   const epoch = prepareMemory(db);
   const reader = new Reader(db);
@@ -98,59 +128,130 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
 
 async function openForWriting(
   driver: SqliteDriver,
-  { workerUrl, dir: wanted, now, keepsContent }: OpenStoreOptions & { readonly now: () => number },
+  options: OpenStoreOptions & { readonly now: () => number },
 ): Promise<Store> {
+  const { workerUrl, dir: wanted, now, keepsContent } = options;
   const dir = makeFolder(wanted);
   const path = join(dir, "millrace.db");
   const reserve = join(dir, "reserve.bin");
-  let lock: Lock | undefined;
+  let entered: Entered | undefined;
   let reader: Reader | undefined;
   try {
     const url = writerUrl(workerUrl);
-    lock = takeLock(driver, dir);
-    const epoch = prepareFile(driver, path);
+    entered = enter(driver, dir, options);
+    const { epoch, holder, opening, server, firstRun, busyTimeoutMs } = entered;
     const key = installationKey(join(dir, "key"));
     keepReserve(reserve);
     const reading = new Reader(driver.open(path, { readonly: true }));
     reader = reading;
+    const place: OpeningsPlace = { driver, dir, reader: reading };
     const writer = new Writer({
       url,
       path,
       driver: driver.name,
-      pragmas: WRITE_PRAGMAS,
+      pragmas: `PRAGMA busy_timeout=${busyTimeoutMs}; ${WRITE_PRAGMAS}`,
+      opening: holder,
+      busyText: () => busyText(path, busyTimeoutMs, sayOthers(place, holder)),
       reserve,
       reserveBytes: RESERVE_BYTES,
     });
     await writer.ready;
-    const held = lock;
     let closed: Promise<void> | undefined;
     const end = async (): Promise<void> => {
       await writer.close();
       reading.close();
-      held.release();
+      opening.release();
+      server?.release();
     };
     const close = (): Promise<void> => {
       closed ??= end();
       return closed;
+    };
+    const takeNumbers = async () => {
+      const [row] = await writer.write([{ sql: TAKE_NUMBERS, rows: [[]], get: true }]);
+      return { first: firstNumber(row as SqlRow), count: RUN_NUMBERS };
     };
     const database = sqliteDatabase({
       kind: "sqlite",
       reader: reading,
       writer,
       epoch,
+      holder,
+      openingOf: (id) => openingOf(place, id),
+      numbers: new RunNumbers(takeNumbers, { first: firstRun, count: RUN_NUMBERS }),
       key,
       now,
       condition: () => writer.condition,
       lost: writer.lost,
-      announce: (address) => held.announce(address),
+      announce: (address) => server?.announce(address),
       close,
     });
     return storeOver(database, { keepsContent });
   } catch (error) {
     reader?.close();
-    lock?.release();
+    entered?.opening.release();
+    entered?.server?.release();
     throw refusalOf(error, dir);
   }
+}
+
+/** An opening of a folder that stands in its file. */
+interface Entered {
+  readonly epoch: number;
+  readonly holder: string;
+  readonly firstRun: number;
+  readonly opening: Lock;
+  readonly server: ServerLock | undefined;
+  readonly busyTimeoutMs: number;
+}
+
+/** Opens the file for writing, one process after the other. */
+function enter(
+  driver: SqliteDriver,
+  dir: string,
+  { serves = false, busyTimeoutMs = BUSY_MS }: OpenStoreOptions,
+): Entered {
+  const path = join(dir, "millrace.db");
+  const server = serves ? takeServerLock(driver, dir) : undefined;
+  let opening: Lock | undefined;
+  let turn: Lock | undefined;
+  try {
+    turn = takeTurn(driver, dir, busyTimeoutMs);
+    if (turn === undefined) {
+      throw new StoreError("store_busy", busyText(path, busyTimeoutMs, "another process opens it"));
+    }
+    const alive = openingsOf(driver, dir);
+    const holder = randomUUID();
+    opening = holdOpening(driver, dir, holder);
+    let firstRun = 0;
+    const epoch = prepareFile(driver, path, {
+      isAlone: alive.length === 0,
+      checkAlone() {
+        if (!serves && isServed(driver, dir)) throw servedError(dir);
+        if (alive.length > 0) throw new StoreError("store_locked", inUseText(dir));
+      },
+      enter(db) {
+        firstRun = enterFile(db, { id: holder, alive });
+      },
+      busyTimeoutMs,
+    });
+    return { epoch, holder, firstRun, opening, server, busyTimeoutMs };
+  } catch (error) {
+    opening?.release();
+    server?.release();
+    throw error;
+  } finally {
+    turn?.release();
+  }
+}
+
+function busyText(path: string, ms: number, who: string): string {
+  const others = who === "" ? "" : ` (${who})`;
+  return `${path}: another process wrote for more than ${ms} ms${others}; wait until it has ended, or raise busyTimeoutMs`;
+}
+
+function inUseText(dir: string): string {
+  return `${dir} is from an earlier version, and other processes have it open; stop them, so that its tables can be changed`;
 }
 
 function openForReading(driver: SqliteDriver, dir: string, now: () => number): Store {
@@ -165,9 +266,12 @@ function openForReading(driver: SqliteDriver, dir: string, now: () => number): S
     const reader = new Reader(db);
     const keyPath = join(dir, "key");
     const key = existsSync(keyPath) ? installationKey(keyPath) : null;
+    const isOld = reader.get("PRAGMA user_version")?.["user_version"] !== MIGRATIONS.length;
+    const place = { driver, dir: realpathSync(dir), reader };
     const database = sqliteDatabase({
       kind: "sqlite",
       reader,
+      ...(!isOld && { openingOf: (id: string) => openingOf(place, id) }),
       writer: { write: refuse },
       epoch: 0,
       key,

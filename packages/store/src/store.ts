@@ -41,12 +41,14 @@ export interface Tables {
 
 /** An open store. Its reads are asynchronous, whichever database is behind it. */
 export interface Store extends Tables {
-  /** `memory`: gone with its process. `postgres`: processes share it. */
+  /** `memory`: gone with its process. `sqlite`: for processes of one machine. `postgres`: servers share it. */
   readonly kind: Database["kind"];
   /** The log of every run. `create` takes the rows that begin with a run. */
   readonly journal: StoreJournal;
   readonly runs: Runs;
   readonly confirmations: Confirmations;
+  /** What is said to runs that another process drives; absent where this one is alone, or only reads. */
+  readonly inbox?: Inbox;
   readonly feed: Feed;
   /** Signs positions in lists; its key is that of the store, so that cursors outlive a process. */
   readonly cursors: Cursors;
@@ -67,9 +69,9 @@ export interface Store extends Tables {
    * there is something already.
    */
   backup(path: string): Promise<void>;
-  /** Writes the address of this process to `owner.json`; does nothing for a store in memory. */
+  /** Writes the address of this process to `owner.json`, where it is the server of its folder. */
   announce(url: string): void;
-  /** Writes the queue, marks the end as clean, and releases the lock. Idempotent. */
+  /** Writes the queue, marks the end as clean, and gives the folder back. Idempotent. */
   close(): Promise<void>;
   /** `close()`, for `await using store = await openStore(…)`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -105,7 +107,7 @@ export function sharedStoreOver(db: Database, parts: StoreParts = {}): SharedSto
   return Object.assign(store, {
     kind: "postgres" as const,
     bells: createBells(db),
-    inbox: createInbox(db),
+    inbox: store.inbox as Inbox,
     credentials: createSharedCredentials(db),
     keys: createKeyClaims(db),
     now: () => db.now(),
@@ -133,6 +135,7 @@ export function storeOver(db: Database, { keepsContent }: StoreParts = {}): Stor
     settings: createSettings(db),
     templates: createTemplates(db),
     webhooks: createWebhooks(db),
+    ...(db.holder !== null && { inbox: createInbox(db) }),
     kind: db.kind,
     get condition() {
       return db.condition;

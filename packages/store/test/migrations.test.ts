@@ -35,7 +35,9 @@ test("migrations go forward, each start has an epoch of its own, and the newest 
   const path = await madeStore();
   const events = ask(path, "SELECT count(*) FROM journal");
   for (let n = 1; n <= 4; n += 1) {
-    expect(prepareFile(chooseDriver(), path, [...MIGRATIONS, ...later(n)])).toBe(n + 1);
+    expect(prepareFile(chooseDriver(), path, { migrations: [...MIGRATIONS, ...later(n)] })).toBe(
+      n + 1,
+    );
     expect(ask(path, "PRAGMA user_version")).toBe(MIGRATIONS.length + n);
     expect(ask(path, "SELECT count(*) FROM journal")).toBe(events);
   }
@@ -49,7 +51,7 @@ test("migrations go forward, each start has an epoch of its own, and the newest 
 test("a migration that fails leaves the version before it, and a backup", async () => {
   const path = await madeStore();
   const broken = [...MIGRATIONS, "CREATE TABLE fine(a); CREATE TABLE fine(a)"];
-  expect(() => prepareFile(chooseDriver(), path, broken)).toThrow(/already exists/);
+  expect(() => prepareFile(chooseDriver(), path, { migrations: broken })).toThrow(/already exists/);
   expect(ask(path, "PRAGMA user_version")).toBe(MIGRATIONS.length);
   expect(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'fine'")).toBe(0);
   expect(existsSync(`${path}.bak-${broken.length}`)).toBe(true);
@@ -64,7 +66,7 @@ const TEXTS = new Map(
 /** A store as the first version wrote it; its runs append in turns. */
 function firstVersion(): string {
   const path = join(temporaryFolder(), "millrace.db");
-  prepareFile(chooseDriver(), path, MIGRATIONS.slice(0, 1));
+  prepareFile(chooseDriver(), path, { migrations: MIGRATIONS.slice(0, 1) });
   const db = chooseDriver().open(path);
   const digest = `sha256:${"ab".repeat(32)}`;
   db.exec("BEGIN");
@@ -122,7 +124,7 @@ test("a process that is killed while it moves the log leaves it whole for reader
     await child.exited;
     expect(child.process.signalCode).toBe("SIGKILL");
     expect(ask(path, "PRAGMA user_version")).toBe(2);
-    expect(() => prepareFile(chooseDriver(), path, MIGRATIONS.slice(0, 1))).toThrow(
+    expect(() => prepareFile(chooseDriver(), path, { migrations: MIGRATIONS.slice(0, 1) })).toThrow(
       /has version 2, this program knows 1; use a newer millrace/,
     );
     await expectLogs(path, true);

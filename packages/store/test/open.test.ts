@@ -62,9 +62,9 @@ test("a start waits for another connection that has the database for itself", as
 describe("a new folder", () => {
   test("is its owner's alone, and so is every file in it", async () => {
     const dir = join(temporaryFolder(), "deep", "data");
-    await newStore({ dir });
+    await newStore({ dir, serves: true });
     expect(statSync(dir).mode & 0o777).toBe(0o700);
-    for (const name of ["millrace.db", "key", "owner.json", "reserve.bin"]) {
+    for (const name of readdirSync(dir)) {
       expect([name, statSync(join(dir, name)).mode & 0o777]).toEqual([name, 0o600]);
     }
     expect(JSON.parse(readFileSync(join(dir, "owner.json"), "utf8"))).toMatchObject({
@@ -82,7 +82,7 @@ describe("a new folder", () => {
       expect(pragma("page_size")).toBe(8192);
       expect(pragma("auto_vacuum")).toBe(2);
       expect(pragma("application_id")).toBe(0x4d494c4c);
-      expect(pragma("user_version")).toBe(3);
+      expect(pragma("user_version")).toBe(4);
       expect(pragma("integrity_check")).toBe("ok");
     });
     expect(statSync(join(dir, "millrace.db-wal")).size).toBeGreaterThan(0);
@@ -117,21 +117,44 @@ describe("closing", () => {
 });
 
 describe("the lock", () => {
-  test("a second opening in the same process is refused, names the holder, and says to ask it where it can be asked", async () => {
+  test("a second server is refused, told who is there, and where it can be asked", async () => {
     const dir = temporaryFolder();
-    const store = await newStore({ dir });
+    const store = await newStore({ dir, serves: true });
     const refused = (help: string) => ({
       code: "store_locked",
       retryable: false,
-      message: expect.stringMatching(new RegExp(`process ${process.pid} on .*; ${help}$`)),
+      message: expect.stringMatching(
+        new RegExp(`served by process ${process.pid} on .*; ${help}$`),
+      ),
     });
-    await expect(openStore({ dir })).rejects.toMatchObject(
-      refused("wait until it has ended, or stop it"),
-    );
+    await expect(openStore({ dir, serves: true })).rejects.toMatchObject(refused("stop it first"));
     store.announce("http://127.0.0.1:6455");
-    await expect(openStore({ dir })).rejects.toMatchObject(
+    await expect(openStore({ dir, serves: true })).rejects.toMatchObject(
       refused("stop it, or talk to it with --server http://127\\.0\\.0\\.1:6455"),
     );
+    await newStore({ dir });
+  });
+
+  test("a writer that waits too long is told which database it is and who has it; events wait on", async () => {
+    const dir = temporaryFolder();
+    const path = join(dir, "millrace.db");
+    const other = await newStore({ dir });
+    const store = await newStore({ dir, busyTimeoutMs: 1 });
+    const { epoch } = await store.journal.create(startRun(1));
+    const db = new Database(path);
+    db.exec("BEGIN IMMEDIATE");
+    const appended = store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
+    await expect(store.settings.set({ "ai.keepContent": false })).rejects.toMatchObject({
+      code: "store_busy",
+      retryable: true,
+      message: expect.stringMatching(
+        new RegExp(`^${path}: .*1 ms \\(process ${process.pid} on .*\\); .*busyTimeoutMs$`),
+      ),
+    });
+    db.exec("ROLLBACK");
+    db.close();
+    await appended;
+    expect(await linesOf(other.journal, "r1")).toHaveLength(logOf(1).length);
   });
 
   test("readers come in beside the writer, see what is stored, and write nothing", async () => {
@@ -191,14 +214,14 @@ describe("files that are not ours", () => {
   test("the file of a newer program is refused, and the folder is free again", async () => {
     const dir = await closedStore();
     const path = join(dir, "millrace.db");
-    raw(path, (db) => db.exec("PRAGMA user_version=4"));
+    raw(path, (db) => db.exec("PRAGMA user_version=5"));
     for (const readonly of [false, true]) {
       await expect(openStore({ dir, readonly })).rejects.toMatchObject({
         code: "store_too_new",
-        message: expect.stringContaining("version 4"),
+        message: expect.stringContaining("version 5"),
       });
     }
-    raw(path, (db) => db.exec("PRAGMA user_version=3"));
+    raw(path, (db) => db.exec("PRAGMA user_version=4"));
     const store = await newStore({ dir });
     expect(await linesOf(store.journal, "r1")).toHaveLength(logOf(1).length);
   });

@@ -126,12 +126,10 @@ export function createFollowers(db: Database): Followers {
         isLooking = false;
       });
   };
-  if (db.kind === "postgres") {
-    db.watch((topic) => {
-      if (topic === "*") readAll();
-      else if (topic.startsWith(TOPIC)) readOn(topic.slice(TOPIC.length));
-    });
-  }
+  db.watch((topic) => {
+    if (topic === "*") readAll();
+    else if (topic.startsWith(TOPIC)) readOn(topic.slice(TOPIC.length));
+  });
 
   return {
     add(runId, after, told) {

@@ -2,7 +2,7 @@
  * The journal port over a database.
  *   J1  Whatever a call has written is stored when its promise resolves.
  *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
- *   J3  Whether an owner is gone is said by the database: `isHeld` of its dialect.
+ *   J3  Whether an owner is gone is said by the database: `isHeld` of its dialect, and `openingOf`.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -107,9 +107,9 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const numberOf = (runId: string): number | Promise<number> =>
     numbers.get(runId) ?? learnNumber(runId);
   /** Writes of one run follow each other, at once where the database sees to it. */
-  const inOrder = <T>(runId: string, work: () => Promise<T>): Promise<T> => {
-    if (db.isOrdered) return work();
+  const inOrder = <T>(runId: string, work: () => Promise<T>, waits = !db.isOrdered): Promise<T> => {
     const before = tails.get(runId);
+    if (before === undefined && !waits) return work();
     const done = before === undefined ? work() : before.then(work);
     const settled = done
       .catch(() => {})
@@ -168,7 +168,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
       };
       const whole = (): Promise<void> =>
         typeof next === "number" ? begun(next) : next.then(begun);
-      return { epoch: db.epoch, stored: inOrder(header.runId, whole) };
+      const waits = !db.isOrdered || typeof next !== "number";
+      return { epoch: db.epoch, stored: inOrder(header.runId, whole, waits) };
     },
 
     append: (runId, ...given) => inOrder(runId, () => append(runId, ...given)),
@@ -222,15 +223,14 @@ export function createJournal(parts: JournalParts): StoreJournal {
     async lease(runId, owner, ttlMs) {
       for (;;) {
         const row = await db.get(
-          `SELECT no, epoch, owner, lease_until, CASE WHEN ${dialect.isHeld} THEN 1 ELSE 0 END AS held FROM run WHERE id = ?`,
+          `SELECT *, CASE WHEN ${dialect.isHeld} THEN 1 ELSE 0 END AS held FROM run WHERE id = ?`,
           [runId],
         );
         if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
         const until = row["lease_until"] as number | null;
-        const isHeld = row["held"] === 1;
-        const isOurs = isHeld && row["owner"] === owner && until !== RELEASED;
-        const isLive = isHeld && (until === null || until > db.now());
-        if (isLive && row["owner"] !== owner) return null;
+        const isHeld = row["held"] === 1 && until !== RELEASED;
+        const isOurs = isHeld && row["owner"] === owner;
+        if (!isOurs && isHeld && isLive(row)) return null;
         try {
           const results = await db.write(taking(row, { runId, owner, ttlMs, isOurs }));
           if (!isOurs) {
@@ -238,7 +238,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
             if ((results.at(-1) as SqlRow)["is_timed"] === 1)
               side.untimed.delete(no); // whoever had it has set timers
             else side.untimed.add(no);
-            if (db.kind === "postgres") seals.forget(no); // whoever had it may have called models
+            if (db.kind !== "memory") seals.forget(no); // whoever had it may have called models
           }
           return { epoch: Number((results.at(isOurs ? -1 : -2) as SqlRow)["epoch"]) };
         } catch (error) {
@@ -256,6 +256,16 @@ export function createJournal(parts: JournalParts): StoreJournal {
 
     watchRoom: (told) => db.watchRoom(told),
   };
+
+  /** Whether whoever holds a run still has it. Where the system says that the process is there, no lease of it runs out. */
+  function isLive(row: SqlRow): boolean {
+    const holder = row["holder"];
+    if (db.openingOf !== undefined && typeof holder === "string" && holder !== db.holder) {
+      return db.openingOf(holder) !== null;
+    }
+    const until = row["lease_until"] as number | null;
+    return until === null || until > db.now();
+  }
 
   /** Takes a run that is still as it was read, or renews its lease. */
   function taking(row: SqlRow, { runId, owner, ttlMs, isOurs }: Taking): Op[] {

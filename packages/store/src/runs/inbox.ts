@@ -25,14 +25,25 @@ export interface Inbox {
   /** The answer to a request; undefined: there is none yet. */
   answerOf(id: string): Promise<Json | undefined>;
   /**
-   * Calls `told` when a run may have a new request or answer, until the answer is called. `waitsFor`: what is told even where a notice
-   * is lost: that there are requests, by one statement for all runs that are listened to; or, twice a second, that there may be an answer.
+   * Says when a run may have a new request or answer, until it is closed. `waitsFor`: what is told even where a notice is lost: that there
+   * are requests, by one statement for all runs that are listened to; or that there may be an answer.
    */
-  listen(
-    runId: string,
-    told: () => void,
-    options: { readonly waitsFor: "requests" | "answers" },
-  ): () => void;
+  news(runId: string, waitsFor: "requests" | "answers", signal: AbortSignal): InboxNews;
+  /**
+   * Calls `obey` when there may be requests to a run of this process, one call after the other, until the signal aborts. `isNew`: nobody can
+   * have said anything yet. Never rejects: a store that is away may be back for the next call.
+   */
+  obeyUntil(
+    signal: AbortSignal,
+    work: { readonly runId: string; readonly isNew?: boolean; obey(): Promise<void> },
+  ): Promise<void>;
+}
+
+/** Tells when to look again; what comes during a look is not missed. */
+export interface InboxNews {
+  /** Resolves when something may be new since the last call, the signal aborts, or after `ms`. */
+  next(ms?: number): Promise<void>;
+  close(): void;
 }
 
 const TOPIC = "inbox:";
@@ -67,6 +78,53 @@ export function createInbox(db: Database): Inbox {
       });
   };
   let unwatch = (): void => {};
+  const listen = (
+    runId: string,
+    told: () => void,
+    { waitsFor }: Pick<Listener, "waitsFor">,
+  ): (() => void) => {
+    if (listeners.size === 0) {
+      unwatch = db.watch((topic) => {
+        if (topic === "*") look();
+        else if (topic.startsWith(TOPIC)) tell(topic.slice(TOPIC.length));
+      });
+    }
+    const listener = { told, waitsFor };
+    const all = listeners.get(runId) ?? new Set();
+    listeners.set(runId, all.add(listener));
+    return () => {
+      all.delete(listener);
+      if (all.size > 0 || listeners.get(runId) !== all) return;
+      listeners.delete(runId);
+      if (listeners.size === 0) unwatch();
+    };
+  };
+  const news: Inbox["news"] = (runId, waitsFor, signal) => {
+    let isNew = false;
+    let wake = (): void => {};
+    const told = (): void => {
+      isNew = true;
+      wake();
+    };
+    const unlisten = listen(runId, told, { waitsFor });
+    signal.addEventListener("abort", told);
+    return {
+      async next(ms) {
+        if (!isNew && !signal.aborted) {
+          const timer = ms === undefined ? undefined : setTimeout(() => wake(), ms);
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          clearTimeout(timer);
+        }
+        isNew = false;
+      },
+      close() {
+        unlisten();
+        signal.removeEventListener("abort", told);
+      },
+    };
+  };
   return {
     async send(runId, message) {
       const id = randomUUID();
@@ -120,22 +178,19 @@ export function createInbox(db: Database): Inbox {
       return text === null ? undefined : JSON.parse(String(text));
     },
 
-    listen(runId, told, { waitsFor }) {
-      if (listeners.size === 0) {
-        unwatch = db.watch((topic) => {
-          if (topic === "*") look();
-          else if (topic.startsWith(TOPIC)) tell(topic.slice(TOPIC.length));
-        });
+    news,
+
+    async obeyUntil(signal, { runId, isNew = false, obey }) {
+      const requests = news(runId, "requests", signal);
+      try {
+        if (isNew) await requests.next();
+        while (!signal.aborted) {
+          await obey().catch(() => {});
+          await requests.next();
+        }
+      } finally {
+        requests.close();
       }
-      const listener = { told, waitsFor };
-      const all = listeners.get(runId) ?? new Set();
-      listeners.set(runId, all.add(listener));
-      return () => {
-        all.delete(listener);
-        if (all.size > 0 || listeners.get(runId) !== all) return;
-        listeners.delete(runId);
-        if (listeners.size === 0) unwatch();
-      };
     },
   };
 }

@@ -13,6 +13,7 @@ import {
 } from "@millrace/contracts";
 import type { PrivateValues } from "../journal/private-values.ts";
 import { eventOf } from "../journal/seal.ts";
+import type { Opening } from "../lock.ts";
 import { deletion } from "../retention/deletion.ts";
 import { change } from "../sql/change.ts";
 import type { Database, SqlRow, SqlValue } from "../sql/port.ts";
@@ -37,12 +38,14 @@ export interface Runs {
    * needed: rejects with `store_corrupt` where it is another one.
    */
   header(runId: string, options?: { private?: boolean }): Promise<RunHeader | null>;
-  /** Ids of the runs that have not ended, oldest first; a start resumes them. */
+  /** Ids of the runs that have not ended and that no other process of this machine works on, oldest first; a start resumes them. */
   live(): Promise<readonly string[]>;
   /** Takes failed runs from the list of those that nobody has looked at; how many were in it. */
   acknowledge(
     which: { readonly runIds: readonly string[] } | { readonly template?: string | undefined },
   ): Promise<number>;
+  /** The other process of this machine that works on a run; null: none does, or the run has ended. */
+  worker(runId: string): Promise<Opening | null>;
   /** Deletes an ended run with all that belongs to it. `live`: it has not ended and stays; `absent`: there is none. */
   delete(runId: string): Promise<"deleted" | "live" | "absent">;
   /** Deletes the ended runs that fit: ended before `before` (ISO 8601), in one of the states; absent: all that have ended. */
@@ -65,6 +68,10 @@ export function createRuns(parts: {
     const row = await db.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
     const [summary] = row === undefined ? [] : await summariesOf([row]);
     return summary === undefined ? null : { run: Number(row?.["no"]), summary };
+  };
+  const workerOf = ({ holder, lease_until: until }: SqlRow): Opening | null => {
+    const isElsewhere = typeof holder === "string" && holder !== db.holder && until !== 0;
+    return isElsewhere ? (db.openingOf?.(holder) ?? null) : null;
   };
   return {
     async list(query) {
@@ -127,8 +134,14 @@ export function createRuns(parts: {
     },
 
     async live() {
-      const rows = await db.all("SELECT id FROM run WHERE ended_at IS NULL ORDER BY no");
-      return rows.map(({ id }) => String(id));
+      const columns = db.openingOf === undefined ? "id" : "id, holder, lease_until";
+      const rows = await db.all(`SELECT ${columns} FROM run WHERE ended_at IS NULL ORDER BY no`);
+      return rows.filter((row) => workerOf(row) === null).map(({ id }) => String(id));
+    },
+
+    async worker(runId) {
+      const row = await db.get("SELECT * FROM run WHERE id = ? AND ended_at IS NULL", [runId]);
+      return row === undefined ? null : workerOf(row);
     },
 
     async acknowledge(which) {

@@ -16,7 +16,7 @@ export interface Cached<T> {
 
 /** `topic`: of the transactions that change it. */
 export function cached<T>(db: Database, topic: string, read: () => Promise<T>): Cached<T> {
-  const isShared = db.kind === "postgres";
+  const isShared = db.kind !== "memory";
   let held: { readonly value: Promise<T>; readonly readAt: number } | undefined;
   const drop = (): void => {
     held = undefined;

@@ -24,3 +24,4 @@ export type {
   WriteOptions,
 } from "./port.ts";
 export { Refusal, refusal } from "./refusal.ts";
+export { RunNumbers } from "./run-numbers.ts";

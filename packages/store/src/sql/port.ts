@@ -6,6 +6,7 @@
  *   Q3  A read sees every transaction whose `write` has resolved, of whichever process.
  */
 import type { EncodedEvent } from "@millrace/contracts";
+import type { Opening } from "../lock.ts";
 
 /** Value of a column: NULL, INTEGER, TEXT, or BLOB. */
 export type SqlValue = null | number | string | Uint8Array;
@@ -66,7 +67,7 @@ export interface SqlWriter {
   /**
    * Writes all of `ops`, in order, in one transaction; resolves after its COMMIT with a result for each. When a statement with `need`
    * changes nothing, or a constraint is broken, nothing is written and the promise rejects with what `refusal` makes of the code.
-   * Rejects with `StoreError` `store_full`, `store_read_only`, `store_unavailable`.
+   * Rejects with `StoreError` `store_full`, `store_busy`, `store_read_only`, `store_unavailable`.
    */
   write(ops: readonly Op[], options?: WriteOptions): Promise<readonly OpResult[]>;
 }
@@ -109,13 +110,17 @@ export interface Dialect {
  * null, `run` has a column `holder TEXT` besides.
  */
 export interface Database extends SqlReader, SqlWriter {
-  /** `memory`: gone with the process; else it outlives it. Only `postgres` is shared by processes. */
+  /** `memory`: gone with the process; else it outlives it, and other processes may write to it as well. */
   readonly kind: "memory" | "sqlite" | "postgres";
   readonly dialect: Dialect;
   /** Number of this opening, higher than that of every earlier one: `run.epoch` of what is created here. */
   readonly epoch: number;
-  /** Name of this opening in `run.holder`; null where one process has the database. */
+  /** Name of this opening in `run.holder`; null where one process has the database, or this one only reads. */
   readonly holder: string | null;
+  /**
+   * The opening of this name; null: its process is gone, whatever `isHeld` says. Absent where `isHeld` is exact.
+   */
+  readonly openingOf?: (holder: string) => Opening | null;
   /** Transactions are committed in the order of the calls of `write`. */
   readonly isOrdered: boolean;
   /** The value of `meta` by which positions in lists are signed: 64 hex digits. */
@@ -127,8 +132,8 @@ export interface Database extends SqlReader, SqlWriter {
   /** Time by the clock that all openings share, epoch milliseconds. */
   now(): number;
   /**
-   * Calls `told` with the topics of transactions of other processes, after their commit, until the answer is called. `*`, at least twice
-   * a second where processes share the database: some may have been missed, so everything may have changed.
+   * Calls `told` with the topics of transactions of other processes, after their commit, until the answer is called. `*`: everything may
+   * have changed. It comes twice a second where topics may be missed, and where there are none soon after whatever others commit.
    */
   watch(told: (topic: string) => void): () => void;
   /** Does `work` while no other process does work of this name; undefined, and `work` is not done: another one is at it. */

@@ -14,6 +14,7 @@ export class Refusal extends Error {
 
 const OWN: ReadonlySet<string> = new Set([
   "store_full",
+  "store_busy",
   "store_read_only",
   "store_unavailable",
   "lease_lost",

@@ -17,15 +17,38 @@ export const WRITE_PRAGMAS: string =
 
 const KEPT_BACKUPS = 2;
 
-/** Prepares the file for writing and answers the epoch of this opening. Throws `store_too_new` and `store_corrupt`. */
+/** How a file is prepared. */
+export interface PrepareOptions {
+  readonly migrations?: readonly Migration[];
+  /** Throws where another process has the file open. Called before the tables are changed. */
+  readonly checkAlone?: () => void;
+  /** Whether no other process has the file open: one that has would have seen that it is damaged. Default true. */
+  readonly isAlone?: boolean;
+  /** Part of the transaction that begins the epoch. */
+  readonly enter?: (db: SqliteDb) => void;
+  /** How long another writer is waited for. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Prepares the file for writing and answers the epoch of this opening. Throws `store_too_new`, `store_corrupt` and `store_busy`. Processes
+ * call it one after the other.
+ */
 export function prepareFile(
   driver: SqliteDriver,
   path: string,
-  migrations: readonly Migration[] = MIGRATIONS,
+  {
+    migrations = MIGRATIONS,
+    checkAlone,
+    isAlone = true,
+    enter,
+    busyTimeoutMs,
+  }: PrepareOptions = {},
 ): number {
   let db: SqliteDb | undefined;
   try {
     db = driver.open(path);
+    if (busyTimeoutMs !== undefined) db.exec(`PRAGMA busy_timeout=${busyTimeoutMs}`);
     chmodSync(path, 0o600);
     const version = checkFile(db, path, migrations.length);
     if (version === 0) db.exec("PRAGMA page_size=8192; PRAGMA auto_vacuum=INCREMENTAL");
@@ -37,9 +60,10 @@ export function prepareFile(
       );
     }
     db.exec(WRITE_PRAGMAS);
-    if (version > 0 && meta(db, "cleanShutdown") !== "1") quickCheck(db, path);
+    if (version > 0 && isAlone && meta(db, "cleanShutdown") !== "1") quickCheck(db, path);
+    if (version < migrations.length) checkAlone?.();
     migrate(db, path, { version, migrations });
-    return begin(db);
+    return begin(db, enter);
   } catch (error) {
     throw toStoreError(error, `${path} cannot be opened`);
   } finally {
@@ -55,12 +79,15 @@ export function prepareMemory(db: SqliteDb): number {
 }
 
 /** The epoch of this opening, which is unclean until `close` says otherwise. */
-function begin(db: SqliteDb): number {
-  db.exec(
-    "BEGIN IMMEDIATE; UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch';" +
-      "UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'; COMMIT",
-  );
-  return Number(meta(db, "epoch"));
+function begin(db: SqliteDb, enter?: (db: SqliteDb) => void): number {
+  return transaction(db, () => {
+    db.exec(
+      "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch';" +
+        "UPDATE meta SET value = '0' WHERE key = 'cleanShutdown'",
+    );
+    enter?.(db);
+    return Number(meta(db, "epoch"));
+  });
 }
 
 /** The version of the file, 0 for a new one. Throws `store_corrupt` for the file of another program, `store_too_new`. */
@@ -128,11 +155,12 @@ function finish(db: SqliteDb, { slice, end }: SlicedMigration): void {
   });
 }
 
-function transaction(db: SqliteDb, work: () => void): void {
+function transaction<T>(db: SqliteDb, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {
-    work();
+    const result = work();
     db.exec("COMMIT");
+    return result;
   } catch (error) {
     db.exec("ROLLBACK");
     throw error;

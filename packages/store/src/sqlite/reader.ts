@@ -64,7 +64,9 @@ export function toStoreError(cause: unknown, what: string): StoreError {
         ? "store_read_only"
         : fault === "FULL"
           ? "store_full"
-          : "store_unavailable";
+          : fault === "BUSY"
+            ? "store_busy"
+            : "store_unavailable";
   const text = cause instanceof Error ? cause.message : String(cause);
   return new StoreError(code, `${what}: ${text}`, { cause });
 }

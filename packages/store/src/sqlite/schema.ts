@@ -109,5 +109,15 @@ CREATE TABLE outbox(id TEXT PRIMARY KEY, body TEXT NOT NULL, due_at INTEGER NOT 
 CREATE INDEX outbox_due ON outbox(due_at);
 `;
 
+/** Processes beside each other: who has the file open, who drives a run, and what others have to say to it. */
+const OPENINGS = `
+CREATE TABLE opening(id TEXT PRIMARY KEY, pid INTEGER NOT NULL, host TEXT NOT NULL, started_at TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE inbox(no INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, id TEXT NOT NULL UNIQUE,
+  message TEXT NOT NULL, answer TEXT, created_at INTEGER NOT NULL, answered_at INTEGER);
+CREATE INDEX inbox_open ON inbox(run, no) WHERE answer IS NULL;
+CREATE INDEX inbox_of ON inbox(run);
+ALTER TABLE run ADD COLUMN holder TEXT;
+ALTER TABLE run ADD COLUMN bell_at INTEGER`;
+
 /** Migration n is entry n - 1. */
-export const MIGRATIONS: readonly Migration[] = [FIRST, APPENDED_JOURNAL, FAILURES];
+export const MIGRATIONS: readonly Migration[] = [FIRST, APPENDED_JOURNAL, FAILURES, OPENINGS];

@@ -1,7 +1,8 @@
-/** SQLite behind the port of a store: a file that one process writes, or memory. */
+/** SQLite behind the port of a store: a file that processes of one machine write, or memory. */
 import { chmodSync, existsSync } from "node:fs";
 import { StoreError } from "../errors.ts";
 import type { Condition, Database, Dialect } from "../sql/port.ts";
+import type { RunNumbers } from "../sql/run-numbers.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Reader } from "./reader.ts";
 
@@ -9,8 +10,13 @@ import type { Reader } from "./reader.ts";
 export interface SqliteParts {
   readonly kind: "memory" | "sqlite";
   readonly reader: Reader;
-  readonly writer: Pick<Writer, "write"> & Partial<Pick<Writer, "watchRoom">>;
+  readonly writer: Pick<Writer, "write"> & Partial<Pick<Writer, "watchRoom" | "watchOthers">>;
   readonly epoch: number;
+  /** Name of the opening; absent: nobody else can see the store, or it is only read. */
+  readonly holder?: string;
+  readonly openingOf?: Database["openingOf"];
+  /** Numbers of runs that nobody else gives; absent: nobody else gives any. */
+  readonly numbers?: RunNumbers;
   readonly key: Uint8Array | null;
   readonly now: () => number;
   readonly condition: () => Condition;
@@ -25,17 +31,18 @@ const NEVER: Promise<Condition> = new Promise(() => {});
 const VACUUM_PAGES = 128; // given back at once: 1 MiB
 
 export function sqliteDatabase(parts: SqliteParts): Database {
-  const { kind, reader, writer, epoch, key, now, condition, close } = parts;
-  const { lost = NEVER, announce = () => {} } = parts;
+  const { kind, reader, writer, epoch, key, now, condition, close, openingOf, numbers } = parts;
+  const { lost = NEVER, announce = () => {}, holder = null } = parts;
   const pragma = (name: string): number => Number(reader.get(`PRAGMA ${name}`)?.[name]);
   let lastRun = Number(
     reader.get("SELECT seq FROM sqlite_sequence WHERE name = 'run'")?.["seq"] ?? 0,
   );
   return {
     kind,
-    dialect: dialectOf(epoch),
+    dialect: dialectOf(holder === null ? `epoch >= ${epoch}` : IS_OPEN),
     epoch,
-    holder: null,
+    holder,
+    ...(openingOf && { openingOf }),
     isOrdered: true,
     cursorKey: String(reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"]),
     key,
@@ -45,10 +52,11 @@ export function sqliteDatabase(parts: SqliteParts): Database {
       once ? reader.once(sql, values) : reader.all(sql, values),
     write: (ops, options) => writer.write(ops, options),
     nextRun() {
+      if (numbers !== undefined) return numbers.next();
       lastRun += 1;
       return lastRun;
     },
-    watch: () => () => {}, // no other process writes
+    watch: (told) => writer.watchOthers?.(() => told("*")) ?? (() => {}),
     alone: (_name, work) => work(),
     get condition() {
       return condition();
@@ -76,10 +84,12 @@ export function sqliteDatabase(parts: SqliteParts): Database {
   };
 }
 
-/** An owner of an earlier opening is gone, because only one process writes. */
-function dialectOf(epoch: number): Dialect {
+/** Said by the file; the lock of the opening says more. */
+const IS_OPEN = "EXISTS (SELECT 1 FROM opening WHERE opening.id = holder)";
+
+function dialectOf(isHeld: string): Dialect {
   return {
-    isHeld: `epoch >= ${epoch}`,
+    isHeld,
     newEpoch: {
       before: "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'",
       value: "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')",

@@ -6,11 +6,21 @@ import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../errors.ts";
 import { installationKey } from "../journal/private-values.ts";
-import { type Lock, readHolder, takeLock } from "../lock.ts";
+import {
+  isServed,
+  type Lock,
+  openingsOf,
+  readHolder,
+  sayOpening,
+  takeServerLock,
+  takeTurn,
+} from "../lock.ts";
 import type { SqlReader } from "../sql/port.ts";
 import { checkFile } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { Reader, toStoreError } from "./reader.ts";
+
+const TURN_MS = 1_000;
 
 /** A store that stands still. Its tables are those of `schema.ts`. */
 export interface StoreSource extends SqlReader {
@@ -31,10 +41,17 @@ export function openStoreSource(dir: string, driverName?: DriverName): StoreSour
   }
   const folder = realpathSync(dir);
   const path = join(folder, "millrace.db");
-  let lock: Lock | undefined;
+  const held: Lock[] = [];
+  const letGo = (): void => {
+    for (const lock of held) lock.release();
+  };
   try {
-    lock = takeLock(driver, folder);
-    const held = lock;
+    // With both nobody can write: neither a server nor a command opens the folder meanwhile.
+    if (isServed(driver, folder)) throw inUse(folder);
+    held.push(takeServerLock(driver, folder));
+    const turn = takeTurn(driver, folder, TURN_MS);
+    if (turn !== undefined) held.push(turn);
+    if (turn === undefined || openingsOf(driver, folder).length > 0) throw inUse(folder);
     const db = driver.open(path, { readonly: true });
     const reader = new Reader(db);
     checkFile(db, path);
@@ -49,19 +66,18 @@ export function openStoreSource(dir: string, driverName?: DriverName): StoreSour
         if (isClosed) return;
         isClosed = true;
         reader.close();
-        held.release();
+        letGo();
       },
     };
   } catch (error) {
-    lock?.release();
-    if (StoreError.isInstance(error) && error.code === "store_locked") throw inUse(folder);
+    letGo();
     throw toStoreError(error, `${path} cannot be read`);
   }
 }
 
 function inUse(dir: string): StoreError {
   const holder = readHolder(dir);
-  const who = holder === null ? "another process" : `process ${holder.pid} on ${holder.host}`;
+  const who = holder === null ? "another process" : sayOpening(holder);
   const text = `${dir} is in use by ${who}; stop it first, because what it writes meanwhile would be missing`;
   return new StoreError("store_locked", text);
 }

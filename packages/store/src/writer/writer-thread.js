@@ -4,9 +4,12 @@
  *   T2  One COMMIT writes all queued units (group commit); a failed unit does not affect the others.
  *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
  *       store is full until there is room for the reserve again.
- *   T4  After any other failure of a COMMIT nothing is written any more.
+ *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then events wait on, because a run that loses them
+ *       fails; anything else is refused.
+ *   T5  After any other failure of a COMMIT nothing is written any more.
  * In:  the units of `packed-units.ts`, or { close: true }.
- * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }.
+ * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
+ *      { changed: true } when another process has written.
  */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -23,15 +26,21 @@ const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: 
 const IDLE_MS = 5_000;
 const FULL_FIRST_MS = 1_000;
 const FULL_MAX_MS = 30_000;
+const LOOK_MS = 250; // between two looks for what others have written
 const SPARE_BYTES = 1_048_576; // free beside the reserve, or the next COMMIT would take it away again
 
-const { path, driver, pragmas, reserve, reserveBytes } = workerData;
+/** Where no other process has the file open. */
+const CLEAN_END =
+  "UPDATE meta SET value = '1' WHERE key = 'cleanShutdown' AND NOT EXISTS (SELECT 1 FROM opening)";
+
+const { path, driver, pragmas, reserve, reserveBytes, opening } = workerData;
 const db = opened();
 const { perform, performApart } = createUnits(db);
 const unpack = createUnpacker();
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
 const rollback = db.prepare("ROLLBACK");
+const version = db.prepare("PRAGMA data_version");
 
 let queue = [];
 let isScheduled = false;
@@ -45,6 +54,9 @@ let waitMs = 0; // until what could not be written is tried again; 0: nothing wa
 let refillMs = FULL_FIRST_MS;
 let closing = false;
 let isDead = false;
+let seen = versionNow();
+const looks = setInterval(look, LOOK_MS);
+looks.unref();
 
 parentPort.on("message", (message) => {
   if (message.close) {
@@ -76,6 +88,21 @@ function opened() {
   } catch (error) {
     throw new Error(`${error.code ?? "error"}: ${error.message}`);
   }
+}
+
+/** It rises with each COMMIT of another connection, and not with those of this one. */
+function versionNow() {
+  try {
+    return version.get([]).data_version;
+  } catch {
+    return seen; // the next look is soon
+  }
+}
+
+function look() {
+  const now = versionNow();
+  if (now !== seen) parentPort.postMessage({ changed: true });
+  seen = now;
 }
 
 function schedule() {
@@ -152,6 +179,10 @@ function failed(error, batch) {
     // SQLite has rolled back already
   }
   const fault = faultOf(error);
+  if (fault === "BUSY") {
+    waitOn(batch, error);
+    return;
+  }
   if (fault === "FULL" && !closing) {
     queue = [...batch, ...queue];
     if (!isFull) {
@@ -177,6 +208,17 @@ function failed(error, batch) {
   parentPort.postMessage({ condition: code });
   refuseAll(code, `the store cannot be written: ${error.message}`);
   if (closing) end();
+}
+
+/** Other processes have written for as long as anybody waits. */
+function waitOn(batch, error) {
+  const isEvents = ({ ops }) => !closing && ops.some(({ lines }) => lines !== undefined);
+  const refused = batch.filter((unit) => !isEvents(unit));
+  const done = refused.map((unit) => refusal(unit, "store_busy", error.message));
+  parentPort.postMessage({ done });
+  queue = [...batch.filter(isEvents), ...queue];
+  if (queue.length > 0) schedule();
+  else if (closing) end();
 }
 
 /** Takes the reserve back when there is room for it, which ends the full disk; else looks again later. */
@@ -214,14 +256,16 @@ function checkpoint(mode) {
 }
 
 function end() {
+  clearInterval(looks);
   clearTimeout(idle);
   clearTimeout(retry);
   clearTimeout(refill);
   clearTimeout(relaxed);
   if (!isDead) {
     try {
-      db.exec("UPDATE meta SET value = '1' WHERE key = 'cleanShutdown'");
-      checkpoint("TRUNCATE");
+      db.prepare("DELETE FROM opening WHERE id = ?").run([opening]);
+      const { changes: isLast } = db.prepare(CLEAN_END).run([]);
+      checkpoint(isLast === 1 ? "TRUNCATE" : "PASSIVE");
     } catch {
       // the next start finds an unclean end and checks the file
     }

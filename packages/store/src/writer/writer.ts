@@ -19,6 +19,7 @@ interface Message {
   readonly ready?: true;
   readonly done?: readonly (number | UnitAnswer)[];
   readonly condition?: Condition;
+  readonly changed?: true;
 }
 interface Waiting {
   readonly bytes: number;
@@ -31,7 +32,9 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   readonly #exited: Promise<void>;
   readonly #watchers = new Set<(isFull: boolean) => void>();
+  readonly #listeners = new Set<() => void>();
   readonly #pack = createPacker();
+  readonly #busyText: () => string;
   /** Units that are sent at the end of this turn: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
   #waitingBytes = 0;
@@ -51,6 +54,10 @@ export class Writer {
     readonly path: string;
     readonly driver: string;
     readonly pragmas: string;
+    /** Name of the opening, which goes with the writer. */
+    readonly opening: string;
+    /** What is said of a write that has waited too long for other processes. */
+    readonly busyText: () => string;
     readonly reserve: string;
     readonly reserveBytes: number;
     readonly url: URL;
@@ -58,7 +65,8 @@ export class Writer {
     this.lost = new Promise((done) => {
       this.#tellLost = done;
     });
-    const { url, ...data } = options;
+    const { url, busyText, ...data } = options;
+    this.#busyText = busyText;
     this.#worker = new Worker(url, {
       workerData: data,
       execArgv: quietFlags(data.driver),
@@ -92,6 +100,12 @@ export class Writer {
     this.#watchers.add(told);
     if (this.#condition === "store_full") told(true);
     return () => this.#watchers.delete(told);
+  }
+
+  /** Tells that other processes have written something, soon after, until the answer is called. */
+  watchOthers(told: () => void): () => void {
+    this.#listeners.add(told);
+    return () => void this.#listeners.delete(told);
   }
 
   /**
@@ -138,19 +152,24 @@ export class Writer {
     this.#worker.postMessage(packed, [packed.block]);
   }
 
-  #take({ done, condition }: Message): void {
+  #take({ done, condition, changed }: Message): void {
     if (condition !== undefined) this.#stand(condition);
+    if (changed === true) for (const told of [...this.#listeners]) told();
     for (const each of done ?? []) {
       const answer = typeof each === "number" ? { id: each } : each;
       const waiting = this.#waiting.get(answer.id);
       if (waiting === undefined) continue;
       this.#waiting.delete(answer.id);
       this.#waitingBytes -= waiting.bytes;
-      if ("code" in answer) waiting.reject(refusal(answer.code, answer.message));
+      if ("code" in answer) waiting.reject(this.#refusal(answer));
       else waiting.resolve(answer.results ?? []);
     }
     // After the start, only pending writes keep the process alive.
     if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
+  }
+
+  #refusal({ code, message }: { readonly code: string; readonly message: string }): Error {
+    return refusal(code, code === "store_busy" ? this.#busyText() : message);
   }
 
   #stand(condition: Condition): void {

@@ -9,7 +9,7 @@ export interface StoreOpening {
 
 /** Where one store is: a folder, a schema of a database. */
 export interface StorePlace {
-  /** Opens it. Where one process alone may have it, whoever opened it closes it first. */
+  /** Opens it, beside who has it open already. */
   open(options?: StoreOpening): Promise<Store>;
 }
 

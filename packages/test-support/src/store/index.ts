@@ -8,6 +8,7 @@ import { followSuite } from "./follow.ts";
 import { retentionSuite } from "./retention.ts";
 import { runsSuite } from "./runs.ts";
 import { sealSuite } from "./seal.ts";
+import { sharingSuite } from "./sharing.ts";
 import { startRowsSuite } from "./start-rows.ts";
 import { tablesSuite } from "./tables.ts";
 
@@ -53,5 +54,6 @@ export function storeConformance(
     sealSuite(bench);
     tablesSuite(bench);
     retentionSuite(bench);
+    sharingSuite(bench);
   });
 }
