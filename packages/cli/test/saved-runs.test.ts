@@ -1,8 +1,7 @@
-/** Runs that are kept: a killed process loses nothing, a question waits, and one process at a time writes. */
+/** Runs that are kept: a killed process loses nothing, a question waits, and one process at a time works on a run. */
 import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { checkLog } from "@millrace/contracts";
-import { start as startServer } from "@millrace/server";
 import { openLocal } from "@millrace/server/local";
 import { expect, onTestFinished, test } from "vitest";
 import { events, lastSummary, scratch, start } from "./cli.ts";
@@ -212,28 +211,6 @@ test("a template runs by its slug, a file of that name wins, and a subflow is fo
     6,
     expect.stringContaining(message("cannot read nothing-there: it is a folder")),
   ]);
-});
-
-test("while a server has the store, what writes ends with 6 and names it, and what reads goes on", async () => {
-  const at = here({ "hello.flow": HELLO });
-  mkdirSync(at.env.MILLRACE_HOME);
-  const server = await startServer({
-    port: 0,
-    signals: false,
-    store: at.env.MILLRACE_HOME,
-    credentials: { store: "memory" },
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-  });
-  onTestFinished(() => server.close({ graceMs: 0 }));
-  for (const words of ["run hello.flow --save", "resume run_x", "confirm run_x --approve"]) {
-    const { code, stderr } = await at.run(words);
-    expect([code, stderr], words).toEqual([6, expect.stringContaining(`process ${process.pid} `)]);
-    expect(stderr).toContain(`--server ${server.url}`);
-  }
-  const plain = await at.run("run hello.flow --json");
-  expect([plain.code, lastSummary(plain.stdout).status]).toEqual([0, "succeeded"]);
-  const listed = await at.run("runs list --json");
-  expect([listed.code, listed.stdout]).toEqual([0, '{"items":[],"nextCursor":null}\n']);
 });
 
 test("what is no file cannot be watched", async () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ClientError } from "@millrace/client";
 import type { AnyEvent, CommandName, RunRef } from "@millrace/contracts";
+import { createServer } from "@millrace/server";
 import { type LocalClient, type LocalOptions, openLocal } from "@millrace/server/local";
 import { readStoredList } from "@millrace/server/stored";
 import { readHolder, StoreError } from "@millrace/store";
@@ -132,19 +133,29 @@ test("beside the server that writes, every answer and every refusal is the one o
   expect(await refusal(client.invoke("delete_run", { runId }))).toMatchObject({
     code: "store_read_only",
   });
-  const locked = await openLocal({ store: dir }).catch((error: unknown) => error);
-  expect(StoreError.isInstance(locked) && locked.message).toContain(`--server ${server.url}`);
+  const second = await createServer({ store: dir }).catch((error: unknown) => error);
+  expect(StoreError.isInstance(second) && second.message).toContain(`--server ${server.url}`);
   expect(readHolder(dir)).toMatchObject({ pid: process.pid, url: server.url });
 
-  // What another process works on is followed to its end.
+  // What is written here is there; what another process works on is told there, and followed to its end.
+  const writer = await local({ store: dir });
+  await writer.invoke("save_template", { slug: "beside", dsl: HELLO });
+  expect(await invoke(server, "get_template", { slug: "beside" })).toMatchObject({ version: 1 });
   const live = await invoke<RunRef>(server, "start_run", { dsl: ASK_PLAINLY });
   const following = client.runEvents(live.runId);
   const seen: AnyEvent[] = [];
   for await (const event of following) {
     seen.push(event);
     if (event.kind !== "run.paused") continue;
-    const answer = { runId: live.runId, confirmationId: "k1", decision: "approve" };
-    await invoke(server, "resolve_confirmation", answer);
+    const { runId } = live;
+    expect(await refusal(writer.invoke("resume_run", { runId: runIds[0] ?? "" }))).toMatchObject({
+      code: "state_conflict",
+    });
+    const answer = { runId, confirmationId: "k1", decision: "approve" } as const;
+    expect(await writer.invoke("resolve_confirmation", answer)).toMatchObject({ by: "cli" });
+    expect(await refusal(writer.invoke("resolve_confirmation", answer))).toMatchObject({
+      code: "already_resolved",
+    });
   }
   expect([seen.at(-1)?.kind, seen.map(({ seq }) => seq)]).toEqual([
     "summary",

@@ -142,6 +142,12 @@ const ROWS: readonly (readonly [
     "key of the encrypted file: env:NAME, file:PATH or command:WORDS (default one that is made)",
   ],
   [
+    "store.busyTimeoutMs",
+    "number",
+    5000,
+    "how long a write to the data folder waits for other processes that write to it",
+  ],
+  [
     "store.url",
     "text",
     undefined,

@@ -42,6 +42,8 @@ export interface Config {
   /** Services that are described beside the user's file and beside the project's, which wins. */
   readonly services: readonly ServiceDefinition[];
   readonly credentials: CredentialsChoice;
+  /** How long a write to the data folder waits for other processes. */
+  readonly busyTimeoutMs: number | undefined;
   /** The keys of AI as they stand: they are checked when something uses a model. */
   readonly ai: AiValues;
   /** The server that commands speak to unless another is named; "" is none. */
@@ -77,6 +79,7 @@ interface Values {
   readonly history?: unknown;
   readonly run?: unknown;
   readonly credentials?: unknown;
+  readonly store?: unknown;
   readonly providers?: unknown;
   readonly mcpServers?: unknown;
   readonly ai?: unknown;
@@ -126,6 +129,7 @@ export async function resolveConfig(
     extensions: readExtensionList(merged.extensions),
     services: await describedServices(sources),
     credentials: readCredentials(object(merged, "credentials"), { home, folder }, io),
+    busyTimeoutMs: busyTimeoutOf(object(merged, "store")),
     ai: {
       providers: merged.providers,
       mcpServers: readMcpServers(merged.mcpServers, folder),
@@ -151,6 +155,10 @@ function checkValues(...files: readonly (ConfigFile | undefined)[]): void {
       if (why !== undefined) throw usage(`${file?.path}: ${key.key} ${why}`);
     }
   }
+}
+
+function busyTimeoutOf({ busyTimeoutMs: ms }: { readonly busyTimeoutMs?: unknown }) {
+  return typeof ms === "number" ? ms : undefined; // `checkValues` refuses what is none
 }
 
 function serverUrl({ url = "" }: { readonly url?: unknown }): string {
@@ -230,7 +238,7 @@ export function serverOptions(
   io: CliIo,
   debug: DebugLines | undefined,
 ): ServerOptions {
-  const { egress, services, folder, shell } = config;
+  const { egress, services, folder, shell, busyTimeoutMs } = config;
   const { store, dir, key } = config.credentials;
   return {
     egress,
@@ -240,6 +248,7 @@ export function serverOptions(
     credentials: { store, dir, key },
     models: modelsOf(config, io),
     store: dir,
+    ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
     ...(shell !== undefined && { shell }),
   };
 }

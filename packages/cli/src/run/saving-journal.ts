@@ -1,19 +1,27 @@
 /** The store of this installation as the place where a run is kept, with the wishes that a resume must know again. */
 
-import type { Journal, RunHeaderOptions } from "@millrace/contracts";
+import type {
+  CancelOptions,
+  Journal,
+  Json,
+  RunHeaderOptions,
+  RunSignal,
+} from "@millrace/contracts";
+import type { Run } from "@millrace/engine";
 import { type Connections, openStore } from "@millrace/store";
 import type { Config } from "../config/load.ts";
 
 export interface SavingJournal {
   readonly journal: Journal;
-  /** What is known of connections; nobody else can write it now. */
   readonly connections: Connections;
+  /** Does what other processes ask of a run of this one, until the signal. */
+  obey(run: Run, signal: AbortSignal): Promise<void>;
   /** Key of the digests of prompts, the same for every run of this installation. */
   auditKey(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** Opens the store for writing. Throws `unavailable`, naming whoever holds it. */
+/** Opens the store for writing, beside whoever has it open. */
 export async function openSaving(
   config: Config,
   options: RunHeaderOptions,
@@ -21,6 +29,7 @@ export async function openSaving(
   const { dir } = config.credentials;
   const store = await openStore({
     dir,
+    busyTimeoutMs: config.busyTimeoutMs,
     keepsContent: async () => (await store.settings.all())["ai.keepContent"] !== false,
   });
   return {
@@ -29,10 +38,40 @@ export async function openSaving(
       ...store.journal,
       create: (header) => store.journal.create({ ...header, options }),
     },
+    async obey(run, signal) {
+      const { inbox } = store;
+      await inbox?.obeyUntil(signal, {
+        runId: run.id,
+        isNew: true,
+        async obey() {
+          for (const { id, message } of await inbox.pending(run.id)) {
+            const answer = await answerOf(run, message as unknown as DriverRequest);
+            await inbox.answer({ id, runId: run.id }, answer);
+          }
+        },
+      });
+    },
     async auditKey() {
       const { loadAuditKey } = await import("@millrace/providers");
       return loadAuditKey(dir);
     },
     close: () => store.close(),
   };
+}
+
+/** What the commands of another process ask of a run, as the server asks it of its own. */
+type DriverRequest = { readonly signal: RunSignal } | { readonly cancel: CancelOptions };
+
+/** What a run makes of a request. A refusal is told as the server tells its own. */
+async function answerOf(run: Run, request: DriverRequest): Promise<Json> {
+  if ("cancel" in request) {
+    return run.cancel(request.cancel) ? null : { refused: { code: "state_conflict" } };
+  }
+  const { signal } = request;
+  if (signal.kind === "confirm") {
+    const { kind: _kind, id, ...given } = signal;
+    return JSON.parse(JSON.stringify(await run.confirm(id, given)));
+  }
+  const isDone = signal.kind === "pause" ? run.pause() : run.resume();
+  return isDone ? { ok: true } : { ok: false, code: "state_conflict" };
 }

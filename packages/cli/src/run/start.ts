@@ -60,6 +60,7 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
     const kept = { journal, traces };
     const prepared = await interruptible(io.signal, prepare(input, config, io, kept));
     const { source, template, inputs, plan, engine, answers, debug } = prepared;
+    const ended = new AbortController();
     let tee: EventFile | undefined;
     try {
       tee = await openEvents(flagText(input, "events"), io);
@@ -80,12 +81,14 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         tee,
         debug,
       };
+      void journal?.obey(started, ended.signal);
       const live = engineRun(started, asked, {
         ...(journal && { saved: { engine, journal: journal.journal } }),
         ...(journal === undefined && { traces }),
       });
       return await followRun(live, shownAs);
     } finally {
+      ended.abort();
       // A run that waits for a person stays where it is, when it is kept.
       await engine.close(saved ? { leave: true } : { graceMs: 0 });
       await prepared.close();

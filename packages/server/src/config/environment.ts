@@ -31,6 +31,7 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
   ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],
   ["store", "MILLRACE_HOME", String],
+  ["busyTimeoutMs", "MILLRACE_STORE_BUSY_TIMEOUT_MS", Number],
   ["logLevel", "MILLRACE_SERVE_LOG_LEVEL", String],
   ["logFormat", "MILLRACE_SERVE_LOG_FORMAT", String],
   ...Object.keys(LIMITS).map(

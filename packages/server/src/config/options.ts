@@ -137,6 +137,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
    * `MILLRACE_HOME`, else `millrace` in the data directory of the user.
    */
   readonly store?: string;
+  /** How long a write to the data directory waits for other processes that write to it, in milliseconds. Default 5,000. */
+  readonly busyTimeoutMs?: number;
   /** Several servers on one store in PostgreSQL; the folder `store` then holds what is this server's own. Default: none. */
   readonly cluster?: ClusterOption;
   /** Where to log. Default: lines on stderr, as `logLevel` and `logFormat` say. */
@@ -199,6 +201,7 @@ const DEFAULTS = {
   models: {},
   logLevel: "info",
   logFormat: "json",
+  busyTimeoutMs: 5_000,
 } as const;
 
 const MAX_PORT = 65_535;
@@ -293,6 +296,7 @@ const OPTIONS = object(
     hubs: rule(hubsProblem),
     credentials: rule(credentialsProblem),
     store: text(() => undefined),
+    busyTimeoutMs: integer(0, 2_147_483_647),
     cluster: rule(clusterProblem),
     log: port(...LOG_LEVELS),
     logLevel: word(LOG_LEVELS),

@@ -1,4 +1,4 @@
-/** What people say to a run that another server drives: a row with the request, and the answer of its driver in the same row. */
+/** What people say to a run that another process drives: a row with the request, and the answer of its driver in the same row. */
 import {
   Again,
   type CancelOptions,
@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type RunSignal,
 } from "@millrace/contracts";
-import type { SharedStore } from "@millrace/store";
+import type { Inbox, SharedStore } from "@millrace/store";
 import { ExecutorError, refuse, runNotLocalError } from "./errors.ts";
 import { type LiveRun, writeUnstarted } from "./live-runs.ts";
 import { signalRun } from "./signal-run.ts";
@@ -18,67 +18,58 @@ export type DriverRequest = { readonly signal: RunSignal } | { readonly cancel: 
 /** How long an answer is waited for: longer than another server needs to take a run over from one that died. */
 const ANSWER_MS = 20_000;
 const QUEUE_LEASE_MS = 30_000;
+/** How often a driver that is to be looked after is looked for. */
+const LOOK_MS = 500;
+
+/** What is said to a run, and how its driver is found. */
+interface Asking {
+  readonly runId: string;
+  readonly request: DriverRequest;
+  /** Has the driver called. */
+  readonly ring?: () => void;
+  /** Sees to it that there is a driver, twice a second. False: nobody will answer any more. */
+  readonly look?: () => Promise<boolean>;
+}
 
 /**
- * Leaves a request for the driver of a run, has it called by `ring`, and resolves with the answer. Throws `executor_unavailable`
- * when none comes; the request stays, and is obeyed when the run is driven again.
+ * Leaves a request for the driver of a run, and resolves with the answer; undefined: `look` says that there will be none. Throws
+ * `executor_unavailable` when none comes; the request stays, and is obeyed when the run is driven again.
  */
 export async function askDriver(
-  { inbox }: SharedStore,
-  {
-    runId,
-    request,
-    ring,
-  }: { readonly runId: string; readonly request: DriverRequest; readonly ring: () => void },
-): Promise<Json> {
+  { inbox }: { readonly inbox: Inbox },
+  { runId, request, ring, look }: Asking,
+): Promise<Json | undefined> {
   const late = AbortSignal.timeout(ANSWER_MS);
-  const news = newsOf(inbox, { runId, waitsFor: "answers" }, late);
+  const news = inbox.news(runId, "answers", late);
   try {
     const id = await inbox.send(runId, request as unknown as JsonObject);
-    ring();
+    ring?.();
     for (;;) {
+      const isDriven = (await look?.()) !== false; // asked first: what it answered before it went is seen
       const answer = await inbox.answerOf(id);
       if (answer !== undefined) return checked(answer);
+      if (!isDriven) return undefined;
       if (late.aborted) {
-        const text = `no server has driven the run "${runId}" to answer within ${ANSWER_MS / 1_000} s`;
+        const text = `nobody has driven the run "${runId}" to answer within ${ANSWER_MS / 1_000} s`;
         throw refuse("executor_unavailable", text);
       }
-      await news.next();
+      await news.next(look && LOOK_MS);
     }
   } finally {
     news.close();
   }
 }
 
-/** Tells when to look again; what comes during a look is not missed. */
-function newsOf(
-  inbox: SharedStore["inbox"],
-  { runId, waitsFor }: { readonly runId: string; readonly waitsFor: "requests" | "answers" },
-  signal: AbortSignal,
-) {
-  let isNew = false;
-  let wake = (): void => {};
-  const tell = (): void => {
-    isNew = true;
-    wake();
-  };
-  const unlisten = inbox.listen(runId, tell, { waitsFor });
-  signal.addEventListener("abort", tell);
-  return {
-    /** Resolves when something may be new since the last call, or the signal aborts. */
-    async next(): Promise<void> {
-      if (!isNew && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      isNew = false;
-    },
-    close(): void {
-      unlisten();
-      signal.removeEventListener("abort", tell);
-    },
-  };
+/** The answer to a request: what `work` answers, or how it refuses. */
+export async function answerOf(work: Promise<unknown>): Promise<Json> {
+  try {
+    return ((await work) ?? null) as Json;
+  } catch (error) {
+    if (!ExecutorError.isInstance(error) || error.code !== "state_conflict") throw error;
+    return {
+      refused: { code: error.code, ...(error.state !== undefined && { state: error.state }) },
+    };
+  }
 }
 
 /** A refusal of the driver is thrown here as it was thrown there. */
@@ -104,23 +95,6 @@ export async function obey(store: SharedStore, { runId, live }: Obeying): Promis
     if (live?.run?.state === "left" || live?.run?.state === "lost") return;
     const request = message as unknown as DriverRequest;
     await store.inbox.answer({ id, runId }, await perform(store, { runId, live, request }));
-  }
-}
-
-/** Obeys the requests to a live run until the signal aborts. Never rejects: a store that is away may be back for the next look. */
-export async function obeyUntil(
-  signal: AbortSignal,
-  store: SharedStore,
-  live: LiveRun,
-): Promise<void> {
-  const news = newsOf(store.inbox, { runId: live.runId, waitsFor: "requests" }, signal);
-  try {
-    while (!signal.aborted) {
-      await obey(store, { runId: live.runId, live }).catch(() => {});
-      await news.next();
-    }
-  } finally {
-    news.close();
   }
 }
 

@@ -179,6 +179,8 @@ export class LiveRun {
   readonly committed: Promise<void>;
   /** Resolves when the engine has it, or never will. */
   readonly entered: Promise<void>;
+  /** Aborts when nothing follows here. */
+  readonly gone: AbortController = new AbortController();
   #isOver = false;
   #tellEntered!: () => void;
   #tellCommitted!: () => void;
@@ -236,6 +238,7 @@ export class LiveRun {
   end(): void {
     this.#unfollow();
     this.log.end();
+    this.gone.abort();
     this.#tellCommitted();
     this.#tellEntered();
   }

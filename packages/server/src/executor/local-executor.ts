@@ -3,7 +3,10 @@
  * only what steers the live ones and wakes their readers.
  *   L1  A reader sees an event only after the store has it.
  *   L2  A run whose start was answered is in the store, and goes on when another process opens it.
+ *   L3  A run that another process of this machine works on stays there: what people say to it is left in its inbox, and its log is read
+ *       from the store.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type CancelOptions,
   createRunId,
@@ -35,6 +38,7 @@ import {
   runNotLocalError,
   throwRunNotFound,
 } from "./errors.ts";
+import { answerOf, askDriver, type DriverRequest } from "./inbox.ts";
 import { LiveRun, LiveRuns, writeUnstarted } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import {
@@ -76,6 +80,8 @@ const OPTIONS: OptionNames<LocalExecutorOptions> = {
 
 /** Runs that are taken up at the same time: as many as a server runs at once. */
 const RECOVERED_AT_ONCE = 64;
+/** How often the log of a run that another process works on is looked at: a person sees no difference to at once. */
+const LOOK_MS = 200;
 
 /** An executor in this process, whose runs can be taken up one by one. */
 export interface LocalExecutor extends Executor {
@@ -188,13 +194,44 @@ class EngineExecutor implements LocalExecutor {
     await checkRetried(this.#store, spec);
   }
 
-  async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
+  signal(runId: string, signal: RunSignal): Promise<SignalResult> {
+    return this.#tell(runId, { signal }, () => this.#signalHere(runId, signal));
+  }
+
+  cancel(runId: string, options: CancelOptions): Promise<Run> {
+    return this.#tell(runId, { cancel: options }, () => this.#cancelHere(runId, options));
+  }
+
+  /**
+   * Says something to a run, wherever it is: live here or ended, it is for `here`; a run that was left is taken up first. Another process
+   * that works on it is asked.
+   */
+  async #tell<T>(runId: string, request: DriverRequest, here: () => Promise<T>): Promise<T> {
+    const { inbox, runs } = this.#store;
+    if (inbox === undefined || this.#live.has(runId)) return here();
+    /** Whether another process is there to answer, or this one has taken the run up to do so. */
+    const look = async (): Promise<boolean> => {
+      const run = this.#live.has(runId) ? null : await runs.summary(runId);
+      if (run === null || run.endedAt !== null) return this.#live.has(runId);
+      if ((await runs.worker(runId)) !== null) return true;
+      await this.takeUp(runId).catch(async (error: unknown) => {
+        if ((await runs.worker(runId)) === null) throw error; // else another process was faster
+      });
+      return true;
+    };
+    if (!(await look()) || this.#live.has(runId)) return here();
+    const answer = await askDriver({ inbox }, { runId, request, look });
+    if (answer === undefined) return here();
+    return (answer ?? (await this.get(runId))) as T;
+  }
+
+  async #signalHere(runId: string, signal: RunSignal): Promise<SignalResult> {
     const live = this.#live.get(runId);
     if (live !== undefined && !live.isQueued) await live.entered;
     return signalRun({ runId, live, store: this.#store }, signal);
   }
 
-  async cancel(runId: string, options: CancelOptions): Promise<Run> {
+  async #cancelHere(runId: string, options: CancelOptions): Promise<Run> {
     const live = this.#live.get(runId);
     if (live === undefined || live.log.ended) {
       const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
@@ -215,16 +252,24 @@ class EngineExecutor implements LocalExecutor {
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<readonly StoredEvent[], void> {
     const { after = 0, signal } = options;
-    const isKnown = this.#live.has(runId) || (await this.#store.runs.summary(runId)) !== null;
-    const live = this.#live.get(runId);
-    if (live !== undefined) {
-      yield* live.log.read(after, signal);
-      return;
-    }
+    const { journal, runs } = this.#store;
+    const isKnown = this.#live.has(runId) || (await runs.summary(runId)) !== null;
     if (!isKnown) throwRunNotFound(runId);
-    for await (const page of this.#store.journal.read(runId, after)) {
-      if (signal?.aborted) return;
-      yield page;
+    for (let at = after; ; ) {
+      const live = this.#live.get(runId);
+      if (live !== undefined) {
+        yield* live.log.read(at, signal);
+        return;
+      }
+      // Asked before the log is read: what is written afterwards is seen by the next look.
+      const goesOn = (await runs.worker(runId)) !== null;
+      for await (const page of journal.read(runId, at)) {
+        if (signal?.aborted) return;
+        yield page;
+        at = page.at(-1)?.seq ?? at;
+      }
+      if (!goesOn || signal?.aborted) return;
+      await pause(LOOK_MS, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -241,11 +286,12 @@ class EngineExecutor implements LocalExecutor {
     const report = { resumed: 0, parked: 0, failed: 0 };
     this.#recovering = true;
     try {
-      const ids = (await this.#store.runs.live()).filter((runId) => !this.#live.has(runId));
+      const left = await this.#store.runs.live();
+      const ids = left.filter((runId) => !this.#live.has(runId));
       const found = await Promise.all(ids.map((runId) => this.#store.runs.summary(runId)));
-      const left = found.filter((run) => run !== null && run.endedAt === null) as RunSummary[];
-      const queued = new Set(left.filter(({ lastSeq }) => lastSeq === 0));
-      await inPool(RECOVERED_AT_ONCE, left, async (run) => {
+      const open = found.filter((run) => run !== null && run.endedAt === null) as RunSummary[];
+      const queued = new Set(open.filter(({ lastSeq }) => lastSeq === 0));
+      await inPool(RECOVERED_AT_ONCE, open, async (run) => {
         const became = await this.#takeUp(run);
         if (became !== "queued") report[became] += 1;
       });
@@ -318,7 +364,26 @@ class EngineExecutor implements LocalExecutor {
     const { journal } = this.#store;
     const live = new LiveRun({ ...start, journal, onState: () => this.#live.fill() });
     this.#live.add(live);
+    const { runId } = live;
+    void this.#store.inbox?.obeyUntil(live.gone.signal, {
+      runId,
+      isNew: start.state === "pending",
+      obey: () => this.#obey(runId),
+    });
     return live;
+  }
+
+  /** Does what other processes have asked of a run that is live here. */
+  async #obey(runId: string): Promise<void> {
+    const { inbox } = this.#store;
+    for (const { id, message } of (await inbox?.pending(runId)) ?? []) {
+      const request = message as unknown as DriverRequest;
+      const work =
+        "signal" in request
+          ? this.#signalHere(runId, request.signal)
+          : this.#cancelHere(runId, request.cancel).then(() => null);
+      await inbox?.answer({ id, runId }, await answerOf(work));
+    }
   }
 
   /** Begins a run whose row is there. Never rejects. */

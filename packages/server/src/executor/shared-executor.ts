@@ -35,7 +35,7 @@ import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
 import { refuse, refusedStart, runEndedError, throwRunNotFound } from "./errors.ts";
 import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
-import { askDriver, cancelRun, cancelUnstarted, ifGone, obey, obeyUntil } from "./inbox.ts";
+import { askDriver, cancelRun, cancelUnstarted, ifGone, obey } from "./inbox.ts";
 import { LiveRun } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
 import { checkOpen, checkRetried, headerOf, optionsOf, planOf } from "./run-header.ts";
@@ -285,7 +285,10 @@ class SharedExecutor implements Executor {
     // One that waits for people is left again at once, unless somebody has said something.
     await obey(this.#store, { runId: live.runId, live });
     const stop = new AbortController();
-    const obeying = obeyUntil(stop.signal, this.#store, live);
+    const obeying = this.#store.inbox.obeyUntil(stop.signal, {
+      runId: live.runId,
+      obey: () => obey(this.#store, { runId: live.runId, live }),
+    });
     let leave = (): void => {};
     const left = new Promise<"left">((resolve) => {
       leave = () => resolve("left");

@@ -52,13 +52,13 @@ export interface HostResources {
   readonly opened: ServerExtensions;
 }
 
-/** How the store is opened: to write in it, beside the process that does, or as an empty one that is gone with this process. */
-export type StoreMode = "write" | "read" | "empty";
+/** How the store is opened: as its server, to write in it beside others, to read, or as an empty one that is gone with this process. */
+export type StoreMode = "serve" | "write" | "read" | "empty";
 
 /** Opens the store, which the caller closes. Throws `ConfigError`, and what the store refuses. */
 export async function openResources(
   options: ResolvedOptions,
-  mode: StoreMode = options.store === "memory" ? "empty" : "write",
+  mode: StoreMode = options.store === "memory" ? "empty" : "serve",
 ): Promise<HostResources> {
   const machine = createNodeHost();
   const opened = await openServerExtensions(machine, options);
@@ -69,11 +69,18 @@ export async function openResources(
     const keepsContent = async (): Promise<boolean> =>
       (await readSettings(store.settings)).ai.keepContent;
     const store: Store =
-      options.cluster !== undefined && mode === "write"
+      options.cluster !== undefined && (mode === "write" || mode === "serve")
         ? await openSharedStore(options.cluster, keepsContent)
         : mode === "empty"
           ? openMemoryStore({ now, keepsContent })
-          : await openStore({ dir: options.store, readonly: mode === "read", now, keepsContent });
+          : await openStore({
+              dir: options.store,
+              readonly: mode === "read",
+              serves: mode === "serve",
+              busyTimeoutMs: options.busyTimeoutMs,
+              now,
+              keepsContent,
+            });
     // Deadlines are judged by the clock of the database: servers whose clocks differ agree on them.
     if (isShared(store) && options.clock === undefined) now = () => store.now();
     return { store, registry, machine, clock: clockOf(clock, now), now, opened };

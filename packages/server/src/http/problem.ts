@@ -61,6 +61,7 @@ const CODES: ReadonlyMap<StoreErrorCode, ErrorCode> = new Map([
   ["store_full", "store_full"],
   ["store_read_only", "store_read_only"],
   ["store_unavailable", "store_unavailable"],
+  ["store_busy", "store_unavailable"],
   ["lease_lost", "executor_unavailable"],
   ["bad_cursor", "bad_cursor"],
   ["key_used", "idempotency_in_flight"],

@@ -1,8 +1,8 @@
 /**
  * The commands of a server in this process, without the server: the same handlers, checks and answers over the data directory.
  *   L1  Nothing happens by itself: no run is taken up, no schedule fires, nothing old is deleted. A run that another process left is
- *       taken up when a command speaks to it.
- *   L2  Opened for reading it works beside the process that writes, and refuses what is more than reading.
+ *       taken up when a command speaks to it; one that another process works on is told there what the command says.
+ *   L2  It works beside other processes that have the directory open. Opened for reading it refuses what is more than reading.
  *   L3  What `invoke` answers or refuses is what `POST /api/invoke` would; a fault is thrown as it is.
  */
 import { existsSync } from "node:fs";
@@ -20,7 +20,7 @@ import type {
 } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { SubflowPort } from "@millrace/engine";
-import { readHolder, type Store } from "@millrace/store";
+import { type Opening, type Store, StoreError } from "@millrace/store";
 import { resolveOptions, type ServerOptions } from "../config/options.ts";
 import { checkArgs, invoke } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
@@ -49,7 +49,7 @@ export { subflowPort } from "../flows/stored-flows.ts";
 
 /** What `openLocal` takes: options of a server, of which those about its listener say nothing here. */
 export interface LocalOptions extends Omit<ServerOptions, "clock"> {
-  /** Reads beside the process that writes; where there is no store yet, an empty one is read. Default false. */
+  /** Only reads; where there is no store yet, an empty one is read. Default false. */
   readonly readonly?: boolean;
   /** Where flows that others call come from before the templates are asked. Default: nowhere else. */
   readonly subflows?: SubflowPort;
@@ -75,8 +75,6 @@ export interface LocalClient extends RunClient {
   close(): Promise<void>;
 }
 
-/** How often the log of a run that another process works on is looked at: a person sees no difference to at once. */
-const LOOK_MS = 200;
 /** How long the log of a run may take to say that it is paused. */
 const PAUSE_MS = 1_000;
 /** How long a command waits for the receiver of traces at most. */
@@ -93,8 +91,7 @@ const TO_RUNS: ReadonlySet<string> = new Set([
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Opens the data directory for commands. Throws `ConfigError` for a bad option, and `StoreError`: `store_locked` when another
- * process writes there, unless `readonly`.
+ * Opens the data directory for commands, beside whoever has it open. Throws `ConfigError` for a bad option, and what `openStore` throws.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<LocalClient> {
   const { readonly: reads = false, subflows, ...rest } = options;
@@ -123,7 +120,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
         },
       },
     );
-    return clientOf(built, { ...resources, store }, { limits: resolved.limits, dir, traces });
+    return clientOf(built, { ...resources, store }, { limits: resolved.limits, traces });
   } catch (error) {
     await closeResources(resources);
     throw error;
@@ -158,11 +155,9 @@ function clientOf(
   { store }: HostResources,
   {
     limits,
-    dir,
     traces,
   }: {
     readonly limits: AppServices["limits"];
-    readonly dir: string;
     readonly traces: Traces | undefined;
   },
 ): LocalClient {
@@ -185,6 +180,7 @@ function clientOf(
   /** The error as a client throws it. */
   function toClientError(thrown: unknown, call: CommandCall): unknown {
     call.signal.throwIfAborted();
+    if (StoreError.isInstance(thrown) && thrown.code === "store_busy") return thrown; // it says who has the store
     const error = fromStore(thrown);
     if (!ProblemError.isInstance(error)) return error;
     const { requestId } = call.caller;
@@ -210,6 +206,11 @@ function clientOf(
     const { runId } = checkArgs(def, args) as { readonly runId: string };
     const run = await store.runs.summary(runId);
     if (run === null || run.endedAt !== null) return false;
+    const worker = await store.runs.worker(runId);
+    if (worker !== null) {
+      if (command === "resume_run" && run.status !== "paused") throw atWorkError(worker);
+      return false;
+    }
     try {
       await callExecutor(() => executor.takeUp(runId));
     } catch (error) {
@@ -243,22 +244,12 @@ function clientOf(
   ): AsyncGenerator<ExecutionEvent, void> {
     const accepts = acceptsEvents({ kinds });
     checkPosition(await knownSummary(host, runId), after);
-    let at = after;
-    for (;;) {
-      // Asked before the log is read: what is written afterwards is seen by the next look.
-      const isElsewhere = store.condition !== "ok" && readHolder(dir) !== null;
-      const goesOn = isElsewhere && (await store.runs.summary(runId))?.endedAt === null;
-      for await (const page of executor.attach(runId, { after: at, signal })) {
-        for (const stored of page) {
-          at = stored.seq;
-          if (accepts === undefined || accepts(stored)) yield decodeEvent(stored) as ExecutionEvent;
-        }
-        if (page.at(-1)?.kind === "summary") return;
+    for await (const page of executor.attach(runId, { after, signal })) {
+      for (const stored of page) {
+        if (accepts === undefined || accepts(stored)) yield decodeEvent(stored) as ExecutionEvent;
       }
-      signal.throwIfAborted();
-      if (!goesOn) return;
-      await pause(LOOK_MS, undefined, { signal });
     }
+    signal.throwIfAborted();
   }
 
   /** What goes wrong in a stream goes wrong as in a call. */
@@ -324,6 +315,12 @@ function clientOf(
       return closed;
     },
   };
+}
+
+/** There is nothing to resume. */
+function atWorkError({ pid, host, startedAt }: Opening): ProblemError {
+  const detail = `process ${pid} on ${host}, since ${startedAt}, works on the run; it can be cancelled, answered and followed from here`;
+  return new ProblemError("executor_unavailable", { detail });
 }
 
 /** Frames from now on, until the signal. */

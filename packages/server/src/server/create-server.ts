@@ -57,7 +57,7 @@ export async function createServer(options: CreateServerOptions = {}): Promise<M
   return buildServer(resolveOptions(await gatherOptions(options)));
 }
 
-/** How long a scheduler of a cluster sleeps at most: others may change its schedules. */
+/** How long a scheduler sleeps at most where other processes may change its schedules. */
 const SHARED_SLEEP_MS = 1_000;
 
 /** Clocks that differ by less are told to nobody. */
@@ -113,7 +113,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const { executor } = built;
   const scheduler = createScheduler({
     ...{ store, executor, clock, log },
-    ...(options.cluster && { maxSleepMs: SHARED_SLEEP_MS }),
+    ...(store.kind !== "memory" && { maxSleepMs: SHARED_SLEEP_MS }),
   });
   if (options.flows !== undefined) {
     const { registry, limits } = { ...resources, ...options };
