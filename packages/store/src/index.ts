@@ -1,6 +1,6 @@
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export type { StoreJournal } from "./journal/journal.ts";
-export { type Holder, type Opening, readHolder } from "./lock.ts";
+export { type Holder, readHolder } from "./lock.ts";
 export {
   type OpenStoreOptions,
   openMemoryStore,
@@ -14,7 +14,7 @@ export type { Cursors } from "./runs/cursor.ts";
 export type { Feed } from "./runs/feed.ts";
 export type { Inbox, PendingRequest } from "./runs/inbox.ts";
 export type { Runs } from "./runs/runs.ts";
-export type { Condition } from "./sql/port.ts";
+export type { Condition, Opening } from "./sql/port.ts";
 export type { DriverName } from "./sqlite/driver.ts";
 export type {
   Fault,

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { StoreError } from "./errors.ts";
+import type { Opening } from "./sql/port.ts";
 import { faultOf } from "./sqlite/sqlite.js";
 import type { SqliteDb, SqliteDriver } from "./sqlite/sqlite-port.ts";
 
@@ -24,14 +25,6 @@ export interface Lock {
 export interface ServerLock extends Lock {
   /** Writes the address of this process, for other processes. */
   announce(url: string): void;
-}
-
-/** A process that has a folder open. */
-export interface Opening {
-  readonly pid: number;
-  readonly host: string;
-  /** ISO 8601. */
-  readonly startedAt: string;
 }
 
 /** The server of a folder. `url`: where it can be talked to. */

@@ -13,10 +13,9 @@ import {
 } from "@millrace/contracts";
 import type { PrivateValues } from "../journal/private-values.ts";
 import { eventOf } from "../journal/seal.ts";
-import type { Opening } from "../lock.ts";
 import { deletion } from "../retention/deletion.ts";
 import { change } from "../sql/change.ts";
-import type { Database, SqlRow, SqlValue } from "../sql/port.ts";
+import type { Database, Opening, SqlRow, SqlValue } from "../sql/port.ts";
 import { confirmationOf } from "./confirmations.ts";
 import type { Cursors } from "./cursor.ts";
 import { acknowledgement, headerOf } from "./run-header.ts";

@@ -6,7 +6,6 @@
  *   Q3  A read sees every transaction whose `write` has resolved, of whichever process.
  */
 import type { EncodedEvent } from "@millrace/contracts";
-import type { Opening } from "../lock.ts";
 
 /** Value of a column: NULL, INTEGER, TEXT, or BLOB. */
 export type SqlValue = null | number | string | Uint8Array;
@@ -70,6 +69,14 @@ export interface SqlWriter {
    * Rejects with `StoreError` `store_full`, `store_busy`, `store_read_only`, `store_unavailable`.
    */
   write(ops: readonly Op[], options?: WriteOptions): Promise<readonly OpResult[]>;
+}
+
+/** A process that has a database open. */
+export interface Opening {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
 }
 
 /** `ok`; `store_full`: writes wait for room; else nothing is written any more. */

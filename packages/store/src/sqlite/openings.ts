@@ -1,5 +1,6 @@
 /** The openings of a file: what of them stands in it. Whether one is there is said by its lock. */
-import { isOpen, type Opening, sayOpening, thisProcess } from "../lock.ts";
+import { isOpen, sayOpening, thisProcess } from "../lock.ts";
+import type { Opening } from "../sql/port.ts";
 import type { Reader } from "./reader.ts";
 import type { SqliteDb, SqliteDriver, SqlRow } from "./sqlite-port.ts";
 
