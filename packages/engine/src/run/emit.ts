@@ -39,7 +39,8 @@ export type Placed = Pick<Frame, "path" | "attempt">;
 
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */
 export function add(run: RunCore, event: ExecutionEvent, bytes = 0): void {
-  run.log.append(run.redactor === null ? event : run.redactor.redact(event), bytes);
+  const { redactor } = run;
+  run.log.append(redactor === null ? event : redactor.redact(event), bytes);
 }
 
 /** An event of the run itself. */

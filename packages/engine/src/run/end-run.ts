@@ -24,7 +24,7 @@ import { emitCancelling, emitResumed, emitSummary } from "./emit.ts";
 import { armGrace, closeAttempt, endRun } from "./end.ts";
 import { skip } from "./flow.ts";
 import { type Frame, PENDING, RUNNING } from "./frame.ts";
-import { NO_ATTEMPTS, NO_COUNTS, type RunCore } from "./state.ts";
+import { NO_COUNTS, type RunCore } from "./state.ts";
 
 /** What of a view the engine has not counted. */
 const NO_FAILURES: RunView["failures"] = [];
@@ -229,8 +229,7 @@ function halt(run: RunCore): void {
   const live = run.liveAttempts();
   for (const attempt of live) attempt.controller?.abort();
   for (const attempt of live) closeAttempt(attempt);
-  for (const attempt of run.again) attempt.giveBack();
-  run.again = NO_ATTEMPTS;
+  run.dropQueue();
   const { timers } = run.engine;
   timers.cancel(run.clock);
   timers.cancel(run.grace);

@@ -17,6 +17,8 @@ const SECRET_KEY =
   /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$|password|secret|token$/i;
 
 export class Redactor {
+  /** It knows no secret of its own. */
+  isEmpty = true;
   readonly #shared: Redactor | null;
   /** How many secrets are remembered, the newest ones. */
   readonly #most: number;
@@ -31,14 +33,11 @@ export class Redactor {
     this.#most = most;
   }
 
-  get isEmpty(): boolean {
-    return this.#secrets.size === 0 && (this.#shared?.isEmpty ?? true);
-  }
-
   /** Learns a secret; false: it was known, or is too short to be searched for. */
   add(secret: string): boolean {
     if (secret.length < SHORTEST || this.#secrets.has(secret)) return false;
     this.#secrets.add(secret);
+    this.isEmpty = false;
     for (const oldest of this.#secrets) {
       if (this.#secrets.size <= this.#most) break;
       this.#secrets.delete(oldest);

@@ -14,7 +14,7 @@ import { closeRound, decideRoots, propagate } from "./flow.ts";
 import { type Frame, RUNNING, WAITING } from "./frame.ts";
 import { pauseForPeople } from "./pause.ts";
 import { goOn, restoreFrame } from "./recover/restore.ts";
-import { type Attempt, NO_ATTEMPTS, type RunCore, type RunLoop } from "./state.ts";
+import type { Attempt, RunCore, RunLoop } from "./state.ts";
 import { begin, startNode } from "./step.ts";
 
 const CHECK_EVERY = 64; // node starts between two looks at the clock, which costs as much as a start
@@ -129,8 +129,7 @@ export class Scheduler implements RunLoop {
       }
       if (run.state === "over") break;
       if (run.stop !== null) {
-        for (const attempt of run.again) attempt.giveBack();
-        run.again = NO_ATTEMPTS;
+        run.dropQueue();
         break;
       }
       if (run.deferred !== null && run.paused !== "confirmation") {
@@ -157,11 +156,8 @@ export class Scheduler implements RunLoop {
 
   /** Starts or resumes one node; false when there is none, or when it is time to hand over. */
   #startNext(run: RunCore): boolean {
-    if (run.again.length > 0) {
-      const granted = run.again[0] as Attempt;
-      // Mostly it is alone: an array that has been emptied would take new room for the next one.
-      if (run.again.length === 1) run.again = NO_ATTEMPTS;
-      else run.again.shift();
+    const granted = run.takeNext();
+    if (granted !== null) {
       if (granted.frame.state(granted.node) === WAITING) resumeParked(granted);
       else if (isFast(run, granted.frame, granted.node)) beginFast(granted);
       else begin(granted);

@@ -276,11 +276,10 @@ export class ReadyRing {
   }
 
   #grow(): void {
-    const size = this.#pairs.length;
-    const grown = new Array<number>(2 * size || 2 * FIRST_SIZE).fill(0); // a typed array costs more to make than to use here
-    for (let i = 0; i < size; i += 1)
-      grown[i] = this.#pairs[(this.#head + i) & (size - 1)] as number;
-    this.#pairs = grown;
+    const pairs = this.#pairs;
+    const inOrder = pairs.slice(this.#head).concat(pairs.slice(0, this.#head));
+    // Written twice, it has room for as many again; a typed array costs more to make than to use here.
+    this.#pairs = pairs === NOTHING ? new Array(2 * FIRST_SIZE).fill(0) : inOrder.concat(inOrder);
     this.#head = 0;
   }
 }

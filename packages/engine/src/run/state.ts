@@ -108,8 +108,7 @@ export class Attempt implements Claimant, FrameOwner {
   /** Slots came free for an attempt that had to queue. */
   granted(): void {
     this.holds = true;
-    if (this.run.again === NO_ATTEMPTS) this.run.again = [this];
-    else this.run.again.push(this);
+    this.run.queue(this);
     this.run.loop.wakeSoon(this.run);
   }
 
@@ -158,8 +157,8 @@ const NO_FRAMES: (Frame | null)[] = [];
 const NOTHING_USED: readonly string[] = [];
 /** Shared by the runs in which no node has ended since they last paused; never changed. */
 export const NO_ENDED: number[] = [];
-/** Shared by the runs in which nobody waits to go on; never changed. */
-export const NO_ATTEMPTS: Attempt[] = [];
+/** Shared by the runs in which at most one attempt waits to go on; never changed. */
+const NO_ATTEMPTS: Attempt[] = [];
 /** Of bodies that have not ended. */
 export const NO_COUNTS: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
 
@@ -222,8 +221,9 @@ export class RunCore extends RunBase {
   frames: (Frame | null)[] = NO_FRAMES;
   freeFrames: number[] | null = null;
   readonly ring: ReadyRing = new ReadyRing();
-  /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. */
-  again: Attempt[] = NO_ATTEMPTS;
+  /** Attempts that have their slots and go on: queued ones, due retries, resumed ones. Mostly there is one at a time. */
+  #next: Attempt | null = null;
+  #again: Attempt[] = NO_ATTEMPTS;
   /** Nodes that have ended and whose readers and edges do not know it yet: frame id, node, port in turn. */
   ended: number[] = NO_ENDED;
   /** How many numbers of `ended` count; the list itself keeps its memory. */
@@ -322,6 +322,25 @@ export class RunCore extends RunBase {
 
   abandon(error: EngineError): void {
     this.loop.abandon(this, error);
+  }
+
+  /** Lets an attempt that has its slots go on after those that wait for it already. */
+  queue(attempt: Attempt): void {
+    if (this.#next === null) this.#next = attempt;
+    else if (this.#again === NO_ATTEMPTS) this.#again = [attempt];
+    else this.#again.push(attempt);
+  }
+
+  /** The attempt that goes on next; null: none. */
+  takeNext(): Attempt | null {
+    const next = this.#next;
+    if (next !== null) this.#next = this.#again.length > 0 ? (this.#again.shift() ?? null) : null;
+    return next;
+  }
+
+  /** Those that wait to go on give their slots back. */
+  dropQueue(): void {
+    for (let next = this.takeNext(); next; next = this.takeNext()) next.giveBack();
   }
 
   /** Puts an attempt at the end of the live ones. */
