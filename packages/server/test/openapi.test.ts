@@ -150,6 +150,13 @@ describe("against the document that was", () => {
     ["a new path", (copy: { paths: object }) => Object.assign(copy.paths, { "/b": {} })],
     ["a higher ceiling", (copy: typeof base) => (copy.schema.properties.a.maxLength = 10)],
     ["a new word", (copy: typeof base) => copy.schema.properties.w.enum.push("z")],
+    [
+      "a demand of a new member with a default",
+      ({ schema }: typeof base) => {
+        Object.assign(schema.properties, { b: { type: "string", default: "x" } });
+        schema.required.push("b");
+      },
+    ],
     ["a demand that is gone", (copy: typeof base) => copy.schema.required.pop()],
     [
       "a new member",

@@ -12,7 +12,11 @@ export const NOUNS: CommandTable = [
     () => import("./resume.ts"),
   ),
   noun("confirm", "answer what a kept run asks", () => import("./confirm.ts")),
-  noun("runs", "list, show, tail, cancel, retry, delete, prune", () => import("./runs/index.ts")),
+  noun(
+    "runs",
+    "list, show, tail, cancel, retry, ack, delete, prune",
+    () => import("./runs/index.ts"),
+  ),
   noun("replay", "show a run again from its log; nothing is executed", () => import("./replay.ts")),
   noun("validate", "check flows without running anything", () => import("./validate.ts")),
   noun("fmt", "rewrite flows into their one canonical form", () => import("./fmt.ts")),

@@ -33,6 +33,9 @@ const SUMMARIES: { readonly [name in keyof typeof LIMITS]: string } = {
   maxDepth: "bodies and flows within each other",
   stepGraceMs: "how long a node may take to stop after it was told to",
   maxLogBytes: "bytes of log text of one node",
+  notifyRetryMs: "pause before the second try to tell of a failed run; it doubles",
+  notifyMaxRetryMs: "longest pause between two tries to tell of a failed run",
+  notifyGiveUpMs: "how long it is tried to tell of a failed run",
 };
 
 /** The record whose members are limits. */

@@ -68,7 +68,15 @@ export const valueRef = object({
 });
 
 /** What started a run. */
-export const trigger = shape.open("cli", "api", "schedule", "webhook", "desktop", "embed");
+export const trigger = shape.open(
+  "cli",
+  "api",
+  "schedule",
+  "webhook",
+  "desktop",
+  "embed",
+  "notify",
+);
 
 export const usage = object({
   inputTokens: count,

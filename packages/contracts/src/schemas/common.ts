@@ -40,6 +40,15 @@ export const runIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 characters of A-Z a-z 0-9 _ -");
 
+/** What is told of a failed run: a template that is run, or a URL that gets a webhook. */
+export const notifiedSchema = z
+  .string()
+  .max(2_048)
+  .regex(
+    /^(?:https?:\/\/[^ ]+|[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?)$/,
+    "must be the slug of a template, or an http(s) URL",
+  );
+
 /** Slug of a template or a connection. */
 export const slugSchema = z
   .string()

@@ -6,7 +6,13 @@
  */
 import * as z from "zod";
 import type { Json } from "../json.ts";
-import { type Infer, jsonObjectSchema, jsonRecordSchema, jsonValueSchema } from "./common.ts";
+import {
+  type Infer,
+  jsonObjectSchema,
+  jsonRecordSchema,
+  jsonValueSchema,
+  notifiedSchema,
+} from "./common.ts";
 
 /** A value in a graph: JSON in which `{"$"}`, `{"$t"}` and `{"$lit"}` objects have meaning, at any depth. */
 export type FieldValue = Json;
@@ -20,9 +26,10 @@ export const flowPolicySchema = z.strictObject({
   timeoutMs: count.exactOptional(),
   onFailure: z.enum(["stop", "finish"]).exactOptional(),
   concurrency: count.exactOptional(),
+  notify: notifiedSchema.exactOptional(),
 });
 
-/** Policy of a whole run. `onFailure` defaults to `stop`. */
+/** Policy of a whole run. `onFailure` defaults to `stop`; `notify`: a template or a URL that is told when it has failed. */
 export interface FlowPolicy extends Infer<typeof flowPolicySchema> {}
 
 /** Schema of `FlowInput`. */

@@ -199,6 +199,7 @@ const templateRef = z.strictObject({ slug: slugSchema, version: z.int().min(1) }
 const sourceSchema = z.union([
   z.strictObject({ scheduleId: z.string(), fireTime: timeSchema }),
   z.strictObject({ webhookId: z.string() }),
+  z.strictObject({ failedRunId: runIdSchema }),
 ]);
 
 /** The stored flow that a run was started from. */

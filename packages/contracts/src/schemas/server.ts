@@ -1,12 +1,16 @@
 /** The settings document that `update_settings` patches, and what a server says of itself. */
 import * as z from "zod";
-import { type Infer, jsonObjectSchema } from "./common.ts";
+import { type Infer, jsonObjectSchema, notifiedSchema } from "./common.ts";
 
 const DAY_MAX = 36_500; // a century; whoever keeps longer exports
 const GIB = 1_073_741_824;
+const HOUR_MS = 3_600_000;
 
 const days = z.int().min(1).max(DAY_MAX);
 const ms = z.int().min(1).max(86_400_000);
+
+/** As Standard Webhooks writes keys. */
+const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Settings of a server: strict, every member has a default, so `settingsSchema.parse({})` is the document of a fresh
@@ -22,6 +26,36 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({})
     .describe("Defaults of runs whose request and flow say nothing."),
+  notify: z
+    .strictObject({
+      to: notifiedSchema
+        .nullable()
+        .default(null)
+        .describe("Slug of a template that is run, or URL of a webhook; a flow may name another."),
+      windowMs: z
+        .int()
+        .min(0)
+        .max(7 * 86_400_000)
+        .default(HOUR_MS)
+        .describe("Further failures of a flow within so long are told together at its end."),
+      secret: z
+        .union([
+          z.string().regex(SECRET, "must be whsec_ and 24 to 64 bytes in base64"),
+          z.strictObject({ $secret: z.literal(true) }),
+        ])
+        .nullable()
+        .default(null)
+        .describe(
+          "Key of the signatures of webhooks; is kept with the credentials, and not shown.",
+        ),
+    })
+    .superRefine(({ to, secret }, ctx) => {
+      if (secret !== null || to?.startsWith("http") !== true || !to.includes(":")) return;
+      const message = "a URL needs the key that its webhooks are signed with";
+      ctx.addIssue({ code: "custom", path: ["secret"], message });
+    })
+    .default({ to: null, windowMs: HOUR_MS, secret: null })
+    .describe("Who is told when a run has failed."),
   retention: z
     .strictObject({
       journalDays: days.default(30),

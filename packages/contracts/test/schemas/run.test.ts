@@ -144,6 +144,7 @@ describe("settings", () => {
   test("of a fresh installation are the defaults", () => {
     expect(settingsSchema.parse({})).toEqual({
       run: { timeoutMs: null, onFailure: "stop", concurrency: 16, confirm: "ask" },
+      notify: { to: null, windowMs: 3_600_000, secret: null },
       retention: {
         journalDays: 30,
         journalRuns: 10_000,
@@ -159,6 +160,16 @@ describe("settings", () => {
         circuit: { failures: 5, windowMs: 60_000, coolDownMs: 30_000 },
       },
     } satisfies Settings);
+  });
+
+  test("take a key of webhooks as Standard Webhooks writes it, and no URL without one", () => {
+    const at = (notify: object) => settingsSchema.safeParse({ notify }).success;
+    const secret = `whsec_${Buffer.alloc(24).toString("base64")}`;
+    expect([at({ to: "ops" }), at({ to: "https://a.test", secret })]).toEqual([true, true]);
+    expect(at({ to: "https://a.test", secret: { $secret: true } })).toBe(true);
+    for (const wrong of [{ to: "https://a.test" }, { to: "No Slug" }, { secret: "abc" }]) {
+      expect(at(wrong)).toBe(false);
+    }
   });
 
   test("are completed from a part, and hold nothing that widens a sandbox", () => {

@@ -166,11 +166,22 @@ export const NODE_POLICIES: readonly Member[] = [
   literal("delivery", oneOf("atLeastOnce", "atMostOnce")),
 ];
 
+/** Slug of a template, or URL. */
+const NOTIFIED = "^(?:https?://[^ ]+|[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?)$";
+
+const notified: Shape = {
+  is: (given) => typeof given === "string" && new RegExp(NOTIFIED).test(given),
+  type: "string",
+  rule: "the name of a template, or an http(s) URL",
+  schema: { type: "string", pattern: NOTIFIED },
+};
+
 /** Policies of a flow, in canonical order. */
 export const FLOW_POLICIES: readonly Member[] = [
   timeout,
   literal("on-failure", oneOf("stop", "finish"), { key: "onFailure" }),
   literal("concurrency", COUNT),
+  literal("notify", notified),
 ];
 
 /** The title of a flow: the one attribute of its block that is no member of `meta`. */

@@ -118,7 +118,7 @@ describe("a completion list has", () => {
       ["timeout", "retry"],
       ["@timeout"],
     ],
-    ["policies of a flow", "flow 1 x {\n  @¦\n}", ["timeout", "on-failure"], ["retry"]],
+    ["policies of a flow", "flow 1 x {\n  @¦\n}", ["timeout", "on-failure", "notify"], ["retry"]],
     [
       "members of a policy",
       `${HEAD}node a: log {\n  @retry = { max: 1, ¦ }\n}`,

@@ -310,6 +310,7 @@ export function anyGraph(seed: number): FlowGraph {
         ...(r.chance(0.5) && { timeoutMs: 1000 }),
         ...(r.chance(0.5) && { onFailure: r.pick(["stop", "finish"] as const) }),
         ...(r.chance(0.5) && { concurrency: 4 }),
+        ...(r.chance(0.5) && { notify: r.pick(["ops", "https://ops.test/hook"]) }),
       },
     }),
     inputs: r.list(few, () => ({

@@ -65,6 +65,12 @@ export const LIMITS = {
   stepGraceMs: { default: 2_000, min: 0, max: MAX_TIMER_MS },
   /** Log text of one step; more is dropped after one warning. */
   maxLogBytes: { default: 1_048_576, min: 0, max: MAX_BYTES },
+  /** Pause before the second try to tell of a failed run; each further pause is twice as long. */
+  notifyRetryMs: { default: 5_000, min: 1, max: MAX_TIMER_MS },
+  /** Longest of these pauses. */
+  notifyMaxRetryMs: { default: 3_600_000, min: 1, max: MAX_TIMER_MS },
+  /** How long it is tried. */
+  notifyGiveUpMs: { default: 86_400_000, min: 0, max: MAX_TIMER_MS },
 };
 
 /** The limits of a server; `get_meta` shows them all. */

@@ -16,7 +16,7 @@ import { settingsSchema } from "@millrace/contracts/schemas";
 import type { SettingsTable } from "@millrace/store";
 import { checkConditions, inTurn, tagged, wire } from "../dispatch/index.ts";
 import { MAX_ERRORS, ProblemError, problemOfIssue } from "../errors.ts";
-import type { HandlerList } from "../ports.ts";
+import type { HandlerList, SecretStore, ServerHost } from "../ports.ts";
 
 /** Paths of all single settings, each as the list of its names. */
 const PATHS: readonly (readonly string[])[] = leavesOf(settingsSchema.parse({}) as unknown as Json);
@@ -46,19 +46,24 @@ export async function readSettings(table: Pick<SettingsTable, "all">): Promise<S
  * does, and `value_invalid` with the places that do not fit.
  */
 function updateSettings(
-  table: SettingsTable,
+  { store: { settings: table }, secrets }: Pick<ServerHost, "store" | "secrets">,
   { patch, ifMatch }: { readonly patch: JsonObject; readonly ifMatch?: string },
 ): Promise<Settings> {
   return inTurn(table, async () => {
-    checkConditions(await readSettings(table), { ifMatch });
+    const before = await readSettings(table);
+    checkConditions(before, { ifMatch });
     const next = mergePatch(fitting(await table.all()), patch);
     const parsed = settingsSchema.safeParse(next);
     if (!parsed.success) {
       const problems = parsed.error.issues.flatMap(problemsOf);
       throw new ProblemError("value_invalid", { errors: problems.slice(0, MAX_ERRORS) });
     }
-    await table.set(Object.fromEntries(PATHS.map((path) => [path.join("."), valueAt(next, path)])));
-    return parsed.data;
+    const isSet = await keepSecret(before, parsed.data, secrets);
+    const shown = isSet ? mergePatch(next, { notify: { secret: SET } }) : next;
+    await table.set(
+      Object.fromEntries(PATHS.map((path) => [path.join("."), valueAt(shown, path)])),
+    );
+    return settingsSchema.parse(shown);
   });
 }
 
@@ -112,6 +117,40 @@ function mergePatch(target: Json | undefined, patch: Json): Json {
   return Object.fromEntries(merged); // defines members: no name of a prototype is special
 }
 
+/** Where the key of webhooks is: what is stored with the settings says only that there is one. */
+const SECRET_ACCOUNT = "setting:notify.secret";
+const SET = { $secret: true } as const;
+
+/** The key of the webhooks that tell of failed runs; null: none was set. Rejects when the credential store cannot be read. */
+export async function notifySecret(secrets: Pick<SecretStore, "get">): Promise<string | null> {
+  const secret = await secrets.get(SECRET_ACCOUNT);
+  return typeof secret === "string" ? secret : null;
+}
+
+/**
+ * Puts the key of webhooks where keys are; whether there is one now. Throws `credential_store_unavailable`, and `value_invalid` for
+ * settings that say so of one that was never set.
+ */
+async function keepSecret(
+  { notify: before }: Settings,
+  { notify: { secret } }: Settings,
+  secrets: SecretStore,
+): Promise<boolean> {
+  if (secret !== null && typeof secret !== "string" && before.secret === null) {
+    const message = "no key was set";
+    throw new ProblemError("value_invalid", {
+      errors: [{ pointer: "/notify/secret", code: "invalid", message }],
+    });
+  }
+  try {
+    if (typeof secret === "string") await secrets.set(SECRET_ACCOUNT, secret);
+    else if (secret === null && before.secret !== null) await secrets.delete(SECRET_ACCOUNT);
+    return secret !== null;
+  } catch (cause) {
+    throw new ProblemError("credential_store_unavailable", { cause });
+  }
+}
+
 /** Defaults for a run of `graph`. The policy of the flow and the options of the request come first. */
 export function runDefaults(
   { policy = {} }: Pick<FlowGraph, "policy">,
@@ -129,7 +168,5 @@ export function runDefaults(
 export const settingsHandlers: HandlerList = [
   wire("get_settings", async (_args, { host }) => tagged(await readSettings(host.store.settings))),
   wire("get_settings_schema", () => tagged(SETTINGS_SCHEMA)),
-  wire("update_settings", async (args, { host }) =>
-    tagged(await updateSettings(host.store.settings, args)),
-  ),
+  wire("update_settings", async (args, { host }) => tagged(await updateSettings(host, args))),
 ];

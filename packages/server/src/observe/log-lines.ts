@@ -181,6 +181,23 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     "err",
   ),
 
+  "notification.sent": line(
+    "info",
+    "somebody was told of `count` failures of a flow, the last one of run `runId`",
+    ...["id", "kind", "runId", "flow", "count", "attempts"],
+  ),
+  "notification.failed": line(
+    "warn",
+    "they could not be told, for `reason`; it is tried again in `retryMs`",
+    ...["id", "kind", "runId", "flow", "count", "attempts", "reason", "retryMs"],
+  ),
+  "notification.given_up": line(
+    "error",
+    "nor will it be tried again: `no_secret`, `not_found` (the template), `input_invalid` (see `text`), `http_500` of the receiver, …",
+    ...["id", "kind", "runId", "flow", "count", "attempts", "reason", "text"],
+  ),
+  "notifications.failed": line("error", "failed runs could not be read from the store", "err"),
+
   "connect.failed": line("warn", "a service was not connected", "slug", "code", "reason"),
   "connect.no_refresh_token": line(
     "warn",

@@ -47,6 +47,11 @@ export const METRICS = {
     "provider",
   ),
   millrace_schedule_lag_seconds: gauge("How late the longest due schedule is"),
+  millrace_notifications_total: counter(
+    "Tries to tell of failed runs: template or webhook; sent, failed, or given_up for good",
+    "kind",
+    "status",
+  ),
   millrace_events_total: counter("Events written to the journal", "kind"),
   millrace_journal_commit_duration_seconds: {
     type: "histogram",

@@ -21,7 +21,7 @@ interface RunNames {
   readonly flow: string | null;
   readonly template: string | null;
   readonly trigger: string | null;
-  /** The token, the schedule or the webhook. */
+  /** The token, the schedule, the webhook, or the failed run that it tells of. */
   readonly by: string | null;
   readonly retryOf: string | null;
 }
@@ -46,6 +46,8 @@ export interface RunWatchParts {
   readonly find: (runId: string) => Promise<RunSummary | null>;
   /** The trace of a run, where there is one. */
   readonly traceOf?: ((runId: string) => string | undefined) | undefined;
+  /** A run has failed. */
+  readonly onFailed: () => void;
 }
 
 const UNKNOWN: RunNames = { flow: null, template: null, trigger: null, by: null, retryOf: null };
@@ -187,6 +189,7 @@ export class RunWatch {
   #ended({ names }: RunFacts, summary: Summary): void {
     const traceId = this.#parts.traceOf?.(summary.runId);
     this.#forget(summary.runId);
+    if (summary.status === "failed" || summary.status === "invalid") this.#parts.onFailed();
     if (names !== null) this.#tellEnd(names, summary, traceId);
     else void this.#findEnd(summary, traceId);
   }
@@ -233,5 +236,6 @@ function nothing(): RunFacts {
 /** What has fired a run that nobody started by hand. */
 function sourceOf(source: RunHeader["source"]): string | undefined {
   if (source === undefined) return undefined;
-  return "scheduleId" in source ? source.scheduleId : source.webhookId;
+  if ("scheduleId" in source) return source.scheduleId;
+  return "webhookId" in source ? source.webhookId : source.failedRunId;
 }

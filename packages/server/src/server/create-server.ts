@@ -5,7 +5,7 @@ import { buildApp, type MillraceApp } from "../app/app.ts";
 import { openDispatcher } from "../cluster/open-cluster.ts";
 import { gatherOptions, type OptionSources } from "../config/environment.ts";
 import { type ResolvedOptions, resolveOptions, type ServerOptions } from "../config/options.ts";
-import { readSettings } from "../config/settings.ts";
+import { notifySecret, readSettings } from "../config/settings.ts";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { createLocalExecutor, createSharedExecutor } from "../executor/index.ts";
 import { openFlowFiles } from "../flow-files/flow-files.ts";
@@ -19,12 +19,14 @@ import {
   openResources,
 } from "../host/build-host.ts";
 import { registerFolders } from "../hubs/stored-hubs.ts";
+import { createNotifier, type Notifier } from "../notify/notifier.ts";
 import { countedDispatcher, watchConditions } from "../observe/conditions.ts";
 import { RunWatch } from "../observe/run-watch.ts";
 import { openTraces } from "../observe/traces/open-traces.ts";
 import { watchedStore } from "../observe/watched-store.ts";
 import type { FlowFiles, Logger, Metrics, ServerHost, ServerWatch } from "../ports.ts";
 import { createScheduler } from "../schedules/scheduler.ts";
+import { STUDIO } from "../studio/assets.ts";
 import { createLogger, createRedactor } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 
@@ -92,10 +94,12 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const log = options.log ?? createLogger((text) => redact(text), { level, format });
   const isShared = options.cluster !== undefined;
   const metrics = createMetrics(executorKind(options, opened));
+  let notifier: Notifier | undefined;
   const find = (runId: string) => opened.store.runs.summary(runId);
   const traces = options.traces && (await openTraces(options.traces, { log }));
   const traceOf = traces && ((runId: string) => traces.traceOf(runId));
-  const watch = new RunWatch({ log, metrics, isShared, find, traceOf });
+  const onFailed = () => notifier?.wake();
+  const watch = new RunWatch({ log, metrics, isShared, find, traceOf, onFailed });
   const watched = watchedStore(opened.store, { watch, metrics, isShared });
   const store = traces?.watchedStore(watched) ?? watched;
   const resources = { ...opened, store };
@@ -114,6 +118,13 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const scheduler = createScheduler({
     ...{ store, executor, clock, log },
     ...(store.kind !== "memory" && { maxSleepMs: SHARED_SLEEP_MS }),
+  });
+  notifier = createNotifier({
+    ...{ store, executor, clock, log, metrics, limits: options.limits },
+    egress: built.host.egress,
+    random: built.host.random,
+    secret: () => notifySecret(built.host.secrets),
+    urlOf: runUrls(options),
   });
   if (options.flows !== undefined) {
     const { registry, limits } = { ...resources, ...options };
@@ -138,6 +149,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   if (resumed + parked + failed > 0) log.info(recovered, "server.recovered");
   const unwatch = watchConditions({ store, dispatcher, log });
   scheduler.start();
+  notifier.start();
   // The scan of models runs in the background.
   void host.models
     ?.manager()
@@ -153,6 +165,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   let hasStopped = false;
   const close: MillraceServer["close"] = async (closeOptions) => {
     try {
+      await notifier?.close();
       const report = await app.drain(closeOptions);
       await built.closeAi();
       if (!hasStopped) log.info(report, "server.stopped");
@@ -179,6 +192,13 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
     close,
     [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** Where people look at a run: in the web page, else in the API. */
+function runUrls({ publicUrl, basePath = "", studio }: ResolvedOptions) {
+  const path = studio === undefined ? "/api/runs/" : `${STUDIO}#/runs/`;
+  return (runId: string): string | null =>
+    publicUrl === undefined ? null : `${new URL(publicUrl).origin}${basePath}${path}${runId}`;
 }
 
 /** A clock that is far from that of the store changes no time of a run, but signatures of Restate do not hold by it. */

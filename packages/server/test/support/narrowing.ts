@@ -46,6 +46,8 @@ function compareMembers(older: Members, newer: Members, at: string): string[] {
       if (!REFUSING.has(name) && name !== "required" && name !== "additionalProperties") {
         found.push(`${place} is gone`);
       }
+    } else if (name === "required" && Array.isArray(value)) {
+      found.push(...compareDemands(value, newer, place));
     } else found.push(...compareMember(name, value, newer[name], place));
   }
   for (const name of Object.keys(newer)) {
@@ -66,13 +68,19 @@ function compareMember(name: string, older: Value, newer: Value, at: string): st
   if (FLOORS.has(name) && typeof older === "number") {
     return (newer as number) > older ? [`${at} rose from ${older} to ${newer}`] : [];
   }
-  if (name === "required" && Array.isArray(older) && Array.isArray(newer)) {
-    return newer.filter((each) => !older.includes(each)).map((each) => `${at} has ${each} too`);
-  }
   if (name === "required" && older === false && newer === true) return [`${at} is now true`];
   if (name === "required" && typeof older === "boolean") return [];
   if (name === "parameters" && Array.isArray(older)) return compareParameters(older, newer, at);
   return narrowings(older, newer, at);
+}
+
+/** A member with a default is in every answer, and whoever asks may leave it out. */
+function compareDemands(older: readonly Value[], { required, properties }: Members, at: string) {
+  const demanded = (Array.isArray(required) ? required : []).filter((each) => {
+    const schema = isMembers(properties) ? properties[`${each}`] : undefined;
+    return !older.includes(each) && !(isMembers(schema) && Object.hasOwn(schema, "default"));
+  });
+  return demanded.map((each) => `${at} has ${each} too`);
 }
 
 function compareParameters(older: Value, newer: Value, at: string): string[] {

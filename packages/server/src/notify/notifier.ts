@@ -1,0 +1,209 @@
+/**
+ * Tells of failed runs. All that it knows is in the store: it may stop anywhere and be another one at the next start.
+ *   M1  A failed run is untold until the message or the count that it goes into is stored with that.
+ *   M2  A message is sent by who has claimed it. One whose sender died is claimed again: a receiver may get it twice, with the
+ *       same id.
+ *   M3  A run that tells of a failure is not told of when it fails itself.
+ */
+import type { Json } from "@millrace/contracts";
+import type { Host } from "@millrace/engine";
+import type { OutboxChange, OutboxRow, Store } from "@millrace/store";
+import type { ServerLimits } from "../config/limits.ts";
+import { readSettings } from "../config/settings.ts";
+import { newId } from "../http/index.ts";
+import type { Logger, Metrics } from "../ports.ts";
+import { kindOf, SEND_MS, type SendFault, type SendParts, send } from "./send.ts";
+import {
+  endWindow,
+  type Failure,
+  type FailureWindow,
+  type Message,
+  noteFailure,
+  type Told,
+} from "./windows.ts";
+
+/** Tells of the failed runs of a store. */
+export interface Notifier {
+  /** Begins, with what is left of the process before. */
+  start(): void;
+  /** A run has failed here. */
+  wake(): void;
+  /** Begins no more; what is on its way is sent later. */
+  close(): Promise<void>;
+}
+
+/** What a notifier is made of. */
+export interface NotifierOptions extends Omit<SendParts, "store"> {
+  readonly store: Pick<Store, "outbox" | "runs" | "settings" | "templates">;
+  /** Epoch milliseconds, and timers. */
+  readonly clock: Pick<Host, "now" | "setTimer">;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly limits: Pick<ServerLimits, "notifyRetryMs" | "notifyMaxRetryMs" | "notifyGiveUpMs">;
+  /** Where people look at a run; null: not known. */
+  readonly urlOf: (runId: string) => string | null;
+}
+
+/** A message on its way, as the outbox has it. */
+type Delivery = {
+  readonly to: string;
+  readonly message: Message;
+  readonly madeAt: number;
+  readonly attempts: number;
+};
+
+/** How long nobody looks for what another server has left. */
+const IDLE_MS = 300_000;
+const FAILED_MS = 10_000; // after a failure of the store
+/** Whoever has claimed a message has it for so long. */
+const CLAIM_MS = 2 * SEND_MS;
+/** Rows of a pass; those that are sent go out at once. */
+const BATCH = 16;
+const WINDOW = "window ";
+
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { store, clock, random, log, metrics, limits, urlOf } = options;
+  const { outbox } = store;
+  const stopped = new AbortController();
+  let disarm = (): void => {};
+  let working: Promise<void> | undefined;
+  let again = false;
+  let isStarted = false;
+
+  function wake(): void {
+    if (!isStarted || stopped.signal.aborted) return;
+    again = true;
+    working ??= work().finally(() => {
+      working = undefined;
+      if (again) wake(); // asked for while the last pass went to sleep
+    });
+  }
+
+  /** Never rejects. */
+  async function work(): Promise<void> {
+    disarm();
+    let sleepMs = IDLE_MS;
+    while (again && !stopped.signal.aborted) {
+      again = false;
+      try {
+        sleepMs = await pass();
+      } catch (error) {
+        log.error({ err: error }, "notifications.failed");
+        sleepMs = FAILED_MS;
+      }
+    }
+    if (!stopped.signal.aborted) disarm = clock.setTimer(wake, sleepMs);
+  }
+
+  /** Tells what is to be told now; how long to sleep. */
+  async function pass(): Promise<number> {
+    const untold = await outbox.untold(BATCH);
+    for (const runId of untold) again = !(await tell(runId)) || again;
+    const due = await outbox.due(clock.now(), BATCH);
+    await Promise.all(due.map((row) => (row.id.startsWith(WINDOW) ? close(row) : deliver(row))));
+    if (untold.length === BATCH || due.length > 0) again = true;
+    const next = (await outbox.nextDue()) ?? Number.POSITIVE_INFINITY;
+    return Math.min(IDLE_MS, Math.max(0, next - clock.now()));
+  }
+
+  /** False: another server was faster, and the run is looked at again. */
+  async function tell(runId: string): Promise<boolean> {
+    const { notify } = await readSettings(store.settings);
+    const header = await store.runs.header(runId, { private: false });
+    const run = await store.runs.summary(runId);
+    if (header === null || run === null) return true; // it was deleted
+    const to = header.graph.policy?.notify ?? notify.to;
+    const isNotice = run.source !== undefined && "failedRunId" in run.source;
+    // Who starts a run by hand sees how it ends.
+    if (to === null || isNotice || run.trigger === "cli") return outbox.write([], runId);
+    const { code = "failed", message = "", node = null } = run.summary?.error ?? {};
+    const failure: Failure = {
+      ...{ runId, flow: run.flow.id, template: run.template?.slug ?? null, code, message, node },
+      ...{ trigger: run.trigger, time: run.endedAt ?? run.createdAt, url: urlOf(runId) },
+    };
+    const id = `${WINDOW}${failure.template ?? `flow ${failure.flow}`}`;
+    const row = await outbox.get(id);
+    const open = row && { body: row.body as FailureWindow, dueAt: row.dueAt };
+    const { windowMs } = notify;
+    const told = noteFailure(open, failure, { now: clock.now(), windowMs, to });
+    return outbox.write(changesOf(id, row, told, to), runId);
+  }
+
+  async function close(row: OutboxRow): Promise<void> {
+    const { windowMs } = (await readSettings(store.settings)).notify;
+    const body = row.body as FailureWindow;
+    await outbox.write(
+      changesOf(row.id, row, endWindow(body, { now: clock.now(), windowMs }), body.to),
+    );
+  }
+
+  function changesOf(
+    id: string,
+    row: OutboxRow | null,
+    { window, message }: Told,
+    to: string,
+  ): OutboxChange[] {
+    const changes: OutboxChange[] = [];
+    if (row !== null || window !== null) changes.push({ id, rev: row?.rev ?? null, next: window });
+    if (message !== null) {
+      const now = clock.now();
+      const body: Delivery = { to, message, madeAt: now, attempts: 0 };
+      const made = newId("msg", { now: () => now, random });
+      changes.push({ id: made, rev: null, next: { body, dueAt: now } });
+    }
+    return changes;
+  }
+
+  async function deliver({ id, rev, body }: OutboxRow): Promise<void> {
+    const before = body as Delivery;
+    const delivery = { ...before, attempts: before.attempts + 1 };
+    const now = clock.now();
+    const claim = { body: delivery as Json, dueAt: now + CLAIM_MS };
+    if (!(await outbox.write([{ id, rev, next: claim }]))) return; // another server sends it
+    const { to, message } = delivery;
+    const fault = await send({ id, to, message, now, signal: stopped.signal }, options);
+    const retryMs = fault === null ? null : pauseOf(fault, delivery);
+    const next = retryMs === null ? null : { body: claim.body, dueAt: clock.now() + retryMs };
+    await outbox.write([{ id, rev: rev + 1, next }]);
+    note(id, delivery, { fault, retryMs });
+  }
+
+  /** Until the next try; null: there is none. */
+  function pauseOf({ isFinal }: SendFault, { attempts, madeAt }: Delivery): number | null {
+    const { notifyRetryMs, notifyMaxRetryMs, notifyGiveUpMs } = limits;
+    const pause = Math.min(notifyRetryMs * 2 ** (attempts - 1), notifyMaxRetryMs);
+    const isLate = clock.now() + pause > madeAt + notifyGiveUpMs;
+    return isFinal || isLate ? null : pause;
+  }
+
+  /** A URL may hold a token: no line has it. */
+  function note(
+    id: string,
+    { to, message: { runId, flow, count }, attempts }: Delivery,
+    end: { readonly fault: SendFault | null; readonly retryMs: number | null },
+  ): void {
+    const { fault, retryMs } = end;
+    const kind = kindOf(to);
+    const status = fault === null ? "sent" : retryMs === null ? "given_up" : "failed";
+    metrics.add("millrace_notifications_total", [kind, status]);
+    const fields = { id, kind, runId, flow, count, attempts };
+    const { reason, text } = fault ?? {};
+    if (fault === null) log.info(fields, "notification.sent");
+    else if (retryMs !== null) log.warn({ ...fields, reason, retryMs }, "notification.failed");
+    else log.error({ ...fields, reason, text }, "notification.given_up");
+  }
+
+  return {
+    start() {
+      isStarted = true;
+      wake();
+    },
+    wake,
+    async close() {
+      stopped.abort();
+      disarm();
+      await working;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * When failures of one flow are told.
+ *   N1  Each failure is counted by exactly one message.
+ *   N2  The first one is told at once; of those after it each window has one message, at its end.
+ *   N3  A window in which nothing failed is the last one.
+ */
+
+/** What is told of a failed run. Nothing of it is an input or an output. */
+export type Failure = {
+  readonly runId: string;
+  /** Id of the flow. */
+  readonly flow: string;
+  readonly template: string | null;
+  readonly code: string;
+  readonly message: string;
+  /** Path of the node that failed; null: none did. */
+  readonly node: string | null;
+  readonly trigger: string;
+  /** When it ended, ISO 8601. */
+  readonly time: string;
+  /** The run in the browser, or in the API; null: the server does not know its public address. */
+  readonly url: string | null;
+};
+
+/** The newest failure, and how many there were from `since` on, itself included. */
+export type Message = Failure & { readonly count: number; readonly since: string };
+
+/** The window of a flow. `last` null: nothing has failed in it yet. */
+export type FailureWindow = {
+  readonly to: string;
+  readonly count: number;
+  readonly since: string;
+  readonly last: Failure | null;
+};
+
+/** A window with its end, epoch milliseconds; null: there is none. */
+export type OpenWindow = { readonly body: FailureWindow; readonly dueAt: number } | null;
+
+/** What becomes of the window of a flow, and what is told now. */
+export interface Told {
+  readonly window: OpenWindow;
+  readonly message: Message | null;
+}
+
+/** A run of the flow has failed. `to`: who is told, now or at the end of the window. */
+export function noteFailure(
+  open: OpenWindow,
+  failure: Failure,
+  { now, windowMs, to }: { readonly now: number; readonly windowMs: number; readonly to: string },
+): Told {
+  const { time: since } = failure;
+  const isOver = open === null || (open.dueAt <= now && open.body.count === 0);
+  if (!isOver) {
+    const { body, dueAt } = open;
+    const first = body.count === 0 ? since : body.since;
+    const window = { to, count: body.count + 1, since: first, last: failure };
+    return { window: { body: window, dueAt }, message: null };
+  }
+  const window = { body: { to, count: 0, since, last: null }, dueAt: now + windowMs };
+  return { window: windowMs === 0 ? null : window, message: { ...failure, count: 1, since } };
+}
+
+/** The window of a flow has ended. */
+export function endWindow(
+  { to, count, since, last }: FailureWindow,
+  { now, windowMs }: { readonly now: number; readonly windowMs: number },
+): Told {
+  if (last === null) return { window: null, message: null };
+  const next = { body: { to, count: 0, since, last: null }, dueAt: now + windowMs };
+  return { window: windowMs === 0 ? null : next, message: { ...last, count, since } };
+}

@@ -1,0 +1,266 @@
+/** Being told of failed runs: when, by whom, once, and until it works or is given up. */
+import { createHmac } from "node:crypto";
+import { createServer as createReceiver } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page, Run, RunSummary } from "@millrace/contracts";
+import { createRandom } from "@millrace/engine/testing";
+import { memoryCredentialStore } from "@millrace/oauth/store/memory";
+import type { RunningServer, StartOptions } from "@millrace/server";
+import { openMemoryStore } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { appendAll, logOf } from "@millrace/test-support/store";
+import { expect, onTestFinished, test } from "vitest";
+import { createNotifier } from "../src/notify/notifier.ts";
+import { endWindow, type Failure, noteFailure, type OpenWindow } from "../src/notify/windows.ts";
+import { createMetrics } from "../src/server/metrics.ts";
+import { createTestClock } from "./support/clock.ts";
+import { saveTemplate } from "./support/schedules.ts";
+import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
+
+const START = Date.parse("2026-03-01T12:00:00.000Z");
+const MINUTE = 60_000;
+const KEY = Buffer.alloc(32, 7);
+const SECRET = `whsec_${KEY.toString("base64")}`;
+const EGRESS = { allow: [{ cidr: "127.0.0.1/32" }] };
+const FAILS =
+  'flow 1 nightly\n\ninput word: string = "hush"\n\nnode stop: fail {\n  message = "no"\n}\n';
+const POLL = { timeout: 10_000 };
+
+interface Told {
+  readonly id: string;
+  readonly data: {
+    readonly runId: string;
+    readonly count: number;
+    readonly [name: string]: unknown;
+  };
+}
+
+/** A receiver that checks signatures, and answers these codes before it takes anything. */
+async function receive(...codes: number[]) {
+  const told: Told[] = [];
+  const tries: string[] = [];
+  const server = createReceiver(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString();
+    const {
+      "webhook-id": id,
+      "webhook-timestamp": time,
+      "webhook-signature": signature,
+    } = request.headers as Record<string, string>;
+    const expected = createHmac("sha256", KEY).update(`${id}.${time}.${text}`).digest("base64");
+    const code = signature === `v1,${expected}` ? (codes.shift() ?? 204) : 401;
+    tries.push(`${id} ${code}`);
+    if (code < 300) told.push({ id: id ?? "", ...JSON.parse(text) });
+    response.writeHead(code).end();
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  onTestFinished(() => void server.close().closeAllConnections());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return { url, told, tries };
+}
+
+async function set(server: RunningServer, notify: object): Promise<Response> {
+  const headers = { "if-match": "*" };
+  return post(server, "/api/settings", { notify }, { method: "PATCH", headers });
+}
+
+async function fail(server: RunningServer, request: object = { template: "nightly" }) {
+  const run = await invoke<RunSummary>(server, "run_and_wait", { ...request, waitMs: 10_000 });
+  expect(run.status).toBe("failed");
+  return run.runId;
+}
+
+test("a webhook is signed, tried again through a restart until it is taken, and sums up its window", async () => {
+  const { url, told, tries } = await receive(500, 500);
+  const clock = createTestClock(START);
+  const options: StartOptions = {
+    ...{ store: temporaryFolder(), clock, egress: EGRESS, publicUrl: "https://runs.test/x" },
+    credentials: { store: memoryCredentialStore() },
+  };
+  const log = keepLog();
+  const first = await serve({ ...options, log });
+  await saveTemplate(first, "nightly", FAILS);
+  const refused = await set(first, { to: url });
+  expect([refused.status, (await problemOf(refused)).code]).toEqual([422, "value_invalid"]);
+  const kept = await set(first, { to: url, secret: SECRET, windowMs: 10 * MINUTE });
+  expect(await kept.json()).toMatchObject({ notify: { secret: { $secret: true } } });
+  expect(await (await set(first, { windowMs: 20 * MINUTE })).json()).toMatchObject({
+    notify: { to: url, secret: { $secret: true }, windowMs: 20 * MINUTE },
+  });
+  const runId = await fail(first);
+  await expect.poll(() => tries.length, POLL).toBe(1);
+  await fail(first);
+  await first.close({ graceMs: 0 });
+
+  const second = await serve({ ...options, log });
+  await expect
+    .poll(async () => {
+      await clock.pass(5_000);
+      return told.length;
+    }, POLL)
+    .toBe(1);
+  const [{ id, data }] = told as [Told];
+  expect(tries).toEqual([`${id} 500`, `${id} 500`, `${id} 204`]);
+  expect(data).toEqual({
+    ...{ runId, flow: "nightly", template: "nightly", code: "failed", message: "no" },
+    ...{ node: "stop", trigger: "api", time: new Date(START).toISOString(), count: 1 },
+    ...{ since: new Date(START).toISOString(), url: `https://runs.test/api/runs/${runId}` },
+  });
+  const last = await fail(second);
+  await expect
+    .poll(async () => {
+      await clock.pass(MINUTE);
+      return told.length;
+    }, POLL)
+    .toBe(2);
+  expect(told[1]?.data).toMatchObject({ runId: last, count: 2 });
+  // The window after it was quiet: the next failure is told at once.
+  await expect
+    .poll(async () => {
+      await clock.pass(20 * MINUTE);
+      return second.app.invoke("get_settings", {}, CALLER).then(() => clock.now());
+    }, POLL)
+    .toBeGreaterThan(START + 60 * MINUTE);
+  await fail(second);
+  await expect.poll(() => told.length, POLL).toBe(3);
+  expect(told[2]?.data.count).toBe(1);
+  const said = JSON.stringify(log.lines.map(({ message, fields }) => [message, fields]));
+  for (const hidden of [SECRET, url, "hush"]) expect(said).not.toContain(hidden);
+  expect(log.lines.map(({ message }) => message)).toContain("notification.failed");
+});
+
+const CALLER = { tokenId: null, role: "admin", requestId: "test", remote: null } as const;
+
+test("a receiver that fails for longer than it is tried is given up, with a line and a number", async () => {
+  const { url, told } = await receive(...Array<number>(50).fill(503));
+  const clock = createTestClock(START);
+  const log = keepLog();
+  const server = await serve({
+    ...{ clock, log, egress: EGRESS, notifyRetryMs: MINUTE, notifyMaxRetryMs: 5 * MINUTE },
+    ...{ notifyGiveUpMs: 30 * MINUTE, credentials: { store: memoryCredentialStore() } },
+  });
+  await set(server, { to: url, secret: SECRET });
+  await fail(server, { dsl: FAILS });
+  const lines = (wanted: string) => log.lines.filter(({ message }) => message === wanted);
+  await expect
+    .poll(async () => {
+      await clock.pass(MINUTE);
+      return lines("notification.given_up").length;
+    }, POLL)
+    .toBe(1);
+  const pauses = lines("notification.failed").map(({ fields }) => fields);
+  expect(pauses.slice(0, 4)).toMatchObject(
+    [1, 2, 4, 5].map((minutes) => ({ retryMs: minutes * MINUTE, reason: "http_503" })),
+  );
+  expect(told).toEqual([]);
+  const metrics = await (await fetch(`${server.url}/api/metrics`)).text();
+  expect(metrics).toMatch(/notifications_total\{kind="webhook",status="given_up"\} 1\n/);
+});
+
+const TELL = `flow 1 tell
+
+input runId: string
+
+input message: string
+
+input count: int
+
+node stop: fail {
+  message = "\${inputs.runId} \${inputs.message} \${inputs.count}"
+}
+`;
+
+test("a template is run with the facts that it has inputs for; the flow's own comes first, and none tells of itself", async () => {
+  const log = keepLog();
+  const server = await serve({ log });
+  await saveTemplate(server, "tell", TELL);
+  await set(server, { to: "tell" });
+  const runId = await fail(server, { dsl: FAILS });
+  const named = (to: string) => FAILS.replace("nightly", `other {\n  @notify = "${to}"\n}`);
+  await fail(server, { dsl: named("nobody") });
+  const list = async (filter: object) =>
+    (await invoke<Page<RunSummary>>(server, "list_runs", filter)).items;
+  const ended = async () => (await list({ trigger: "notify" })).filter(({ summary }) => summary);
+  await expect.poll(async () => (await ended()).length, POLL).toBe(1);
+  const [run] = (await ended()) as [Run];
+  expect(run).toMatchObject({ source: { failedRunId: runId }, template: { slug: "tell" } });
+  expect(run.summary?.error?.message).toBe(`${runId} no 1`);
+  const givenUp = () => log.lines.filter(({ message }) => message === "notification.given_up");
+  await expect.poll(givenUp, POLL).toMatchObject([{ fields: { reason: "not_found" } }]);
+  // What told has failed as well, and is looked at with the others.
+  await fail(server, { dsl: FAILS });
+  expect(await list({ unacknowledged: true })).toHaveLength(4);
+  expect(await list({ trigger: "notify" })).toHaveLength(1);
+});
+
+test("of two servers on one store one tells of each failure", async () => {
+  const { url, told } = await receive();
+  const store = openMemoryStore({ now: () => START });
+  onTestFinished(() => store.close());
+  await store.settings.set({ "notify.to": url, "notify.secret": SET, "notify.windowMs": 0 });
+  let failed = 0;
+  for (let seed = 1; failed < 6; seed += 1) {
+    const end = logOf(seed).at(-1)?.event;
+    if (end?.kind !== "summary" || end.status !== "failed") continue;
+    failed += 1;
+    await appendAll(store.journal, logOf(seed));
+  }
+  const clock = { now: () => START, setTimer: () => () => {} };
+  const { createNodeHost } = await import("@millrace/engine/node");
+  const notifiers = Array.from({ length: 2 }, () =>
+    createNotifier({
+      ...{ store, clock, log: keepLog(), metrics: createMetrics(), urlOf: () => null },
+      executor: { start: () => Promise.reject(new Error("no template")) },
+      egress: createNodeHost().openFetch(EGRESS),
+      random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+      secret: async () => SECRET,
+      limits: { notifyRetryMs: 1, notifyMaxRetryMs: 1, notifyGiveUpMs: 0 },
+    }),
+  );
+  for (const notifier of notifiers) notifier.start();
+  await expect.poll(() => store.outbox.nextDue(), POLL).toBeNull();
+  await expect.poll(async () => (await store.outbox.untold(1)).length, POLL).toBe(0);
+  await expect.poll(() => store.outbox.nextDue(), POLL).toBeNull();
+  await Promise.all(notifiers.map((notifier) => notifier.close()));
+  expect(new Set(told.map(({ data }) => data.runId)).size).toBe(6);
+  expect(told).toHaveLength(6);
+});
+
+const SET = { $secret: true };
+
+test("whenever failures come, each is counted once, the first at once, and no window has two messages", () => {
+  const random = createRandom(5);
+  for (let round = 0; round < 300; round += 1) {
+    const windowMs = random.pick([0, 1, 10, 1_000]);
+    let open: OpenWindow = null;
+    let now = START;
+    const times: number[] = [];
+    let [failures, counted] = [0, 0];
+    const take = (told: ReturnType<typeof endWindow>): boolean => {
+      open = told.window;
+      if (told.message === null) return false;
+      counted += told.message.count;
+      times.push(now);
+      return true;
+    };
+    const end = () => open !== null && take(endWindow(open.body, { now, windowMs }));
+    for (let step = 0; step < 30; step += 1) {
+      now += random.integer(0, random.pick([0, 2, 2 * windowMs]));
+      // A server that is late ends a window after failures that came past its end.
+      if (open !== null && (open as { dueAt: number }).dueAt <= now && random.chance(0.7)) end();
+      const wasQuiet = open === null;
+      const failure = { runId: `r${step}`, time: new Date(now).toISOString() } as Failure;
+      failures += 1;
+      const isTold = take(noteFailure(open, failure, { now, windowMs, to: "ops" }));
+      if (wasQuiet) expect(isTold).toBe(true);
+    }
+    while (open !== null) {
+      now = (open as { dueAt: number }).dueAt;
+      end();
+    }
+    expect(counted).toBe(failures);
+    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(windowMs);
+  }
+});
