@@ -57,10 +57,17 @@ const oauth2 = object({
   ),
   extraParams: optional(record(word)),
   lenient: optional(flag),
+  /** What parts scopes in the address of the consent; default a space. */
+  scopeSeparator: optional(oneOf(" ", ",")),
+  /** Scopes that a granted one includes, where the service names only the larger one. */
+  includes: optional(record(words)),
+  /** Header that carries the bare token, instead of `Authorization: Bearer`. */
+  tokenHeader: optional(word),
 });
 const apiKey = object({
   scheme: oneOf("apiKey"),
-  in: oneOf("header", "query"),
+  /** `path`: the first segment of the path, for which `name` is only a word for people. */
+  in: oneOf("header", "query", "path"),
   name: word,
   prefix: optional(text("a prefix such as Token", { min: 0 })),
 });
@@ -75,7 +82,18 @@ const size = integer(1);
 const pagination = variant(
   "kind",
   {
-    cursor: object({ kind: oneOf("cursor"), param: word, next: jsonPointer, items: jsonPointer }),
+    cursor: object({
+      kind: oneOf("cursor"),
+      param: word,
+      /** Where the cursor is: in the answer, or in the last of its items. */
+      next: jsonPointer,
+      items: jsonPointer,
+      of: optional(oneOf("answer", "lastItem")),
+      /** Says `false` on the last page, where the cursor does not end. */
+      more: optional(jsonPointer),
+      /** Where the cursor goes; default `query`. */
+      in: optional(oneOf("query", "body")),
+    }),
     page: object({
       kind: oneOf("page"),
       param: word,
@@ -90,7 +108,12 @@ const pagination = variant(
       limit: size,
       items: jsonPointer,
     }),
-    link: object({ kind: oneOf("link"), items: optional(jsonPointer) }),
+    /** The address of the next page is in the header `Link`, or in the answer at `next`. */
+    link: object({
+      kind: oneOf("link"),
+      items: optional(jsonPointer),
+      next: optional(jsonPointer),
+    }),
   },
   object({ kind: oneOf("cursor", "page", "offset", "link") }) as Shape<never>,
 );
@@ -129,10 +152,31 @@ const operation = object({
   }),
 });
 
+/** How a service says that it was asked too often, beyond status 429 with `Retry-After`. */
+const rateLimit = object({
+  /** Header with the time at which calls count anew, and what it is: seconds to wait, or of the epoch. */
+  reset: optional(word),
+  resetIs: optional(oneOf("seconds", "epoch")),
+  /** Header with the number of calls that are left. */
+  remaining: optional(word),
+  /** Statuses beside 429 that mean it while no call is left or `Retry-After` is there. */
+  statuses: optional(list(integer(400, 599))),
+});
+
+/** How an answer with a status of success says that the call failed. */
+const failure = object({
+  /** Where the error is; no failure: nothing, null, false or an empty text is there. */
+  at: jsonPointer,
+  /** Errors that end the connection, until a person connects again. */
+  reconnect: optional(words),
+});
+
 /** A `serviceIntegration`. */
 export const integrationShape = object({
   baseUrl: word,
   auth,
+  rateLimit: optional(rateLimit),
+  failure: optional(failure),
   operations: list(operation, { min: 1, max: MAX_OPERATIONS, unique: "id" }),
 });
 

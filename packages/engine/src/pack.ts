@@ -2,7 +2,7 @@
 export { fromBase64, toBase64 } from "./base64.ts";
 export { toolRefs } from "./compile/tools.ts";
 export { authorize, percentEncode } from "./connections/authorize.ts";
-export { offOrigin, scopesMissing } from "./connections/refusals.ts";
+export { mustReconnect, offOrigin, scopesMissing } from "./connections/refusals.ts";
 export { type ServiceEntry, typesOf } from "./definitions.ts";
 export { FailureError, toFailure } from "./failures.ts";
 export { checkInputs } from "./inputs.ts";

@@ -9,7 +9,8 @@ const ISO_LENGTH = 24;
 /**
  * The token in the body of a 2xx answer: `{"access_token":"a","expires_in":3600,"token_type":"Bearer","scope":"s"}`.
  * `expires_at` is `now` plus `expires_in`. Without `refresh_token` in the answer the previous one stays. `token_type` and
- * `scope` are copied untouched, "" when absent. `lenient` also takes `expires_in` as digits in a string, and floors fractions.
+ * `scope` are copied untouched, "" when absent. `lenient` also takes `expires_in` as digits in a string, and floors fractions,
+ * takes scopes as a list, and the answer as a form (`access_token=a&scope=s`), as servers did before RFC 6749.
  * Throws `OAuthError` kind `Decode` when the body has another shape.
  * @see specification, "Token-endpoint response"
  */
@@ -21,7 +22,9 @@ export function tokenFromResponse(
     readonly lenient?: boolean | undefined;
   } = {},
 ): OAuthToken {
-  const fields = new JsonFields("token response", body);
+  const { now = new Date(), lenient = false } = options;
+  const text = lenient && FORM.test(body) ? jsonOfForm(body) : body;
+  const fields = new JsonFields("token response", text);
   const error = fields.get("error");
   if (typeof error === "string" && fields.get("access_token") === undefined) {
     throw fields.fault(`it is an error${registeredError(error)} although the status is a success`);
@@ -29,15 +32,26 @@ export function tokenFromResponse(
   const access_token = fields.text("access_token");
   // RFC 6749 A.17 gives a refresh token at least one character: an empty one is none.
   const refresh_token = fields.string("refresh_token") || options.previousRefreshToken;
-  const { now = new Date(), lenient = false } = options;
   const expires_at = expiresAt(fields, now, lenient);
   return {
     access_token,
     ...(refresh_token && { refresh_token }),
     ...(expires_at && { expires_at }),
     token_type: fields.string("token_type") ?? "",
-    scope: fields.string("scope") ?? "",
+    scope: scopeOf(fields, lenient),
   };
+}
+
+const FORM = /^\s*(?:[\w.-]+=[^&\s]*&)*(?:access_token|error)=/;
+
+function jsonOfForm(body: string): string {
+  return JSON.stringify(Object.fromEntries(new URLSearchParams(body.trim())));
+}
+
+function scopeOf(fields: JsonFields, lenient: boolean): string {
+  const scope = fields.get("scope");
+  const isList = Array.isArray(scope) && scope.every((one) => typeof one === "string");
+  return lenient && isList ? scope.join(" ") : (fields.string("scope") ?? "");
 }
 
 function expiresAt(fields: JsonFields, now: Date, lenient: boolean): string | undefined {

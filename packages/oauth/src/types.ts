@@ -44,7 +44,7 @@ export interface TokenEndpoint {
   readonly resource?: readonly string[] | undefined;
   /** Further form fields, at the end, in this order. Naming one of ours is a `TypeError`. */
   readonly extraParams?: Readonly<Record<string, string>> | undefined;
-  /** Also takes `expires_in` as a string of digits, and floors fractions. Default false. */
+  /** Also takes `expires_in` as digits or a fraction, scopes as a list, and a form instead of JSON. Default false. */
   readonly lenient?: boolean | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;

@@ -113,6 +113,24 @@ describe("expires_in", () => {
     );
   });
 
+  test("lenient takes a form and a list of scopes, which nobody else does", () => {
+    const form = "access_token=a%2Bb&expires_in=60&scope=repo%2Cgist&token_type=bearer";
+    const now = new Date("2026-01-01T00:00:00.000Z");
+    expect(tokenFromResponse(form, { lenient: true, now })).toEqual({
+      access_token: "a+b",
+      expires_at: "2026-01-01T00:01:00.000Z",
+      token_type: "bearer",
+      scope: "repo,gist",
+    });
+    expect(() => tokenFromResponse(form)).toThrow("the text must be JSON");
+    expect(() =>
+      tokenFromResponse("error=bad_code&error_description=a", { lenient: true }),
+    ).toThrow("it is an error");
+    const list = { access_token: "a", scope: ["read", "write"] };
+    expect(read(list, { lenient: true }).scope).toBe("read write");
+    expect(fault(list)).toMatch(/scope must/);
+  });
+
   test.each([["1 h"], [""], ["-5"], ["1.5"], ["9".repeat(20)]])(
     "lenient refuses %j",
     (expires_in) => {

@@ -210,6 +210,22 @@ describe("credentials", () => {
       { scheme: "apiKey", in: "query", name: "api key" },
       { url: "https://api.example/v2/x?q=a%20b&api%20key=t0ken" },
     ],
+    [
+      "a segment of the path",
+      { scheme: "apiKey", in: "path", name: "bot token", prefix: "bot:" },
+      { url: "https://api.example/bot:t0ken/v2/x?q=a%20b" },
+    ],
+    [
+      "a header of its own",
+      {
+        scheme: "oauth2",
+        authorizeUrl: "https://a.example",
+        tokenUrl: "https://a.example",
+        scopes: [],
+        tokenHeader: "X-Token",
+      },
+      { headers: { accept: "application/json", "x-token": "t0ken" } },
+    ],
     ["none", { scheme: "none" }, { url: "https://api.example/v2/x?q=a%20b" }],
   ])("%s", (_name, auth, expected) => {
     expect(withAuth(auth, "t0ken", { q: "a b" })).toMatchObject(expected);

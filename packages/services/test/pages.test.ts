@@ -110,6 +110,57 @@ describe("all pages are read", () => {
   });
 });
 
+test("pages follow the last item, an address in the answer, or a member of the body, as the service says", async () => {
+  const byItem = await startService(
+    (seen, response) => {
+      const after = new URL(seen.url, "http://x").searchParams.get("after");
+      json(response, { data: [{ id: after === null ? "a" : "b" }], more: after === null });
+    },
+    list({
+      kind: "cursor",
+      param: "after",
+      of: "lastItem",
+      next: "/id",
+      more: "/more",
+      items: "/data",
+    }),
+  );
+  expect((await call(byItem, all)).output).toMatchObject({ items: [{ id: "a" }, { id: "b" }] });
+  const byAddress = await startService(
+    (seen, response) => {
+      json(response, {
+        d: [seen.url],
+        "@next": seen.url.includes("p=2") ? null : "/v1/things?p=2",
+      });
+    },
+    list({ kind: "link", next: "/@next", items: "/d" }),
+  );
+  const { output } = await call(byAddress, all);
+  expect(output).toMatchObject({ items: ["/v1/things?state=open", "/v1/things?p=2"] });
+  const body = {
+    contentType: "application/json",
+    required: true,
+    schema: { type: "object", properties: { state: {}, cursor: { type: "string" } } },
+  } as const;
+  const byBody = await startService(
+    (seen, response) => {
+      const next = seen.body.includes("cursor") ? null : "c2";
+      json(response, { items: [seen.body], next });
+    },
+    [
+      {
+        method: "POST",
+        effect: "read",
+        body,
+        pagination: { kind: "cursor", param: "cursor", in: "body", next: "/next", items: "/items" },
+      },
+    ],
+  );
+  expect((await call(byBody, all)).output).toMatchObject({
+    items: ['{"state":"open"}', '{"state":"open","cursor":"c2"}'],
+  });
+});
+
 describe("pages end", () => {
   test("where the call says, and tell that there is more", async () => {
     const shop = await numbered(100, 2);

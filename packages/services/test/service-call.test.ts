@@ -292,6 +292,42 @@ describe("an answer that says no", () => {
     expect(shop.seen[0]?.headers["idempotency-key"]).toBe("order-%C3%BC"); // the flow has written it
   });
 
+  test("is what the service has a place for in an answer of success, and another connection where it says so", async () => {
+    const said = ["channel_not_found", "Bearer token-of-the-shop", "token_revoked", ""];
+    const shop = await startService(
+      (_seen, response) => json(response, { ok: false, error: said.shift() ?? null }),
+      [{ method: "POST" }],
+      { failure: { at: "/error", reconnect: ["token_revoked"] } },
+    );
+    const ends = [await call(shop), await call(shop), await call(shop), await call(shop)];
+    expect(
+      ends.map(({ error }) => [error?.code, error?.message.replace(/127[^ ]+/, "HOST")]),
+    ).toEqual([
+      ["http_status", "op: HOST answered 200 with the error channel_not_found"],
+      ["http_status", "op: HOST answered 200 with an error"],
+      ["credentials_expired", `HOST refuses the credential (token_revoked). ${RECONNECT}`],
+      [undefined, undefined],
+    ]);
+    expect(JSON.stringify(ends.map(({ events }) => events))).not.toContain("token-of-the-shop");
+  });
+
+  test("of a limit is tried again, when the service says that it counts anew", async () => {
+    const shop = await startService(
+      (_seen, response) => {
+        if (shop.seen.length > 1) json(response, {});
+        else response.writeHead(403, { "x-left": "0", "x-reset": "1" }).end();
+      },
+      [{ method: "POST" }],
+      { rateLimit: { statuses: [403], remaining: "X-Left", reset: "X-Reset", resetIs: "epoch" } },
+    );
+    const policy = { retry: { max: 1, delayMs: 0 } };
+    expect((await call(shop, {}, { policy })).output).toMatchObject({ status: 200 });
+    const refused = await startService((_seen, response) => json(response, {}, 403), [{}], {
+      rateLimit: { statuses: [403], remaining: "X-Left" },
+    });
+    expect((await call(refused, {}, { policy })).error).toMatchObject({ retryable: false });
+  });
+
   test("shows the beginning of its body at debug alone, without the token", async () => {
     const shop = await startService((seen, response) => {
       response.writeHead(400).end(`you sent ${seen.headers.authorization} ${"x".repeat(5_000)}`);

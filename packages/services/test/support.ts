@@ -8,6 +8,7 @@ import {
   type Policy,
   type ServiceAuth,
   type ServiceCredential,
+  type ServiceIntegration,
   type ServiceOperation,
 } from "@millrace/contracts";
 import { bodyOf, listen, type NodeEnd, runNode } from "@millrace/test-support/flows";
@@ -60,7 +61,11 @@ export type Handler = (seen: Seen, response: ServerResponse) => void;
 export async function startService(
   handle: Handler,
   operations: readonly Partial<ServiceOperation>[] = [{}],
-  { auth = OAUTH, base = "/v1" }: { auth?: ServiceAuth; base?: string } = {},
+  {
+    auth = OAUTH,
+    base = "/v1",
+    ...more
+  }: { auth?: ServiceAuth; base?: string } & Pick<ServiceIntegration, "failure" | "rateLimit"> = {},
 ) {
   const seen: Seen[] = [];
   const server = await listen(async (request, response) => {
@@ -74,6 +79,7 @@ export async function startService(
     title: "Shop",
     summary: "A service of a test.",
     serviceIntegration: {
+      ...more,
       baseUrl: server.url + base,
       auth,
       operations: operations.map((operation) => ({

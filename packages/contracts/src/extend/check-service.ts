@@ -82,6 +82,8 @@ function checkAuth(auth: ServiceAuth, report: Report): void {
       const at = `/auth/extraParams/${name}`;
       report(at, "service_argument", "is a parameter that the consent itself sends");
     }
+    const problem = auth.tokenHeader === undefined ? undefined : headerProblem(auth.tokenHeader);
+    if (problem !== undefined) report("/auth/tokenHeader", "service_header", problem);
   }
   // `Authorization` is refused to arguments because it belongs to the auth scheme: here it is at home.
   if (auth.scheme === "apiKey" && auth.in === "header" && !/^authorization$/i.test(auth.name)) {
@@ -177,10 +179,16 @@ function checkHeaders(operation: ServiceOperation, auth: ServiceAuth, report: Re
   }
   const key = operation.idempotencyHeader;
   if (key === undefined) return;
-  const carrier = auth.scheme === "apiKey" && auth.in === "header" ? auth.name : "";
+  const carrier = carrierOf(auth, "header") ?? "";
   const isTaken = seen.has(key.toLowerCase()) || equalsIgnoreCase(key, carrier);
   const problem = isTaken ? "is already a header of the request" : headerProblem(key);
   if (problem !== undefined) report("/idempotencyHeader", "service_header", problem);
+}
+
+/** The header or the parameter that carries the credential; `undefined`: another place does. */
+function carrierOf(auth: ServiceAuth, place: "header" | "query"): string | undefined {
+  if (auth.scheme === "apiKey") return auth.in === place ? auth.name : undefined;
+  return auth.scheme === "oauth2" && place === "header" ? auth.tokenHeader : undefined;
 }
 
 /** What is sent in a header as it stands has no line end to forge another one with. @see RFC 9110, section 5.5 */
@@ -215,9 +223,12 @@ function checkArguments(operation: ServiceOperation, auth: ServiceAuth, report: 
       if (isObject(schema) && !EXPLODES.has(schema["explode"])) {
         report(`${at}/explode`, "service_schema", 'must be "repeat" or "comma"');
       }
-      if (auth.scheme === "apiKey" && auth.in === (place === "headers" ? "header" : place)) {
+      if (place !== "params") {
+        const carrier = carrierOf(auth, place === "headers" ? "header" : place);
         const same = place === "headers" ? equalsIgnoreCase : Object.is;
-        if (same(name, auth.name)) report(at, "service_argument", "carries the credential");
+        if (carrier !== undefined && same(name, carrier)) {
+          report(at, "service_argument", "carries the credential");
+        }
       }
       if (isObject(schema) && "const" in schema) continue;
       if (taken.has(name)) report(at, "service_argument", `argument "${name}" is there twice`);
@@ -301,6 +312,15 @@ function isPrimitive(value: unknown): boolean {
 function checkPagination(operation: ServiceOperation, auth: ServiceAuth, report: Report): void {
   const { pagination } = operation;
   if (pagination === undefined) return;
+  if (pagination.kind === "cursor" && pagination.in === "body") {
+    const fields = bodyFields(operation) ?? {};
+    if (operation.effect !== "read") {
+      report("/pagination/in", "service_pagination", 'is for an operation with the effect "read"');
+    } else if (!Object.hasOwn(fields, pagination.param)) {
+      report("/pagination/param", "service_pagination", "is no member of the body");
+    }
+    return;
+  }
   if (operation.method !== "GET") report("/pagination", "service_pagination", "is for GET only");
   if (pagination.kind === "link") return;
   const names: [member: string, name: string][] = [["param", pagination.param]];
@@ -309,7 +329,7 @@ function checkPagination(operation: ServiceOperation, auth: ServiceAuth, report:
   for (const [member, name] of names) {
     const schema = Object.hasOwn(query, name) ? query[name] : undefined;
     const problem =
-      auth.scheme === "apiKey" && auth.in === "query" && auth.name === name
+      carrierOf(auth, "query") === name
         ? "carries the credential"
         : isObject(schema) && "const" in schema
           ? "is always the same"

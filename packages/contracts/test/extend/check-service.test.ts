@@ -272,6 +272,11 @@ describe("schemas", () => {
 
 test("pages are for GET", () => {
   expect(ofOperation({ pagination: { kind: "link" } })).toEqual(["/pagination service_pagination"]);
+  const inBody = { kind: "cursor", param: "after", in: "body", next: "/n", items: "" };
+  expect(ofOperation({ pagination: inBody })).toEqual(["/pagination/in service_pagination"]);
+  expect(ofOperation({ pagination: inBody, effect: "read" })).toEqual([
+    "/pagination/param service_pagination",
+  ]);
 });
 
 test("a retry is on the network, on time, or on a status that may pass", () => {

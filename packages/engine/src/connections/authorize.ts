@@ -29,6 +29,9 @@ export function authorize(
   if (!/^[\x21-\x7e]+$/.test(bare)) {
     throw mustReconnect("credentials_expired", "the stored credential cannot be sent", connection);
   }
+  if (auth.scheme === "oauth2" && auth.tokenHeader !== undefined) {
+    return withHeader(request, auth.tokenHeader.toLowerCase(), bare);
+  }
   if (auth.scheme !== "apiKey") {
     return withHeader(
       request,
@@ -38,7 +41,8 @@ export function authorize(
   }
   const text = `${auth.prefix ?? ""}${bare}`;
   if (auth.in === "header") return withHeader(request, auth.name.toLowerCase(), text);
-  return { ...request, url: withQuery(request.url, auth.name, text), secretHeaders: [] };
+  const place = auth.in === "query" ? withQuery : withSegment;
+  return { ...request, url: place(request.url, auth.name, text), secretHeaders: [] };
 }
 
 function withHeader(request: Authorizable, name: string, value: string): Authorized {
@@ -53,6 +57,13 @@ function withQuery(href: string, name: string, value: string): string {
     .split("&")
     .filter((pair) => pair !== "" && !new URLSearchParams(pair).has(name));
   url.search = [...others, `${percentEncode(name)}=${percentEncode(value)}`].join("&");
+  return url.href;
+}
+
+/** Puts a segment before the path. A colon is a character of paths, and stays: a key is redacted as it is written. */
+function withSegment(href: string, _name: string, value: string): string {
+  const url = new URL(href);
+  url.pathname = `/${percentEncode(value).replaceAll("%3A", ":")}${url.pathname}`;
   return url.href;
 }
 

@@ -113,7 +113,7 @@ export class ConnectFlow {
         ...endpointOf(auth, client, { fetch, now: () => new Date(now()) }),
         authorizeUrl: auth.authorizeUrl,
         redirectUri,
-        scopes,
+        scopes: auth.scopeSeparator === "," ? [scopes.join(",")] : scopes,
         usePkce: auth.pkce,
       });
       const byCaller = args.receiver === "caller";

@@ -1,15 +1,21 @@
 /** A token as a run gets it: it can be asked for, and shown nowhere. */
-import type { AuthScheme, ServiceCredential } from "@millrace/contracts";
+import type { ServiceAuth, ServiceCredential } from "@millrace/contracts";
 import type { OAuthToken } from "@millrace/oauth";
 
 const HIDDEN = "[redacted]";
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Makes a credential; its value is in no listing, JSON or inspection of it. */
-export function createCredential(scheme: AuthScheme, token?: OAuthToken): ServiceCredential {
+export function createCredential(auth: ServiceAuth, token?: OAuthToken): ServiceCredential {
   const value = token?.access_token ?? "";
   const hidden = (): typeof HIDDEN => HIDDEN;
-  const credential = { scheme, scopes: scopesOf(token), reveal: () => value };
+  const { scheme } = auth;
+  const includes = (auth.scheme === "oauth2" && auth.includes) || {};
+  const scopes = scopesOf(token).flatMap((scope) => [
+    scope,
+    ...(Object.hasOwn(includes, scope) ? (includes[scope] ?? []) : []),
+  ]);
+  const credential = { scheme, scopes, reveal: () => value };
   const members = { toJSON: hidden, toString: hidden, [INSPECT]: hidden };
   for (const key of Reflect.ownKeys(members)) {
     Object.defineProperty(credential, key, { value: hidden });

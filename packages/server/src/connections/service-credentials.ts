@@ -159,11 +159,11 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
 
   async function obtain(wanted: Wanted, rejected?: string): Promise<ServiceCredential> {
     const { slug, service, auth } = wanted;
-    if (auth.scheme === "none") return createCredential("none");
+    if (auth.scheme === "none") return createCredential(auth);
     const before = forgotten;
     try {
       const token = await fresh(wanted, rejected);
-      const credential = createCredential(auth.scheme, token);
+      const credential = createCredential(auth, token);
       if (before === forgotten) {
         remembered.set(slug, { credential, token, service, untilEpoch: now() + cacheMs });
       }

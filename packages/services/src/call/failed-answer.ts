@@ -3,9 +3,10 @@ import {
   type Json,
   NodeError,
   type ResponseLike,
+  type ServiceIntegration,
   type ServiceOperation,
 } from "@millrace/contracts";
-import { scopesMissing } from "@millrace/engine/pack";
+import { mustReconnect, scopesMissing, valueAt } from "@millrace/engine/pack";
 import { familyOf, retryAfterOf } from "../http/status.ts";
 
 /** Bytes of a failure's body that are read: enough to find what is shown of it behind any secret. */
@@ -16,6 +17,7 @@ export interface CallPlace {
   readonly slug: string;
   readonly host: string;
   readonly operation: ServiceOperation;
+  readonly integration: Pick<ServiceIntegration, "rateLimit" | "failure">;
   /** Scopes that the call needs. */
   readonly scopes: readonly string[];
   readonly nowMs: number;
@@ -34,7 +36,7 @@ export interface FailedAnswer {
  */
 export async function failureOfAnswer(
   response: ResponseLike,
-  { slug, host, operation, scopes, nowMs }: CallPlace,
+  { slug, host, operation, integration, scopes, nowMs }: CallPlace,
 ): Promise<FailedAnswer> {
   const { status, headers } = response;
   const { body, isWhole } = await beginningOf(response);
@@ -44,15 +46,53 @@ export async function failureOfAnswer(
     const missing = told === undefined || told === "" ? scopes : told.split(/ +/);
     return { error: scopesMissing(slug, missing), body, isWhole };
   }
-  const retryAfterMs = retryAfterOf(headers.get("retry-after"), nowMs);
+  const { isLimit, resetMs } = limitOf(response, integration, nowMs);
+  const retryAfterMs = retryAfterOf(headers.get("retry-after"), nowMs) ?? resetMs;
   const error = new NodeError("http_status", `${operation.id}: ${host} answered ${status}`, {
-    reason: familyOf(status).reason,
-    retryable: mayRetry(operation, String(status)),
+    reason: familyOf(isLimit ? 429 : status).reason,
+    retryable: mayRetry(operation, isLimit ? "429" : String(status)),
     status,
     sent: true,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
   return { error, body, isWhole };
+}
+
+/** Whether the service was asked too often, and how long until it counts anew. */
+function limitOf(
+  { status, headers }: ResponseLike,
+  { rateLimit = {} }: CallPlace["integration"],
+  nowMs: number,
+): { readonly isLimit: boolean; readonly resetMs?: number } {
+  const header = (name: string | undefined): string =>
+    (name === undefined ? null : headers.get(name))?.trim() ?? "";
+  const isOther = rateLimit.statuses?.includes(status) === true;
+  const isSpent = header(rateLimit.remaining) === "0" || headers.get("retry-after") !== null;
+  const isLimit = status === 429 || (isOther && isSpent);
+  const reset = header(rateLimit.reset);
+  if (!isLimit || !/^\d{1,10}(?:\.\d+)?$/.test(reset)) return { isLimit };
+  const ms = Math.ceil(Number(reset) * 1000);
+  return { isLimit, resetMs: Math.max(0, rateLimit.resetIs === "epoch" ? ms - nowMs : ms) };
+}
+
+/**
+ * The failure that an answer with a status of success tells of, where the service has a place for it. A code of letters is
+ * named; any other text may hold more than a code, and is not.
+ */
+export function failureInAnswer(
+  { body, status }: { readonly body: Json; readonly status: number },
+  { slug, host, operation, integration }: Omit<CallPlace, "nowMs" | "scopes">,
+): Error | undefined {
+  const { failure } = integration;
+  const said = failure === undefined ? undefined : valueAt(body, failure.at);
+  if (said === undefined || said === null || said === false || said === "") return undefined;
+  const code = typeof said === "string" && /^[a-z]+(?:_[a-z]+){0,9}$/.test(said) ? said : undefined;
+  if (code !== undefined && failure?.reconnect?.includes(code)) {
+    return mustReconnect("credentials_expired", `${host} refuses the credential (${code})`, slug);
+  }
+  const what = code === undefined ? "an error" : `the error ${code}`;
+  const message = `${operation.id}: ${host} answered ${status} with ${what}`;
+  return new NodeError("http_status", message, { reason: "client", status, sent: true });
 }
 
 /** @see RFC 6750, section 3.1; some services say it in the body alone */

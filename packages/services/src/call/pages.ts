@@ -19,9 +19,10 @@ export interface Answer {
   readonly bytes: number;
 }
 
-/** What chooses a page: parameters of the operation, or an address that the service gave. */
+/** What chooses a page: parameters of the operation, members of its body, or an address that the service gave. */
 export type PageTarget =
   | { readonly query: { readonly [name: string]: string } }
+  | { readonly body: { readonly [name: string]: string } }
   | { readonly url: string };
 
 /** All pages together. */
@@ -63,7 +64,7 @@ export async function collectPages(pagination: Pagination, options: PagesOptions
     if (items.length > maxItems) {
       return { last, items: items.slice(0, maxItems), pageCount, truncated: true };
     }
-    const next = turner.next(last, found.length);
+    const next = turner.next(last, found);
     if (next === null || pageCount >= maxPages || items.length === maxItems) {
       return { last, items, pageCount, truncated: next !== null };
     }
@@ -80,7 +81,7 @@ function itemsOf({ items = "" }: Pagination, body: Json): readonly Json[] {
 interface Turner {
   readonly first: PageTarget;
   /** The page after `answer`; null: that was the last one. */
-  next(answer: Answer, count: number): PageTarget | null;
+  next(answer: Answer, items: readonly Json[]): PageTarget | null;
 }
 
 function turnerOf(pagination: Pagination, options: PagesOptions): Turner {
@@ -92,21 +93,25 @@ function turnerOf(pagination: Pagination, options: PagesOptions): Turner {
     case "offset":
       return byOffset(pagination, options);
     case "link":
-      return byLink(options);
+      return byLink(pagination, options);
   }
 }
 
-function byCursor({ param, next }: Extract<Pagination, { kind: "cursor" }>): Turner {
+function byCursor(pagination: Extract<Pagination, { kind: "cursor" }>): Turner {
+  const { param, next, more, of = "answer", in: place = "query" } = pagination;
   const seen = new Set<string>();
+  const target = (given: { readonly [name: string]: string }): PageTarget =>
+    place === "query" ? { query: given } : { body: given };
   return {
-    first: { query: {} },
-    next({ body }) {
-      const cursor = valueAt(body, next);
+    first: target({}),
+    next({ body }, items) {
+      if (more !== undefined && !valueAt(body, more)) return null;
+      const cursor = valueAt(of === "answer" ? body : (items.at(-1) ?? null), next);
       if (cursor === undefined || cursor === null || cursor === "" || cursor === false) return null;
       if (typeof cursor !== "string" && typeof cursor !== "number") {
         throw undecodable(`the cursor at "${next}" is neither text nor a number`);
       }
-      return { query: { [param]: once(seen, String(cursor)) } };
+      return target({ [param]: once(seen, String(cursor)) });
     },
   };
 }
@@ -118,8 +123,8 @@ function byNumber(
   let page = numberOf(args[param]) ?? start;
   return {
     first: { query: { [param]: String(page) } },
-    next(_answer, count) {
-      if (count < size) return null;
+    next(_answer, { length }) {
+      if (length < size) return null;
       page += 1;
       return { query: { [param]: String(page) } };
     },
@@ -134,20 +139,24 @@ function byOffset(
   const target = () => ({ query: { [param]: String(offset), [limitParam]: String(limit) } });
   return {
     first: target(),
-    next(_answer, count) {
-      offset += count;
-      return count < limit ? null : target();
+    next(_answer, { length }) {
+      offset += length;
+      return length < limit ? null : target();
     },
   };
 }
 
-function byLink({ baseUrl }: PagesOptions): Turner {
+function byLink(
+  { next: pointer }: Extract<Pagination, { kind: "link" }>,
+  { baseUrl }: PagesOptions,
+): Turner {
   const seen = new Set<string>();
   return {
     first: { query: {} },
-    next({ headers, url }) {
-      const link = nextLink(headers["link"] ?? "");
-      if (link === undefined) return null;
+    next({ body, headers, url }) {
+      const link = pointer === undefined ? nextLink(headers["link"] ?? "") : valueAt(body, pointer);
+      if (link === undefined || link === null || link === "") return null;
+      if (typeof link !== "string") throw undecodable(`the address at "${pointer}" is no text`);
       if (!URL.canParse(link, url))
         throw undecodable("the next page has an address that is no URL");
       const next = new URL(link, url);

@@ -15,7 +15,7 @@ import { readAnswer } from "../http/answer.ts";
 import { idempotencyKeyOf } from "../idempotency-key.ts";
 import { invalidArgument } from "../refusals.ts";
 import { buildServiceRequest, operationOf, type ServiceRequest } from "./build-request.ts";
-import { failureOfAnswer, mayRetry } from "./failed-answer.ts";
+import { failureInAnswer, failureOfAnswer, mayRetry } from "./failed-answer.ts";
 import {
   MAX_PAGES,
   type ServiceCallFields,
@@ -106,19 +106,26 @@ class Call {
       },
       { scopes, signal },
     );
+    const { slug, integration } = this.#link;
+    const place = { slug, host: this.#host, operation: this.#operation, integration };
     if (!response.ok) {
-      const { slug } = this.#link;
-      const place = { slug, host: this.#host, operation: this.#operation, scopes };
-      const failed = await failureOfAnswer(response, { ...place, nowMs: this.#ctx.now() });
-      if (failed.body !== "") {
-        const { body, isWhole } = failed;
-        this.#ctx.log("debug", this.#ctx.withoutSecrets(body, SHOWN_BODY_UNITS, isWhole));
-      }
+      const failed = await failureOfAnswer(response, { ...place, scopes, nowMs: this.#ctx.now() });
+      this.#logBody(failed.body, failed.isWhole);
       throw failed.error;
     }
     const answer = await readAnswer(response, this.#operation.resultType ?? "json");
+    const failure = failureInAnswer(answer, place);
+    if (failure !== undefined) {
+      this.#logBody(JSON.stringify(answer.body), true);
+      throw failure;
+    }
     this.#checkResult(answer);
     return answer;
+  }
+
+  #logBody(body: string, isWhole: boolean): void {
+    if (body === "") return;
+    this.#ctx.log("debug", this.#ctx.withoutSecrets(body, SHOWN_BODY_UNITS, isWhole));
   }
 
   #request(target: PageTarget): ServiceRequest {
@@ -126,7 +133,7 @@ class Call {
     const key = idempotencyKeyOf(this.#ctx);
     const request = buildServiceRequest(integration, {
       operation: this.#operation.id,
-      args: this.#fields.args ?? {},
+      args: { ...this.#fields.args, ...("body" in target && target.body) },
       connection: slug,
       idempotencyKey: key.text,
       ...("query" in target && { page: target.query }),
