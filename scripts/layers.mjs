@@ -31,6 +31,7 @@ export const layers = {
   engine: { neutral: true, needs: ["contracts", "dsl"], foreign: [] },
   ai: { neutral: true, needs: spine, foreign: [] },
   services: { neutral: true, needs: spine, foreign: [] },
+  "services-catalog": { needs: ["contracts"], foreign: [] },
   extensions: { needs: spine, foreign: ["semver"] },
   oauth: { neutral: true, needs: [], foreign: ["keytar", "@napi-rs/keyring"] },
   providers: { needs: ["contracts"], foreign: ["@ai-sdk/*", "@modelcontextprotocol/client"] },
@@ -62,6 +63,7 @@ export const layers = {
       "store-postgres",
       "restate",
       "server",
+      "services-catalog",
     ],
     // What the packages that are bundled into it leave outside.
     foreign: [

@@ -33,9 +33,9 @@ const PACKS = {
   server: ["api/data-folder"], // this installation as the API, zod
 };
 
-/** Packages that are part of the program; an operator may update the others alone, and the page reads its files from its own. */
+/** Packages that are part of the program; an operator may update the others alone, and the page and the catalog read their own files. */
 const INSIDE =
-  /^(?:@millrace\/(?!local-models|restate|store-postgres|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|zod)(?:\/|$))/;
+  /^(?:@millrace\/(?!local-models|restate|services-catalog|store-postgres|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|yaml|zod)(?:\/|$))/;
 
 const bundle = await rolldown({
   cwd: here("."),

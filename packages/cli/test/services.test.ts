@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { stringify } from "yaml";
 import { world } from "./api-world.ts";
 import { scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
@@ -26,6 +27,15 @@ const CALL = flow(
   '  operation = "nope"',
   "}",
 );
+
+/** A list of lists of lists, of ten aliases each. */
+function bomb(): string {
+  const rows = Array.from(
+    { length: 9 },
+    (_, at) => `a${at + 1}: &a${at + 1} [${Array(10).fill(`*a${at}`)}]`,
+  );
+  return ["a0: &a0 x", ...rows].join("\n");
+}
 
 /** A project with the document, and what it describes already imported when `imported`. */
 async function project(imported = false): Promise<string> {
@@ -59,6 +69,53 @@ test("a document becomes a file beside the project file, and importing it again 
     stdin: JSON.stringify(SPEC),
   });
   expect(printed.stdout).toBe(text);
+  const yaml = await inside(["services", "import", "-", "-o", "-"], {
+    cwd,
+    stdin: stringify(SPEC),
+  });
+  expect([yaml.stdout, yaml.stderr]).toEqual([text, ""]);
+});
+
+test("a ready service is found, added and connected, up to the consent, without a network", async () => {
+  const cwd = scratch({ "millrace.json": '{"credentials":{"store":"memory"}}' });
+  const env = { HOME: cwd, MILLRACE_TRUST_PROJECT: "1" };
+  const run = (...words: string[]) => inside(words, { cwd, env, stdin: "client-secret\n" });
+  expect((await run("services", "list")).stderr).toContain(
+    "millrace services search shows ready ones",
+  );
+  const found = await run("services", "search", "git");
+  expect(found.stdout).toMatch(/^github +GitHub +Repositories/m);
+  expect((await run("connect", "github")).stderr).toContain("millrace services add github puts");
+  const added = await run("services", "add", "github");
+  expect(added.code, added.stderr).toBe(0);
+  expect(added.stderr).toContain("services/github.json: github, 16 operations, added");
+  expect(added.stderr).toContain("Then: millrace connect github");
+  expect((await run("services", "add", "github", "--check")).code).toBe(2);
+  const listed = JSON.parse((await run("services", "list", "--json")).stdout.split("\n")[0] ?? "");
+  expect(listed.items).toMatchObject([{ slug: "github", scheme: "oauth2" }]);
+  expect((await run("connect", "github")).stderr).toContain("no OAuth client of service");
+  const client = ["--client-id", "my-app", "--secret-stdin", "--no-browser", "--timeout", "50ms"];
+  const waited = await run("connect", "github", ...client);
+  expect(waited.code).toBe(124);
+  expect(waited.stderr).toContain(
+    "https://github.com/login/oauth/authorize?response_type=code&client_id=my-app&",
+  );
+  const token = await run("services", "add", "github", "--auth", "token", "-q");
+  expect(token.stdout).toContain('-      "scheme": "oauth2"');
+  const connected = await run("connect", "github", "--secret-stdin");
+  expect(connected.stdout, connected.stderr).toContain("github  connected");
+});
+
+test.each([
+  ["gitlb", [], "did you mean gitlab?"],
+  ["zendesk", [], "subdomain is missing"],
+  ["zendesk", ["--set", "subdomain"], "--set takes name=value"],
+  ["gitlab", ["--set", "host=10.1.2.3"], "leads to 10.1.2.3, which is not on the public internet"],
+])("services add %s %j writes nothing and says why", async (slug, flags, said) => {
+  const cwd = scratch({ "millrace.json": "{}" });
+  const ended = await inside(["services", "add", slug, ...flags], { cwd });
+  expect([ended.code, existsSync(join(cwd, "services"))]).toEqual([2, false]);
+  expect(ended.stderr).toContain(said);
 });
 
 test("a check says what changed and what breaks, writes nothing, and ends with 1", async () => {
@@ -91,7 +148,8 @@ test("a check says what changed and what breaks, writes nothing, and ends with 1
 });
 
 test.each([
-  ["YAML", "openapi: 3.1.0", 2, "convert YAML to JSON first"],
+  ["a text of no kind", "openapi: [3.1.0", 2, "is neither JSON nor YAML"],
+  ["aliases that multiply", bomb(), 2, "is neither JSON nor YAML"],
   ["a document of another kind", '{"swagger":"2.0"}', 1, "convert it to OpenAPI 3 first"],
   ["no absolute server", JSON.stringify({ ...SPEC, servers: [] }), 1, "openapi_base_url"],
 ])("%s writes nothing and says why", async (_name, text, code, said) => {

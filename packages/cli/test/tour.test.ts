@@ -129,6 +129,8 @@ secrets set ext:KEY
 secrets list
 secrets remove ext:KEY
 services import openapi.json
+services search weather
+services add openweather
 config trust
 services list
 connect pet-shop --secret-stdin

@@ -205,12 +205,16 @@ async function unknownService(
 ): Promise<CliError> {
   const stray = await strayServices(configOptions(input, io), io);
   const known = (await servicesOf(api)).map(({ slug }) => slug);
+  const { catalogFile } = await import("@millrace/services-catalog");
+  const isReady = stray === undefined && (await catalogFile(service)) !== undefined;
   return usage(
     `no service "${clean(service)}" is described here`,
-    stray ??
-      (known.length === 0
-        ? "put its descriptor into services/ beside millrace.json; millrace services import makes one of an OpenAPI document"
-        : `there are ${known.join(", ")}; name one with --service`),
+    isReady
+      ? `millrace services add ${service} puts its descriptor into the project`
+      : (stray ??
+          (known.length === 0
+            ? "put its descriptor into services/ beside millrace.json; millrace services search shows ready ones, millrace services import makes one of an OpenAPI document"
+            : `there are ${known.join(", ")}; name one with --service`)),
   );
 }
 

@@ -87,7 +87,7 @@ export const NOUNS: CommandTable = [
   noun("connections", "list, show, remove", () => import("./connections.ts")),
   noun("secrets", "set, list, remove", () => import("./secrets.ts")),
   noun("providers", "list, test", () => import("./providers.ts")),
-  noun("services", "import, list", () => import("./services/index.ts")),
+  noun("services", "search, add, import, list", () => import("./services/index.ts")),
   noun(
     "models",
     "list, install, jobs, cancel, remove, scan, load, unload, running, engine",

@@ -31,7 +31,8 @@ const made = new WeakMap<ServiceOperation, ServiceArguments>();
 
 /**
  * The arguments of `operation`: the names of `params`, `query` and `headers` without those that are always sent (`const`), then
- * the properties of an object body, or one argument `body`. All `params` are required; members of a body are when the body is.
+ * the properties of an object body, or one argument `body`. All `params` are required; members of a body are when the body is,
+ * but for those that are always the same.
  * Made once for each operation, which must not change afterwards.
  */
 export function serviceArguments(operation: ServiceOperation): ServiceArguments {
@@ -63,7 +64,8 @@ function read(operation: ServiceOperation): ServiceArguments {
     return { known, open: false };
   }
   for (const [name, schema] of Object.entries(fields)) {
-    const required = body.required === true && requires(body.schema, name);
+    const isConstant = isObject(schema) && "const" in schema; // sent without being said
+    const required = body.required === true && requires(body.schema, name) && !isConstant;
     known.set(name, { place: "field", required, schema: within(body.schema, schema) });
   }
   const more = body.schema?.["additionalProperties"];

@@ -39,7 +39,21 @@ function givenBody(operation: ServiceOperation, args: JsonObject): Json | undefi
     ([name, value]) => value !== undefined && (known.get(name)?.place ?? "field") === "field",
   );
   const isNeeded = operation.body?.required === true;
-  return members.length === 0 && !isNeeded ? undefined : Object.fromEntries(members);
+  if (members.length === 0 && !isNeeded) return undefined;
+  return { ...constantsOf(operation), ...Object.fromEntries(members) };
+}
+
+/** Members that every body has, always the same, such as the text of a query. */
+function constantsOf({ body }: ServiceOperation): JsonObject {
+  const required = body?.schema?.["required"];
+  const names = Array.isArray(required) ? (required as readonly string[]) : [];
+  const { properties = {} } = (body?.schema ?? {}) as { readonly properties?: JsonObject };
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const field = properties[name];
+      return isObject(field) && "const" in field ? [[name, field["const"] as Json]] : [];
+    }),
+  );
 }
 
 function isWhole(operation: ServiceOperation): boolean {

@@ -106,6 +106,7 @@ function entryOf(
     source: { references, findings },
     auth,
     authName,
+    commonSecurity: document["security"],
     baseUrl,
     wants: filterOf(options.only),
   });
@@ -119,7 +120,7 @@ function entryOf(
     return null;
   }
   const summary = textOf(info["description"], MAX_SUMMARY) ?? title;
-  const needed = { ...auth, ...neededScopes(auth, operations, requiredScopes(document, authName)) };
+  const needed = { ...auth, ...neededScopes(auth, operations) };
   const entry = { slug, title, summary, serviceIntegration: { baseUrl, auth: needed, operations } };
   for (const { pointer = "", message } of checkService(entry)) {
     findings.error("openapi_document", "", `the entry is no service: ${pointer} ${message}`);
@@ -127,21 +128,13 @@ function entryOf(
   return entry;
 }
 
-/** What the document requires of every operation that says nothing of its own. */
-function requiredScopes(document: Unknown, authName: string | undefined): readonly unknown[] {
-  return listOf(document["security"]).flatMap((requirement) =>
-    isObject(requirement) && authName !== undefined ? listOf(requirement[authName]) : [],
-  );
-}
-
 /** A person is asked for what the operations need; for all that the scheme knows where none of them says. */
 function neededScopes(
   auth: ServiceAuth,
   operations: readonly ServiceOperation[],
-  common: readonly unknown[],
 ): { readonly scopes?: readonly string[] } {
   if (auth.scheme !== "oauth2") return {};
-  const wanted = new Set([...common, ...operations.flatMap(({ scopes = [] }) => scopes)]);
+  const wanted = new Set(operations.flatMap(({ scopes = [] }) => scopes));
   return wanted.size === 0 ? {} : { scopes: auth.scopes.filter((scope) => wanted.has(scope)) };
 }
 

@@ -21,6 +21,8 @@ export interface OperationsOptions {
   readonly auth: ServiceAuth;
   /** The auth scheme's name in the document. */
   readonly authName: string | undefined;
+  /** What the document requires of every operation that says nothing of its own. */
+  readonly commonSecurity: unknown;
   readonly baseUrl: string;
   /** Whether an operation is wanted. */
   readonly wants: (id: string, tags: readonly string[]) => boolean;
@@ -211,9 +213,9 @@ class Reader {
   }
 
   #scopes(): string[] {
-    const { authName, auth } = this.#options;
+    const { authName, auth, commonSecurity } = this.#options;
     if (authName === undefined || auth.scheme !== "oauth2") return [];
-    for (const requirement of listOf(this.#given.value["security"])) {
+    for (const requirement of listOf(this.#given.value["security"] ?? commonSecurity)) {
       if (!isObject(requirement) || !Object.hasOwn(requirement, authName)) continue;
       return listOf(requirement[authName]).filter((scope) => typeof scope === "string");
     }

@@ -10,7 +10,14 @@ import {
 import { importOpenApi } from "@millrace/services/openapi";
 import { createTwoFilesPatch } from "diff";
 import { arg, command, option } from "../../argv/flags.ts";
-import { type CliCommand, type CommandIo, flagText, isOn } from "../../argv/spec.ts";
+import {
+  type CliCommand,
+  type CommandIo,
+  type FlagSpec,
+  flagText,
+  type Input,
+  isOn,
+} from "../../argv/spec.ts";
 import { configOptions, PROJECT_FILE, projectFile, projectFolder } from "../../config/files.ts";
 import { SERVICES_FOLDER } from "../../config/services.ts";
 import { nextTrust } from "../../config/trust.ts";
@@ -18,10 +25,18 @@ import { CliError, usage } from "../../errors.ts";
 import { readIfThere, readInput, replaceFile } from "../../files.ts";
 import { clean } from "../../output/text.ts";
 
+/** Where a descriptor is written. */
+export const OUT: FlagSpec = option(
+  "out",
+  "<file>",
+  "file to write, - for stdout (default services/<slug>.json)",
+  { short: "o" },
+);
+
 /** Turns an OpenAPI document into a descriptor and writes it; with `--check` nothing is written, and a difference ends with 1. */
 export const importSpec: CliCommand = command(
   "services import",
-  "turn an OpenAPI document (JSON) into the descriptor of a service",
+  "turn an OpenAPI document (JSON or YAML) into the descriptor of a service",
   {
     args: [arg("spec", "the document; - for stdin")],
     flags: [
@@ -29,9 +44,7 @@ export const importSpec: CliCommand = command(
       option("base-url", "<url>", "where it is (default the first server)"),
       option("only", "<filter>", "operations to take, such as tag:contacts,op:list_*"),
       { long: "check", summary: "write nothing; exit 1 where the file would change" },
-      option("out", "<file>", "file to write, - for stdout (default services/<slug>.json)", {
-        short: "o",
-      }),
+      OUT,
     ],
     output: "check",
     examples: [
@@ -40,7 +53,7 @@ export const importSpec: CliCommand = command(
     ],
     async run(input, io) {
       const name = input.args[0] as string;
-      const document = parse(name, await readInput(name, io));
+      const document = await parse(name, await readInput(name, io));
       const { entry, diagnostics } = importOpenApi(document, {
         ...optional("slug", flagText(input, "slug")),
         ...optional("baseUrl", flagText(input, "base-url")),
@@ -57,29 +70,50 @@ export const importSpec: CliCommand = command(
           reported: io.json === undefined,
         });
       }
-      const text = `${JSON.stringify(entry, null, 2)}\n`;
-      const target = flagText(input, "out");
-      if (target === "-") {
-        await io.out.write(text);
-        return 0;
-      }
-      const check = isOn(input, "check");
-      const options = configOptions(input, io);
-      const project = await projectFolder(options, io);
-      const folder = project ?? io.cwd;
-      const file =
-        target === undefined
-          ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
-          : resolve(io.cwd, target);
-      const code = await writeDescriptor({ file, text, entry, diagnostics, check }, io);
-      if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
-      if (project === undefined) await makeProject(folder, io);
-      const next = await nextTrust(await projectFile(options, io), options.home, io);
-      if (next !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${next}\n`);
-      return code;
+      return addToProject({ entry, diagnostics }, input, io);
     },
   },
 );
+
+/** Writes the descriptor of a service where the flag `out` says, else into the project, and says what comes next. */
+export async function addToProject(
+  {
+    entry,
+    diagnostics,
+    next = [],
+  }: {
+    readonly entry: ServiceSpec;
+    readonly diagnostics: readonly object[];
+    /** Lines for a person, after the one that lets the project count. */
+    readonly next?: readonly string[];
+  },
+  input: Input,
+  io: CommandIo,
+): Promise<number> {
+  const text = `${JSON.stringify(entry, null, 2)}\n`;
+  const target = flagText(input, "out");
+  if (target === "-") {
+    await io.out.write(text);
+    return 0;
+  }
+  const check = isOn(input, "check");
+  const options = configOptions(input, io);
+  const project = await projectFolder(options, io);
+  const folder = project ?? io.cwd;
+  const file =
+    target === undefined
+      ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
+      : resolve(io.cwd, target);
+  const code = await writeDescriptor({ file, text, entry, diagnostics, check }, io);
+  if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
+  if (project === undefined) await makeProject(folder, io);
+  const trust = await nextTrust(await projectFile(options, io), options.home, io);
+  const lines = io.json === undefined ? next : [];
+  for (const line of trust === undefined ? lines : [trust, ...lines]) {
+    if (io.verbosity !== "quiet") await io.err.write(`next: ${line}\n`);
+  }
+  return code;
+}
 
 /** Descriptors count beside a project file, so there must be one. */
 async function makeProject(folder: string, io: CommandIo): Promise<void> {
@@ -132,11 +166,19 @@ async function writeDescriptor(
   return 0;
 }
 
-function parse(name: string, bytes: Uint8Array): unknown {
+/** JSON, else YAML, whose parser is loaded for it. */
+async function parse(name: string, bytes: Uint8Array): Promise<unknown> {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      const { parse: parseYaml } = await import("yaml");
+      // Its defaults stop aliases that multiply; times and binary values stay text.
+      return parseYaml(text, { schema: "core", logLevel: "error" }) as unknown;
+    }
   } catch {
-    throw usage(`${clean(name)} is not JSON`, "convert YAML to JSON first");
+    throw usage(`${clean(name)} is neither JSON nor YAML`);
   }
 }
 

@@ -8,6 +8,7 @@ import { strayServices } from "../../config/services.ts";
 import { describedExtensions } from "../../config/sources.ts";
 import { usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
+import { addService, searchServices } from "./catalog.ts";
 import { importSpec } from "./import.ts";
 
 const list = command("services list", "list the services that flows can call here", {
@@ -39,8 +40,12 @@ const list = command("services list", "list the services that flows can call her
     const data = items.map(({ slug, title, scheme, operations }) =>
       clean(`${slug}  ${title}  ${scheme}  ${operations.join(" ")}`),
     );
-    return listOf(items, data, "no service is described here; millrace services import makes one");
+    return listOf(
+      items,
+      data,
+      "no service is described here; millrace services search shows ready ones, millrace services import makes one",
+    );
   },
 });
 
-export const commands: readonly CliCommand[] = [importSpec, list];
+export const commands: readonly CliCommand[] = [searchServices, addService, importSpec, list];

@@ -1,0 +1,166 @@
+/** The files of the catalog: what they hold, what is found, and what is refused. */
+import { readdirSync } from "node:fs";
+import { type ServiceSpec, serviceArguments } from "@millrace/contracts";
+import { describe, expect, test } from "vitest";
+import { catalogFile, completeService, findServices, lintService } from "../src/index.ts";
+import { CATALOG, complete, PUBLISHED, VARIANTS } from "./support.ts";
+
+const entryOf = (slug: string) => {
+  const found = CATALOG.find((entry) => entry.slug === slug);
+  if (found === undefined) throw new Error(`no ${slug}`);
+  return found;
+};
+
+test("each file is a service of its name, with the operations people use most, for every credential", () => {
+  const files = readdirSync(new URL("../services/", import.meta.url));
+  expect(files.sort()).toEqual(CATALOG.map(({ slug }) => `${slug}.json`).sort());
+  expect(CATALOG.length).toBeGreaterThanOrEqual(24);
+  for (const [name, service] of VARIANTS) {
+    expect(lintService(service), name).toEqual([]);
+    const { length } = service.serviceIntegration.operations;
+    expect(length >= 5 && length <= 16, `${name} has ${length} operations`).toBe(true);
+  }
+});
+
+test("each file says of every fact where it is from", () => {
+  for (const { slug, meta } of CATALOG) {
+    expect(new URL(meta.docs).protocol, slug).toBe("https:");
+    const facts = meta.checked.flatMap((each) => each.facts);
+    expect(facts, slug).toEqual(expect.arrayContaining(["paths", "required", "auth"]));
+    for (const { how, source, on } of meta.checked) {
+      if (how !== "memory") expect(on, slug).toMatch(/^\d{4}-\d\d-\d\d$/);
+      if (how === "read") expect(new URL(source ?? "").protocol, slug).toBe("https:");
+      if (how === "published") {
+        const [name = "", version = ""] = PUBLISHED[slug]?.source.split(/(?<=.)@/) ?? [];
+        expect(source, slug).toContain(`${name} ${version}`);
+      }
+    }
+  }
+});
+
+describe("what is published for programs", () => {
+  test.each(Object.keys(PUBLISHED))("%s has its paths, methods and required parameters", (slug) => {
+    const { baseUrl, operations } = entryOf(slug).serviceIntegration;
+    const known = PUBLISHED[slug]?.operations ?? {};
+    const base = baseUrl.replace(/^https:\/\/[^/]+/, "");
+    for (const [id, { method, path, required, scopes }] of Object.entries(known)) {
+      const operation = operations.find((each) => each.id === id);
+      if (operation === undefined)
+        throw new Error(`${slug} ${id} is gone: run scripts/check-catalog.mjs`);
+      expect([operation.method, base + operation.path]).toEqual([method, path]);
+      const given = [...serviceArguments(operation).known].filter(([, one]) => one.required);
+      expect(
+        given.map(([name]) => name),
+        id,
+      ).toEqual(expect.arrayContaining([...required]));
+      if (scopes !== undefined) expect(operation.scopes ?? [], id).toEqual(scopes);
+    }
+    const told = entryOf(slug).meta.checked.find(({ how }) => how === "published")?.source ?? "";
+    const unknown = operations.filter(({ id }) => !Object.hasOwn(known, id));
+    for (const { id } of unknown) expect(told, "what was not found is said").toContain(id);
+  });
+});
+
+test("words find services by name before what they are for", () => {
+  const slugs = (...words: string[]) => findServices(CATALOG, words).map(({ slug }) => slug);
+  expect(slugs()).toHaveLength(CATALOG.length);
+  expect(slugs("git")[0]).toBe("github");
+  expect(slugs("MAIL").slice(0, 1)).toEqual(["gmail"]);
+  expect(slugs("mail", "google")).toEqual(["gmail"]);
+  expect(slugs("nothing of this")).toEqual([]);
+});
+
+test("a file is read by its slug alone, and no other file is", async () => {
+  expect((await catalogFile("github"))?.title).toBe("GitHub");
+  for (const slug of ["nope", "../package", "../../README", "a/b", ""]) {
+    expect(await catalogFile(slug)).toBeUndefined();
+  }
+});
+
+describe("a completion", () => {
+  const zendesk = entryOf("zendesk");
+
+  test("fills in what was given and what is usual, and takes another credential", () => {
+    expect(complete(zendesk).serviceIntegration.baseUrl).toBe("https://acme.zendesk.com/api/v2");
+    const { service } = completeService(entryOf("gitlab"));
+    expect(service?.serviceIntegration.baseUrl).toBe("https://gitlab.com/api/v4");
+    const token = complete(entryOf("github"), "token");
+    expect(token.serviceIntegration.auth).toEqual({ scheme: "bearer" });
+  });
+
+  test.each([
+    [
+      "a missing value",
+      {},
+      ["subdomain is missing: the first part of your-company.zendesk.com, such as acme"],
+    ],
+    [
+      "an unknown one",
+      { values: { subdomain: "a", host: "b" } },
+      ['zendesk has no value "host"; it takes subdomain'],
+    ],
+    [
+      "one that leaves its place",
+      { values: { subdomain: "evil.example/#" } },
+      ["the value of subdomain must be letters, digits, dots and hyphens, such as acme"],
+    ],
+    [
+      "an unknown credential",
+      { auth: "magic", values: { subdomain: "a" } },
+      ['zendesk has no credential "magic"; there is oauth'],
+    ],
+  ])("refuses %s", (_name, options, problems) => {
+    expect(completeService(zendesk, options)).toEqual({ service: null, problems });
+  });
+
+  test.each([
+    "10.1.2.3",
+    "127.0.0.1",
+    "192.168.0.9",
+    "169.254.169.254",
+    "0",
+    "gitlab.local",
+    "intranet",
+  ])("refuses %s, which is in somebody's own network", (host) => {
+    const { service, problems } = completeService(entryOf("gitlab"), { values: { host } });
+    expect(service).toBeNull();
+    expect(problems[0]).toContain("which is not on the public internet");
+  });
+});
+
+test.each([
+  ["http", { baseUrl: "http://127.0.0.1/" }, "baseUrl must be https:"],
+  ["a private address of IPv6", { baseUrl: "https://[fd00::1]/" }, "baseUrl leads to fd00::1"],
+  ["IPv4 within IPv6", { baseUrl: "https://[::ffff:10.0.0.1]/" }, "baseUrl leads to ::ffff:a00:1"],
+  ["an address as a number", { baseUrl: "https://2130706433/" }, "baseUrl leads to 127.0.0.1"],
+  [
+    "a scope that no consent asks for",
+    {
+      auth: {
+        scheme: "oauth2",
+        authorizeUrl: "https://a.example",
+        tokenUrl: "https://a.example",
+        scopes: [],
+      },
+      operations: [{ id: "a", method: "GET", path: "/", scopes: ["x"] }],
+    },
+    "operation a needs the scope x, which auth does not know",
+  ],
+  [
+    "two operations of one id",
+    {
+      operations: [
+        { id: "a", method: "GET", path: "/" },
+        { id: "a", method: "GET", path: "/b" },
+      ],
+    },
+    "/serviceIntegration/operations/1",
+  ],
+])("the lint finds %s", (_name, change, problem) => {
+  const { serviceIntegration, ...rest } = complete(entryOf("openweather"));
+  const wrong = {
+    ...rest,
+    serviceIntegration: { ...serviceIntegration, ...change },
+  } as ServiceSpec;
+  expect(lintService(wrong)[0]).toContain(problem);
+});
