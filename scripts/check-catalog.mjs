@@ -291,4 +291,5 @@ for (const [slug, [source, readEndpoints]] of Object.entries(SOURCES)) {
   const { length } = Object.keys(found);
   process.stdout.write(`${slug}: ${length} of ${operations.length} operations are in ${source}\n`);
 }
-writeFileSync(PUBLISHED, `${JSON.stringify(published, null, 2)}\n`);
+writeFileSync(PUBLISHED, JSON.stringify(published));
+execFileSync("npx", ["biome", "format", "--write", PUBLISHED], { stdio: "ignore" });
