@@ -1,9 +1,10 @@
 /**
- * What the image of `deploy/Dockerfile` does, without a container and as a user without rights: its npm step installs our packages
- * from a registry on loopback into an empty folder, its command serves with its environment, its health check asks. A newcomer's
- * first commands work with what was installed. The steps of the base image are not run.
+ * A release, and what the image of `deploy/Dockerfile` does with it, without a container and as a user without rights: packages are
+ * published to a registry on loopback, the npm step of the image installs them from there into an empty folder, its command serves
+ * with its environment, its health check asks. A newcomer's first commands work with what was installed, those of the README among
+ * them. The steps of the base image are not run.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -17,12 +18,15 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { notFull, testUnless } from "@millrace/test-support";
 import { fencesOf, readPage } from "@millrace/test-support/pages";
+import { freePort } from "@millrace/test-support/ports";
 import { machinePath } from "@millrace/test-support/programs";
 import { expect, onTestFinished } from "vitest";
-import { packAll, ROOT } from "./support/packed.ts";
-import { serveRegistry } from "./support/registry.ts";
+import { serveRegistry } from "../scripts/registry.mjs";
+import { publishedManifests, publishOrder } from "../scripts/release.mjs";
+import { ROOT } from "./support/packed.ts";
 
 /** Installing what we need of others from npm's registry takes a minute on a slow line. */
 const TIMEOUT_MS = 600_000;
@@ -62,7 +66,7 @@ interface Ended {
 }
 
 testUnless(notFull)(
-  "an image installs, serves, answers its health check and ends, as a user without rights",
+  "what is released installs, does what the README shows, serves, answers its health check and ends, as a user without rights",
   async () => {
     const home = mkdtempSync(join(tmpdir(), "millrace-image-"));
     onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
@@ -76,9 +80,23 @@ testUnless(notFull)(
       mkdirSync(folder, { recursive: true });
       if (NOBODY.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
     }
-    const { tarballs } = packAll();
-    const registry = await serveRegistry(tarballs);
+    const registry = await serveRegistry();
     onTestFinished(() => registry.close());
+    const wanted = ["cli", "store-postgres", "restate"].map((name) => `@millrace/${name}`);
+    const order = publishOrder(publishedManifests(), wanted).map(({ name }) => name);
+    const release = async (): Promise<string> => {
+      const words = [
+        "--dry-run",
+        "--registry",
+        registry.url,
+        ...wanted.flatMap((name) => ["--only", name]),
+      ];
+      const args = [join(ROOT, "scripts/release.mjs"), ...words];
+      return (await promisify(execFile)(process.execPath, args)).stdout;
+    };
+    expect((await release()).trim().split("\n")).toEqual(registry.published);
+    expect(registry.published.map((one) => one.replace(/@[^@]*$/, ""))).toEqual(order);
+    expect(await release()).toBe("every version is published already\n");
     writeFileSync(join(home, "npmrc"), `${registry.npmrc}${networkOfNpm()}`);
     const inside = (text: string): string =>
       text.replaceAll("/opt/millrace", prefix).replaceAll(/(?<=[ =])\/data\b/g, data);
@@ -116,13 +134,40 @@ testUnless(notFull)(
     const installed = await run(["sh", "-e", "-c", install]);
     expect(installed, installed.output).toMatchObject({ code: 0 });
 
-    const [init = "", ...rest] = fencesOf(readPage("README.md"))
+    const fences = fencesOf(readPage("README.md"));
+    const [story = "", project = ""] = fences
       .filter(({ language, text }) => language === "sh" && text.includes("millrace init"))
-      .flatMap(({ text }) => text.trim().replaceAll("npx millrace", "millrace").split("\n"));
-    for (const line of [init, ...rest]) {
-      const done = await run(["sh", "-e", "-c", line], { MILLRACE_CREDENTIALS_STORE: "memory" });
+      .map(({ text }) => text.trim());
+    const [flow = ""] = fences
+      .filter(({ language }) => language === "flow")
+      .map(({ text }) => text);
+    const memory = { MILLRACE_CREDENTIALS_STORE: "memory" };
+    for (const line of project.split("\n")) {
+      const done = await run(["sh", "-e", "-c", line], memory);
       expect(done, `${line}: ${done.output}`).toMatchObject({ code: 0 });
     }
+    // Where the page waits three seconds, this waits for what is seen after two of them.
+    const port8787 = await freePort();
+    writeFileSync(join(work, "digest.flow"), flow.replace(":8787", `:${port8787}`));
+    const script = story
+      .replace("node server.mjs &", `node server.mjs ${port8787} & server=$! #`)
+      .replace(
+        "& sleep 3;",
+        "2> told & until grep -q 'succeeded  summary' told; do sleep 0.1; done;",
+      );
+    expect(script).toContain("until grep");
+    const told = await run(["bash", "-c", `trap 'kill $server' EXIT\n${script}`], memory);
+    expect(told.code, told.output).toBe(0);
+    expect(told.output).toContain("recovered");
+    expect(told.output).not.toMatch(/succeeded {2}(?:page|summary)/);
+    expect(told.output).toContain('Sum up: {"id":50,"value":100}');
+
+    const traced = { ...memory, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
+    const lone = await run(["millrace", "run", "my-flows/flows/hello.flow"], traced);
+    expect(lone.code, lone.output).toBe(0);
+    expect(lone.output.match(/^warning: .*$/gm)).toEqual([
+      expect.stringMatching(/are not installed: npm install @opentelemetry\/api@/),
+    ]);
 
     const [init0, ...entry] = listOf("ENTRYPOINT");
     expect([init0, entry.shift()]).toEqual(["tini", "--"]);

@@ -20,6 +20,7 @@ export const SECRET_VARIABLES: readonly (readonly [name: string, holds: string])
   ["MILLRACE_CREDENTIAL_KEY", "key of the encrypted credential file, 32 bytes in base64"],
   ["MILLRACE_STORE_KEY", "key of a store that servers share, 32 bytes in base64"],
   ["MILLRACE_STORE_URL", "address of that store, where `store.url` is `env:MILLRACE_STORE_URL`"],
+  ["OTEL_EXPORTER_OTLP_HEADERS", "headers for the receiver of traces, such as `x-api-key=KEY`"],
   ...Object.entries(WELL_KNOWN).map(([id, name]) => [name, `key of the provider ${id}`] as const),
 ];
 

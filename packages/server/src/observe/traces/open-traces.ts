@@ -2,7 +2,7 @@
  * Traces as the variables `OTEL_*` want them. Where no receiver is named nothing is loaded, and nobody is asked for anything.
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
-import { readFile } from "node:fs/promises";
+import { secretVariable } from "@millrace/providers/secret-variables";
 import type { Logger } from "../../ports.ts";
 import type { Traces } from "./traces.ts";
 
@@ -54,7 +54,7 @@ export async function openTraces(
       ...{ url, protocol, env },
       told: (problem) =>
         problem === undefined ? log.info({}, "traces.back") : log.warn({ problem }, "traces.lost"),
-      headers: await headersOf(env),
+      headers: headersOf(env),
       timeoutMs: limit > 0 ? Math.min(limit, most) : most,
       resource: {
         ...pairsOf(env["OTEL_RESOURCE_ATTRIBUTES"]),
@@ -91,15 +91,12 @@ function ofTraces(env: Variables, name: string): string | undefined {
   return env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
 }
 
-/** Headers for the receiver, whose key stands in one of them; a `_FILE` holds them as the variable does, or one a line. */
-async function headersOf(env: Variables): Promise<Readonly<Record<string, string>>> {
-  const file = ofTraces(env, "HEADERS_FILE");
-  const ofFile = file === undefined ? undefined : await readFile(file, "utf8");
-  return {
-    ...pairsOf(ofFile?.trim().replaceAll(/\r?\n/g, ",")),
-    ...pairsOf(env["OTEL_EXPORTER_OTLP_HEADERS"]),
-    ...pairsOf(env["OTEL_EXPORTER_OTLP_TRACES_HEADERS"]),
-  };
+/** Headers for the receiver, whose key stands in one of them. Throws for a file that cannot be read. */
+function headersOf(env: Variables): Readonly<Record<string, string>> {
+  const [all, own] = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"].map(
+    (name) => pairsOf(secretVariable(env, name)),
+  );
+  return { ...all, ...own };
 }
 
 /** `name=value` pairs behind commas, percent-encoded. */
