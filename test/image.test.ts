@@ -92,7 +92,8 @@ testUnless(notFull)(
         ...wanted.flatMap((name) => ["--only", name]),
       ];
       const args = [join(ROOT, "scripts/release.mjs"), ...words];
-      return (await promisify(execFile)(process.execPath, args)).stdout;
+      const more = { env: { ...process.env, PATH: machinePath() } };
+      return (await promisify(execFile)(process.execPath, args, more)).stdout;
     };
     expect((await release()).trim().split("\n")).toEqual(registry.published);
     expect(registry.published.map((one) => one.replace(/@[^@]*$/, ""))).toEqual(order);
