@@ -91,34 +91,6 @@ describeWith("postgres", "restate-server")("a cluster of three servers", () => {
     await expect.poll(() => servers.readyOf(0), PATIENCE).toEqual(whole);
   });
 
-  test("when PostgreSQL says nothing more to a server, its runs go on elsewhere, and what it writes later is refused", {
-    timeout: TEST_MS,
-  }, async () => {
-    const [runId = "", ...others] = await servers.drivenBy(WIRED, flowOf(30));
-    wires.postgres.hold();
-    await expect.poll(() => servers.driverOf(runId), PATIENCE).not.toBe(WIRED);
-    await expect.poll(() => servers.statusOf(runId), PATIENCE).toBe("succeeded");
-    await expect.poll(() => servers.readyOf(WIRED), PATIENCE).toMatchObject({ status: "store" });
-    await expectRefused(WIRED);
-    const before = await servers.textOf(runId, 0);
-    wires.postgres.mend();
-    await expect.poll(() => servers.readyOf(WIRED), PATIENCE).toMatchObject({ status: "ok" });
-    for (const each of [runId, ...others]) await servers.endOf(each);
-    expect(await servers.textOf(runId, WIRED)).toBe(before);
-  });
-
-  test("when Restate says nothing more to a server, its runs go on, and those that it was to get come later", {
-    timeout: TEST_MS,
-  }, async () => {
-    const [runId = "", ...others] = await servers.drivenBy(WIRED, flowOf(20));
-    wires.restate?.hold();
-    const more = await Promise.all([0, 1].map((at) => servers.started(at, flowOf(2))));
-    await expect.poll(() => servers.statusOf(runId), PATIENCE).toBe("succeeded");
-    expect(await servers.driverOf(runId)).toBe(WIRED);
-    wires.restate?.mend();
-    for (const each of [runId, ...others, ...more]) await servers.endOf(each);
-  });
-
   test("cut off from Restate a server takes starts, which others drive, and goes on with its runs", {
     timeout: TEST_MS,
   }, async () => {

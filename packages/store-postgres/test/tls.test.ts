@@ -11,7 +11,7 @@ describeWith("postgres")("the way to a server with a certificate", () => {
   const certificate = makeCertificate();
   let server: PostgresServer;
   beforeAll(async () => {
-    server = await startPostgres(certificate);
+    server = await startPostgres({ certificate });
   });
   afterAll(() => server.stop());
 

@@ -9,12 +9,14 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Certificate } from "./certificate.ts";
+import { mountDiskFor } from "./disk.ts";
 import { freePort } from "./ports.ts";
 import { fileOf, machinePath } from "./programs.js";
 
@@ -22,9 +24,11 @@ import { fileOf, machinePath } from "./programs.js";
 export interface PostgresServer {
   /** Its address, with the superuser and the database "postgres". */
   readonly url: string;
+  /** Holds its data. */
+  readonly folder: string;
   /** Ends it; `how` "immediate": without an orderly end, as after a crash. Resolves when it is gone. */
   down(how?: "fast" | "immediate"): Promise<void>;
-  /** Starts it again on the same port. Resolves when it answers. */
+  /** Starts it again on the same port, unless it runs. Resolves when it answers. */
   up(): Promise<void>;
   /** Ends it for ever and removes its files. */
   stop(): Promise<void>;
@@ -38,15 +42,29 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared;
 }
 
-/** A server of the caller's own, such as one that is to be ended. With a certificate it speaks TLS to who asks for it. */
-export async function startPostgres(certificate?: Certificate): Promise<PostgresServer> {
+/** Where a server is, and with what. */
+export interface PostgresOptions {
+  /** It speaks TLS to who asks for it. */
+  readonly certificate?: Certificate;
+  /** Its address; default loopback. */
+  readonly address?: string;
+  /** The command line that runs these words where the address is. */
+  readonly within?: (words: readonly string[]) => readonly string[];
+  /** The size of a disk of its own, which needs the right to mount; its folder is that of the data. */
+  readonly megabytes?: number;
+}
+
+/** A server of the caller's own, such as one that is to be ended. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const { certificate, address = "127.0.0.1", within, megabytes } = options;
   const program = fileOf("postgres");
   if (program === undefined) throw new Error('the test must say describeWith("postgres")');
   const folder = mkdtempSync(join(tmpdir(), "millrace-pg-"));
+  const disk = megabytes === undefined ? undefined : mountDiskFor(folder, megabytes);
   const user = ordinaryUser();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const port = await freePort();
-  const words = [dirname(realpathSync(program)), folder, String(port)];
+  const words = [dirname(realpathSync(program)), folder, String(port), address];
   if (certificate !== undefined) {
     for (const part of ["cert", "key"] as const) {
       const file = join(folder, part);
@@ -56,24 +74,29 @@ export async function startPostgres(certificate?: Certificate): Promise<Postgres
     }
     words.push("-c", "ssl=on");
   }
-  const shell = spawn("sh", ["-c", KEEPER, "sh", ...words], {
+  const keeper = ["sh", "-c", KEEPER, "sh", ...words];
+  const [command = "", ...args] = within?.([...asUser(user), ...keeper]) ?? keeper;
+  const shell = spawn(command, args, {
     cwd: folder,
     env: { PATH: machinePath() },
     stdio: ["pipe", "pipe", "ignore"],
-    ...user,
+    ...(within === undefined ? user : {}), // only root may go elsewhere
   });
   shell.unref();
   const ask = asker(shell, join(folder, "log"));
   await ask("start");
   const ended = new Promise<void>((done) => shell.once("exit", () => done()));
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url: `postgres://postgres@${address}:${port}/postgres`,
+    folder,
     down: (how = "fast") => ask(how),
     up: () => ask("start"),
-    stop() {
+    async stop() {
       shell.ref();
       shell.stdin?.end();
-      return ended;
+      await ended;
+      disk?.unmount();
+      if (disk !== undefined) rmSync(folder, { recursive: true });
     },
   };
 }
@@ -83,17 +106,23 @@ export async function startPostgres(certificate?: Certificate): Promise<Postgres
  * removes its files.
  */
 const KEEPER = `
-bin=$1 folder=$2 port=$3
-shift 3
+trap "" PIPE # nobody may hear the answers any more
+bin=$1 folder=$2 port=$3 address=$4
+shift 4
 "$bin/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --no-locale --no-sync >"$folder/log" 2>&1
+echo "host all all $address/16 trust" >>"$folder/data/pg_hba.conf"
 start() {
-  "$bin/postgres" -D "$folder/data" -p "$port" -k "$folder" -c listen_addresses=127.0.0.1 -c wal_level=minimal -c max_wal_senders=0 \\
-    -c shared_buffers=32MB -c max_connections=200 -c jit=off -c autovacuum=off "$@" <&- >>"$folder/log" 2>&1 &
-  pid=$!
-  until "$bin/pg_isready" -q -h 127.0.0.1 -p "$port"; do
+  # a crash with its recovery leaves the file, an end takes it away
+  [ -f "$folder/data/postmaster.pid" ] || launch "$@"
+  until "$bin/pg_isready" -q -h "$address" -p "$port"; do
     kill -0 "$pid" || exit 1
     sleep 0.05
   done
+}
+launch() {
+  "$bin/postgres" -D "$folder/data" -p "$port" -k "$folder" -c listen_addresses="$address" -c wal_level=minimal -c max_wal_senders=0 \\
+    -c shared_buffers=32MB -c max_connections=200 -c jit=off -c autovacuum=off "$@" <&- >>"$folder/log" 2>&1 &
+  pid=$!
 }
 end() { [ -z "$pid" ] || { kill -"$1" "$pid"; wait "$pid"; pid=; }; }
 while read -r word; do
@@ -129,6 +158,12 @@ function asker(shell: ChildProcess, log: string): (word: string) => Promise<void
 /** Pipes of a process keep this one alive, unless they are told not to. */
 function unref(pipe: object): void {
   (pipe as { unref?(): void }).unref?.();
+}
+
+/** The words before a command that make it run as this user. */
+function asUser(user: ReturnType<typeof ordinaryUser>): readonly string[] {
+  if (user === undefined) return [];
+  return ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
 }
 
 /** Whom the server runs as, because it refuses root; undefined: as this process. */

@@ -16,6 +16,12 @@ import { fileOf } from "./programs.js";
 /** Options of `startRestate`. Three nodes keep everything twice, and go on when one is gone. */
 export interface RestateOptions {
   readonly nodes: 1 | 3;
+  /** The address of each node; default loopback. */
+  readonly addressOf?: (node: number) => string;
+  /** The command line that runs these words where the node is. */
+  readonly within?: (node: number, words: readonly string[]) => readonly string[];
+  /** Called with the folder of each node before it is started. */
+  readonly onFolder?: (node: number, folder: string) => void;
 }
 
 /** A running cluster. Nodes are numbered from 0. */
@@ -39,14 +45,20 @@ const HEALTH_MS = 120_000;
 const ASK_AGAIN_MS = 50;
 
 /** Starts a cluster and waits until each node says that it is healthy. The caller stops it. */
-export async function startRestate({ nodes: count }: RestateOptions): Promise<RestateCluster> {
+export async function startRestate(options: RestateOptions): Promise<RestateCluster> {
+  const { nodes: count, addressOf = () => "127.0.0.1", within = (_, words) => words } = options;
   const file = fileOf("restate-server");
   if (file === undefined) throw new Error('the tests must say describeWith("restate-server")');
   const folder = mkdtempSync(join(tmpdir(), "millrace-restate-"));
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   writeFileSync(join(folder, "key.pem"), privateKey.export({ format: "pem", type: "pkcs8" }));
   const ports = await freePorts(count * 3);
-  const nodes = Array.from({ length: count }, (_, at) => new Node({ file, folder, at, ports }));
+  const addresses = Array.from({ length: count }, (_, at) => addressOf(at));
+  const nodes = addresses.map((_, at) => new Node({ file, folder, at, ports, addresses, within }));
+  for (const [at, { data }] of nodes.entries()) {
+    mkdirSync(data);
+    options.onFolder?.(at, data);
+  }
   const startAll = () => Promise.all(nodes.map((node) => node.start()));
   const killAll = () => Promise.all(nodes.map((node) => node.kill()));
   const stop = async () => {
@@ -82,6 +94,8 @@ interface NodeOptions {
   readonly at: number;
   /** Three of each node: of the cluster, the ingress, the admin. */
   readonly ports: readonly number[];
+  readonly addresses: readonly string[];
+  readonly within: (node: number, words: readonly string[]) => readonly string[];
 }
 
 class Node {
@@ -93,20 +107,21 @@ class Node {
   #exited: Promise<unknown> = Promise.resolve();
 
   constructor(options: NodeOptions) {
-    const { folder, at, ports } = options;
+    const { folder, at, ports, addresses } = options;
     this.#options = options;
-    this.ingress = `http://127.0.0.1:${ports[at * 3 + 1]}`;
-    this.admin = `http://127.0.0.1:${ports[at * 3 + 2]}`;
+    this.ingress = `http://${addresses[at]}:${ports[at * 3 + 1]}`;
+    this.admin = `http://${addresses[at]}:${ports[at * 3 + 2]}`;
     this.data = join(folder, `node-${at}`);
   }
 
   async start(): Promise<void> {
-    const { file, folder, at } = this.#options;
+    const { file, folder, at, within } = this.#options;
     mkdirSync(this.data, { recursive: true });
     const config = join(folder, `node-${at}.toml`);
     writeFileSync(config, configOf(this.#options, this.data));
     // The program of npm is a script that starts the real one: both are of a group of their own.
-    const child = spawn(file, ["--no-logo", "--config-file", config], {
+    const [command = file, ...words] = within(at, [file, "--no-logo", "--config-file", config]);
+    const child = spawn(command, words, {
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"],
       detached: true,
@@ -149,17 +164,16 @@ class Node {
 }
 
 /** Nodes trust each other at once; what is stored can be searched, because it is not compressed. */
-function configOf({ folder, at, ports }: NodeOptions, data: string): string {
-  const addresses = ports.filter((_, index) => index % 3 === 0);
-  const own = addresses[at];
-  const urls = addresses.map((port) => `"http://127.0.0.1:${port}"`).join(", ");
+function configOf({ folder, at, ports, addresses }: NodeOptions, data: string): string {
+  const own = addresses.map((address, node) => `${address}:${ports[node * 3]}`);
+  const urls = own.map((one) => `"http://${one}"`).join(", ");
   return `
 cluster-name = "millrace-test"
 node-name = "node-${at}"
 base-dir = "${data}"
 listen-mode = "tcp"
-bind-address = "127.0.0.1:${own}"
-advertised-address = "http://127.0.0.1:${own}"
+bind-address = "${own[at]}"
+advertised-address = "http://${own[at]}"
 auto-provision = ${at === 0}
 default-num-partitions = 4
 default-replication = ${addresses.length > 1 ? 2 : 1}
@@ -178,10 +192,10 @@ addresses = [${urls}]
 request-identity-private-key-pem-file = "${join(folder, "key.pem")}"
 
 [ingress]
-bind-address = "127.0.0.1:${ports[at * 3 + 1]}"
+bind-address = "${addresses[at]}:${ports[at * 3 + 1]}"
 
 [admin]
-bind-address = "127.0.0.1:${ports[at * 3 + 2]}"
+bind-address = "${addresses[at]}:${ports[at * 3 + 2]}"
 disable-web-ui = true
 `;
 }

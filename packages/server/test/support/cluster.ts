@@ -51,7 +51,11 @@ interface Server {
 /** What a cluster is started with. `homes`: how many servers there may be; `wired`: the number of one with wires. */
 export interface ClusterOptions {
   readonly homes: number;
-  readonly wired: number;
+  readonly wired?: number;
+  /** What it stands on, in place of loopback. */
+  readonly ground?: ClusterGround;
+  /** The command line that runs these words where the server with this number is. */
+  readonly within?: (at: number, words: readonly string[]) => readonly string[];
   /** Options of the server with this number. */
   readonly optionsOf: (at: number) => object;
 }
@@ -62,14 +66,17 @@ export class TestServers {
   readonly folder: string;
   readonly #program: string;
   readonly #optionsOf: ClusterOptions["optionsOf"];
+  readonly #within: NonNullable<ClusterOptions["within"]>;
   readonly #servers: Server[] = [];
 
   private constructor(
     parts: Pick<TestServers, "ground" | "database" | "folder"> & {
       readonly program: string;
       readonly optionsOf: ClusterOptions["optionsOf"];
+      readonly within: ClusterOptions["within"];
     },
   ) {
+    this.#within = parts.within ?? ((_, words) => words);
     this.ground = parts.ground;
     this.database = parts.database;
     this.folder = parts.folder;
@@ -78,15 +85,16 @@ export class TestServers {
   }
 
   /** Starts what servers stand on, and none of them. */
-  static async open({ homes, wired, optionsOf }: ClusterOptions): Promise<TestServers> {
+  static async open(options: ClusterOptions): Promise<TestServers> {
+    const { homes, wired, optionsOf, within } = options;
     const [ground, program] = await Promise.all([
-      startClusterGround(homes, { wired }),
+      options.ground ?? startClusterGround(homes, wired === undefined ? {} : { wired }),
       bundleProgram(PROGRAM, import.meta.url),
     ]);
     const key = Buffer.from(ground.key, "hex");
     const database = await openPostgresDatabase({ url: ground.postgres.url, key }); // makes the tables
     const folder = mkdtempSync(join(tmpdir(), "millrace-cluster-"));
-    return new TestServers({ ground, database, folder, program, optionsOf });
+    return new TestServers({ ground, database, folder, program, optionsOf, within });
   }
 
   homeOf(at: number): string {
@@ -97,7 +105,8 @@ export class TestServers {
   async begin(at: number): Promise<Server> {
     const options = JSON.stringify(this.#optionsOf(at));
     const words = [this.#program, this.homeOf(at), this.ground.optionOf(at), options];
-    const child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
+    const [command = "", ...rest] = this.#within(at, [process.execPath, ...words]);
+    const child = spawn(command, rest, { stdio: ["ignore", "pipe", "pipe"] });
     const told: string[] = [];
     child.stderr.setEncoding("utf8").on("data", (text: string) => told.push(text));
     let text = "";

@@ -9,3 +9,4 @@ export {
   type ServerWires,
   startClusterGround,
 } from "./start-cluster.ts";
+export { type NetworkGround, startNetworkGround } from "./start-network.ts";

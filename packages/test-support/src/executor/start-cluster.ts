@@ -16,8 +16,8 @@ export const PROGRAMS_OF = {
 
 /** What lies between one server and the rest. `restate`: both ways; undefined in a cluster of PostgreSQL alone. */
 export interface ServerWires {
-  readonly postgres: Pick<Wire, "cut" | "hold" | "mend">;
-  readonly restate: Pick<Wire, "cut" | "hold" | "mend"> | undefined;
+  readonly postgres: Pick<Wire, "cut" | "mend">;
+  readonly restate: Pick<Wire, "cut" | "mend"> | undefined;
 }
 
 /** Options of `startClusterGround`. `wired`: the number of the server that has wires. */
@@ -128,9 +128,9 @@ async function addressesOf(
   };
 }
 
-function together(wires: readonly Wire[]): Pick<Wire, "cut" | "hold" | "mend"> {
-  const all = (what: "cut" | "hold" | "mend") => () => {
+function together(wires: readonly Wire[]): Pick<Wire, "cut" | "mend"> {
+  const all = (what: "cut" | "mend") => () => {
     for (const wire of wires) wire[what]();
   };
-  return { cut: all("cut"), hold: all("hold"), mend: all("mend") };
+  return { cut: all("cut"), mend: all("mend") };
 }
