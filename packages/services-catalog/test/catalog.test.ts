@@ -1,6 +1,6 @@
 /** The files of the catalog: what they hold, what is found, and what is refused. */
 import { readdirSync } from "node:fs";
-import { type ServiceSpec, serviceArguments } from "@millrace/contracts";
+import { type ServiceAuth, type ServiceSpec, serviceArguments } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
 import { catalogFile, completeService, findServices, lintService } from "../src/index.ts";
 import { CATALOG, complete, PUBLISHED, VARIANTS } from "./support.ts";
@@ -31,35 +31,88 @@ test("each file says of every fact where it is from", () => {
       if (how !== "memory") expect(on, slug).toMatch(/^\d{4}-\d\d-\d\d$/);
       if (how === "read") expect(new URL(source ?? "").protocol, slug).toBe("https:");
       if (how === "published") {
-        const [name = "", version = ""] = PUBLISHED[slug]?.source.split(/(?<=.)@/) ?? [];
-        expect(source, slug).toContain(`${name} ${version}`);
+        const sources = [PUBLISHED.auth.source, PUBLISHED.operations[slug]?.source];
+        const [name = "", version = ""] = source?.replace(/^npm |,/g, "").split(" ") ?? [];
+        expect(sources, slug).toContain(`${name}@${version}`);
       }
     }
   }
 });
 
 describe("what is published for programs", () => {
-  test.each(Object.keys(PUBLISHED))("%s has its paths, methods and required parameters", (slug) => {
-    const { baseUrl, operations } = entryOf(slug).serviceIntegration;
-    const known = PUBLISHED[slug]?.operations ?? {};
-    const base = baseUrl.replace(/^https:\/\/[^/]+/, "");
-    for (const [id, { method, path, required, scopes }] of Object.entries(known)) {
-      const operation = operations.find((each) => each.id === id);
-      if (operation === undefined)
-        throw new Error(`${slug} ${id} is gone: run scripts/check-catalog.mjs`);
-      expect([operation.method, base + operation.path]).toEqual([method, path]);
-      const given = [...serviceArguments(operation).known].filter(([, one]) => one.required);
-      expect(
-        given.map(([name]) => name),
-        id,
-      ).toEqual(expect.arrayContaining([...required]));
-      if (scopes !== undefined) expect(operation.scopes ?? [], id).toEqual(scopes);
-    }
-    const told = entryOf(slug).meta.checked.find(({ how }) => how === "published")?.source ?? "";
-    const unknown = operations.filter(({ id }) => !Object.hasOwn(known, id));
-    for (const { id } of unknown) expect(told, "what was not found is said").toContain(id);
-  });
+  test.each(Object.keys(PUBLISHED.operations))(
+    "%s has its paths, methods and required parameters",
+    (slug) => {
+      const { baseUrl, operations } = entryOf(slug).serviceIntegration;
+      const known = PUBLISHED.operations[slug]?.operations ?? {};
+      const base = baseUrl.replace(/^https:\/\/[^/]+/, "");
+      for (const [id, { method, path, required, scopes }] of Object.entries(known)) {
+        const operation = operations.find((each) => each.id === id);
+        if (operation === undefined)
+          throw new Error(`${slug} ${id} is gone: run scripts/check-catalog.mjs`);
+        expect([operation.method, base + operation.path]).toEqual([method, path]);
+        const given = [...serviceArguments(operation).known].filter(([, one]) => one.required);
+        expect(
+          given.map(([name]) => name),
+          id,
+        ).toEqual(expect.arrayContaining([...required]));
+        if (scopes !== undefined) expect(operation.scopes ?? [], id).toEqual(scopes);
+      }
+      const told = entryOf(slug).meta.checked.find(({ how }) => how === "published")?.source ?? "";
+      const unknown = operations.filter(({ id }) => !Object.hasOwn(known, id));
+      for (const { id } of unknown) expect(told, "what was not found is said").toContain(id);
+    },
+  );
 });
+
+test("credentials are sent, and consents asked for, as is published for programs", () => {
+  const { services } = PUBLISHED.auth;
+  for (const [name, { origin, params = {}, scopes, authorizeUrl, ...facts }] of Object.entries(
+    services,
+  )) {
+    const entry = entryOf(
+      CATALOG.map(({ slug }) => slug).find((slug) => name === slug) ?? name.replace(/-\w+$/, ""),
+    );
+    const { values = {}, otherAuth = {} } = entry.meta;
+    const other = otherAuth[name.slice(entry.slug.length + 1)];
+    const { auth, baseUrl }: { auth: ServiceAuth; baseUrl: string } = JSON.parse(
+      JSON.stringify({ ...entry.serviceIntegration, ...other }).replace(
+        /\{\{(\w+)\}\}/g,
+        (_, value: string) =>
+          (other?.auth.scheme === "apiKey" ? undefined : values[value]?.default) ?? "*",
+      ),
+    );
+    expect(baseUrl.startsWith(`${origin}/`) || baseUrl === origin, name).toBe(true);
+    if (auth.scheme !== "oauth2") {
+      expect({ ...auth, ...lower(auth, "name") }, name).toMatchObject(facts);
+      continue;
+    }
+    const [address, query = ""] = auth.authorizeUrl.split("?");
+    expect([address, Object.fromEntries(new URLSearchParams(query))], name).toEqual([
+      authorizeUrl,
+      params,
+    ]);
+    const { scopeSeparator = " ", clientAuth = "post" } = auth;
+    const own = { ...auth, scopeSeparator, clientAuth, ...lower(auth, "tokenHeader") };
+    // The maker's own package joins scopes with commas.
+    expect(own, name).toMatchObject(
+      name === "shopify-oauth" ? { ...facts, scopeSeparator: "," } : facts,
+    );
+    const asked = [
+      ...auth.scopes,
+      ...Object.keys(auth.includes ?? {}),
+      ...Object.values(auth.includes ?? {}).flat(),
+    ];
+    const unknown = asked.filter((scope) => scopes?.includes(scope) === false);
+    expect(unknown, name).toEqual(name === "microsoft-graph" ? ["Channel.ReadBasic.All"] : []);
+  }
+});
+
+/** A name of a header, whose case says nothing. */
+function lower(auth: object, member: string): object {
+  const text = (auth as { readonly [name: string]: unknown })[member];
+  return typeof text === "string" ? { [member]: text.toLowerCase() } : {};
+}
 
 test("words find services by name before what they are for", () => {
   const slugs = (...words: string[]) => findServices(CATALOG, words).map(({ slug }) => slug);

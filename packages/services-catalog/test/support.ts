@@ -14,21 +14,38 @@ import { type CatalogService, completeService, readCatalog } from "../src/index.
 
 export const CATALOG = await readCatalog();
 
-/** What `scripts/check-catalog.mjs` found. */
+/** What `scripts/check-catalog.mjs` found: endpoints by service, and how credentials are sent by service and credential. */
 export const PUBLISHED: {
-  readonly [slug: string]: {
-    readonly source: string;
-    readonly on: string;
-    readonly operations: {
-      readonly [id: string]: {
-        readonly method: string;
-        readonly path: string;
-        readonly required: readonly string[];
-        readonly scopes?: readonly string[];
-      };
+  readonly operations: {
+    readonly [slug: string]: {
+      readonly source: string;
+      readonly on: string;
+      readonly operations: { readonly [id: string]: PublishedOperation };
     };
   };
+  readonly auth: {
+    readonly source: string;
+    readonly services: { readonly [name: string]: PublishedAuth };
+  };
 } = JSON.parse(readFileSync(new URL("published.json", import.meta.url), "utf8"));
+
+interface PublishedOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly required: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
+interface PublishedAuth {
+  readonly scheme: string;
+  readonly origin: string;
+  /** Parameters of the address of the consent. */
+  readonly params?: { readonly [name: string]: string };
+  /** Those of ours that are in the list. */
+  readonly scopes?: readonly string[];
+  /** As descriptors say it. */
+  readonly [member: string]: unknown;
+}
 
 const examplesOf = ({ meta }: CatalogService) =>
   Object.fromEntries(
