@@ -13,8 +13,8 @@ import type { Host } from "./host.ts";
 /** Larger outputs leave the event and are kept beside the log. */
 export const INLINE_BYTES = 65_536;
 
-/** Bytes of a preview; short, because thousands of events of large outputs may be in memory. */
-const PREVIEW_BYTES = 128;
+/** Bytes of a preview: which record it is, and no more, because thousands of events of large outputs may be in memory. */
+const PREVIEW_BYTES = 64;
 
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder();
