@@ -14,6 +14,7 @@ const SERVER_TOKEN = "canary-server-token-4715";
 const WRONG_TOKEN = "canary-wrong-token-4716";
 const CLIENT_SECRET = "canary-client-secret-4717";
 const WEBHOOK_SECRET = "canary-webhook-secret-4718";
+const NOTIFY_SECRET = "whsec_canaryNotifySecret4718aaaaaaaaaa";
 
 const CALLED = `flow 1 called
 
@@ -111,6 +112,11 @@ test("secrets of a server stand nowhere in clear, before and after a kill", asyn
     JSON.stringify({ template: "called", input: "call", secret: WEBHOOK_SECRET }),
   );
   expect(created.status, created.body).toBe(201);
+  const notify = { to: "https://ops.example/hook", secret: NOTIFY_SECRET };
+  const told = await call(`${url}/api/settings`, "PATCH", JSON.stringify({ notify }), {
+    ...{ authorization: `Bearer ${SERVER_TOKEN}`, "if-match": "*" },
+  });
+  expect(told.status, told.body).toBe(200);
   const { token: hookToken } = JSON.parse(created.body) as { token: string };
   const body = JSON.stringify({ news: "good" });
   const hook = `${url}/hooks/${hookToken}`;
@@ -128,7 +134,7 @@ test("secrets of a server stand nowhere in clear, before and after a kill", asyn
   const killed = await server.ended;
 
   const secrets = (): Record<string, string> => ({
-    ...{ SERVER_TOKEN, WRONG_TOKEN, CLIENT_SECRET, WEBHOOK_SECRET, hookToken },
+    ...{ SERVER_TOKEN, WRONG_TOKEN, CLIENT_SECRET, WEBHOOK_SECRET, NOTIFY_SECRET, hookToken },
     ...Object.fromEntries(world.seen.map((token, at) => [`connection token ${at}`, token])),
   });
   const left = [

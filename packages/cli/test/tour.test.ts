@@ -107,6 +107,9 @@ webhooks add --template hello --input name
 webhooks list
 webhooks show none
 webhooks remove none
+notify set hello
+notify show
+notify off
 hubs add https://127.0.0.1:1/flows --id acme
 hubs list
 hubs items acme

@@ -175,7 +175,9 @@ test("a template is run with the facts that it has inputs for; the flow's own co
   const log = keepLog();
   const server = await serve({ log });
   await saveTemplate(server, "tell", TELL);
-  await set(server, { to: "tell" });
+  expect((await set(server, { to: "nobody" })).status).toBe(422);
+  expect((await set(server, { secret: { $secret: true } })).status).toBe(422);
+  expect((await set(server, { to: "tell" })).status).toBe(200);
   const runId = await fail(server, { dsl: FAILS });
   const named = (to: string) => FAILS.replace("nightly", `other {\n  @notify = "${to}"\n}`);
   await fail(server, { dsl: named("nobody") });

@@ -76,6 +76,7 @@ export const NOUNS: CommandTable = [
     () => import("./schedule/index.ts"),
   ),
   noun("webhooks", "list, add, show, remove", () => import("./webhooks.ts")),
+  noun("notify", "show, set, off", () => import("./notify.ts")),
   noun("hubs", "list, add, remove, sync, items, install", () => import("./hubs.ts")),
   noun("catalog", "list, show", () => import("./catalog.ts")),
   noun("invoke", "call any command of the API by its name", () => import("./invoke.ts")),

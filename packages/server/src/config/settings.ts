@@ -8,6 +8,7 @@ import type {
   Json,
   JsonObject,
   JsonSchema,
+  Problem,
   RunSpec,
   Settings,
 } from "@millrace/contracts";
@@ -46,7 +47,7 @@ export async function readSettings(table: Pick<SettingsTable, "all">): Promise<S
  * does, and `value_invalid` with the places that do not fit.
  */
 function updateSettings(
-  { store: { settings: table }, secrets }: Pick<ServerHost, "store" | "secrets">,
+  { store: { settings: table, templates }, secrets }: Pick<ServerHost, "store" | "secrets">,
   { patch, ifMatch }: { readonly patch: JsonObject; readonly ifMatch?: string },
 ): Promise<Settings> {
   return inTurn(table, async () => {
@@ -56,7 +57,12 @@ function updateSettings(
     const parsed = settingsSchema.safeParse(next);
     if (!parsed.success) {
       const problems = parsed.error.issues.flatMap(problemsOf);
-      throw new ProblemError("value_invalid", { errors: problems.slice(0, MAX_ERRORS) });
+      throw refused(problems.slice(0, MAX_ERRORS));
+    }
+    const { to } = parsed.data.notify;
+    if (to !== before.notify.to && to !== null && !/^https?:/.test(to)) {
+      if ((await templates.get(to)) === null)
+        throw wrong("/notify/to", "there is no such template");
     }
     const isSet = await keepSecret(before, parsed.data, secrets);
     const shown = isSet ? mergePatch(next, { notify: { secret: SET } }) : next;
@@ -137,10 +143,7 @@ async function keepSecret(
   secrets: SecretStore,
 ): Promise<boolean> {
   if (secret !== null && typeof secret !== "string" && before.secret === null) {
-    const message = "no key was set";
-    throw new ProblemError("value_invalid", {
-      errors: [{ pointer: "/notify/secret", code: "invalid", message }],
-    });
+    throw wrong("/notify/secret", "no key was set");
   }
   try {
     if (typeof secret === "string") await secrets.set(SECRET_ACCOUNT, secret);
@@ -149,6 +152,14 @@ async function keepSecret(
   } catch (cause) {
     throw new ProblemError("credential_store_unavailable", { cause });
   }
+}
+
+function refused(errors: readonly Problem[]): ProblemError {
+  return new ProblemError("value_invalid", { detail: "The settings are refused", errors });
+}
+
+function wrong(pointer: string, message: string): ProblemError {
+  return refused([{ pointer, code: "invalid", message }]);
 }
 
 /** Defaults for a run of `graph`. The policy of the flow and the options of the request come first. */
