@@ -6,6 +6,7 @@ import { cliPage } from "./reference/cli-page.ts";
 import { commandsPage } from "./reference/commands-page.ts";
 import { nodesPage } from "./reference/nodes-page.ts";
 import { schemasPage } from "./reference/schemas-page.ts";
+import { servicesPage } from "./reference/services-page.ts";
 
 const DOCS = "../../../docs";
 
@@ -14,6 +15,7 @@ test.each([
   ["commands and routes", `${DOCS}/reference/commands.md`, commandsPage],
   ["node types", `${DOCS}/reference/nodes.md`, nodesPage],
   ["what travels", `${DOCS}/reference/schemas.md`, schemasPage],
+  ["descriptors of services", `${DOCS}/reference/services.md`, servicesPage],
   [
     "the schema of millrace.json",
     "../schema.json",
