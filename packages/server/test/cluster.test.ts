@@ -25,10 +25,10 @@ async function newUrl(): Promise<string> {
 
 const schemaOf = (url: string): string => new URL(url).searchParams.get("search_path") ?? "";
 
-async function open(url: string, key = KEY): Promise<MillraceServer> {
+async function open(url: string, { key = KEY, alone = false } = {}): Promise<MillraceServer> {
   const server = await createServer({
     store: temporaryFolder(),
-    cluster: { url, key },
+    cluster: { url, key, alone },
     credentials: { store: "memory" },
     log: QUIET,
   });
@@ -118,13 +118,19 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
     expect(isRight(ts)).toBe(true);
   });
 
-  test("a server with another key does not start, and names the key that the store has", async () => {
+  test("a server with another key or another executor does not start, and names what the store has", async () => {
     const url = await newUrl();
-    await open(url);
-    await expect(open(url, new Uint8Array(32).fill(4))).rejects.toMatchObject({
+    const first = await open(url);
+    await expect(open(url, { key: new Uint8Array(32).fill(4) })).rejects.toMatchObject({
       code: "store_wrong_key",
       message: expect.stringMatching(/made with the key [0-9a-f]{16}/),
     });
+    await expect(open(url, { alone: true })).rejects.toMatchObject({
+      code: "store_locked",
+      message: expect.stringContaining('have the executor "postgres", and this one has "local"'),
+    });
+    await first.close();
+    await open(url, { alone: true }); // all of them were stopped
   });
 });
 

@@ -10,6 +10,7 @@ import { Presence } from "./connect/presence.ts";
 import { DIALECT } from "./dialect.ts";
 import type { CallParts } from "./dispatch/options.ts";
 import { checkMoved } from "./move/mark.ts";
+import { checkExecutor } from "./schema/check-executor.ts";
 import { checkKey } from "./schema/check-key.ts";
 import { migrate } from "./schema/migrate.ts";
 import { channelOf, STALE_MS } from "./schema/names.ts";
@@ -32,6 +33,8 @@ export interface PostgresDatabaseOptions {
   readonly schema?: string;
   /** Connections at most, besides the one that lasts; at least 2. Default 10. */
   readonly connections?: number;
+  /** What says which server drives a run: the same for all servers that are at work. Absent: this is no server. */
+  readonly executor?: string;
   /** How long a write that was begun waits for a database that is away, in milliseconds. Default 30 000. */
   readonly patienceMs?: number;
   /** Epoch milliseconds, by which leases run out. Default: the clock of the database. */
@@ -47,7 +50,7 @@ const NEVER: Promise<Condition> = new Promise(() => {});
 
 /**
  * Opens the database. Throws `StoreError`: `store_too_new`, `store_corrupt` (the schema is that of another program), `store_wrong_key`,
- * `store_unavailable`; `TypeError` for an address or a key that is none.
+ * `store_locked` (servers with another executor are at work), `store_unavailable`; `TypeError` for an address or a key that is none.
  */
 export async function openPostgresDatabase(options: PostgresDatabaseOptions): Promise<Database> {
   return (await openParts(options)).database;
@@ -66,6 +69,7 @@ export async function openParts({
   schema: wanted,
   connections = CONNECTIONS,
   patienceMs = PATIENCE_MS,
+  executor,
   now,
 }: PostgresDatabaseOptions): Promise<OpenedParts> {
   const { config, schema, place } = addressOf(url, wanted);
@@ -148,6 +152,14 @@ export async function openParts({
     tell: (topics) => session.tell(topics),
     watch: (told) => session.watch(told),
   };
+  if (executor !== undefined) {
+    try {
+      await checkExecutor(database, { executor, holder });
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
   return { database, calls };
 
   /** Tables and key, and the number of this opening. */

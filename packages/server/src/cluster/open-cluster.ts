@@ -9,11 +9,13 @@ import type { ClusterOption } from "./option.ts";
 
 /** Opens the store. Throws `ConfigError` for an address or a key that is none, and what the store refuses. */
 export async function openSharedStore(
-  { url, key }: ClusterOption,
+  { url, key, restate, alone }: ClusterOption,
   keepsContent: () => Promise<boolean>,
 ): Promise<SharedStore> {
   const { openPostgresStore } = await loadPostgres();
-  return inOption(() => openPostgresStore({ url, key, keepsContent }));
+  const shared = restate === undefined || restate === null ? "postgres" : "restate";
+  const executor = alone === true ? "local" : shared;
+  return inOption(() => openPostgresStore({ url, key, keepsContent, executor }));
 }
 
 /** What says which server drives a run, as the option asks for it. */
