@@ -54,11 +54,23 @@ function newCluster(): Cluster {
   return { servers: new TestCluster(next), schema: newSchema() };
 }
 
-async function join({ servers, schema }: Cluster, { knows }: { readonly knows: boolean }) {
+/** `refuses`: the kind of the event at which its journal fails once. */
+async function join(
+  { servers, schema }: Cluster,
+  { knows, refuses }: { readonly knows: boolean; readonly refuses?: AnyEvent["kind"] },
+) {
   const { url } = await sharedPostgres();
   const store = await openPostgresStore({ url, schema, key: KEY, connections: 4 });
   const registry = createRegistry([nodePack(), ...(knows ? [own] : [])]);
-  const engine = createEngine({ host: createNodeHost(), journal: store.journal });
+  let refusals = 0;
+  const append: typeof store.journal.append = async (runId, seq, events, options) => {
+    if (refusals === 0 && events.some(({ kind }) => kind === refuses)) {
+      refusals += 1;
+      throw new Error("the disk is gone");
+    }
+    await store.journal.append(runId, seq, events, options);
+  };
+  const engine = createEngine({ host: createNodeHost(), journal: { ...store.journal, append } });
   const dispatcher = servers.join();
   const executor = createSharedExecutor({ engine, store, dispatcher, kind: "postgres", registry });
   let closed: Promise<void> | undefined;
@@ -124,5 +136,16 @@ describeWith("postgres")("servers with other code", () => {
     expect(await executor.get(runId)).toMatchObject({ status: "failed" });
     const message = "the flow no longer compiles: unknown node type test.own";
     expect(log.at(-1)).toMatchObject({ error: { code: "resume_impossible", message } });
+  });
+
+  test("a run whose journal has failed is given back: it goes on long before its lease is over", {
+    timeout: 25_000,
+  }, async () => {
+    const cluster = newCluster();
+    const { executor } = await join(cluster, { knows: true, refuses: "run.started" });
+    const { runId } = await executor.start({ graph: FLOW, inputs: {}, trigger: "embed" });
+    await seen(executor, runId, "run.paused");
+    expect(await executor.signal(runId, YES)).toEqual({ ok: true });
+    await logOf(executor, runId);
   });
 });

@@ -72,6 +72,8 @@ const OPTIONS: OptionNames<SharedExecutorOptions> = {
 
 /** A run that goes on by itself sooner than this stays: to leave it and to take it up costs several round trips. */
 const NEAR_MS = 5_000;
+/** Between two tries to give a run back. */
+const AGAIN_MS = 1_000;
 /** How long the number of waiting runs is remembered: a limit need not be exact to the run. */
 const COUNT_MS = 1_000;
 /** A server with other code may drive what this one cannot; after so many tries here nobody can. It is asked as often, by chance. */
@@ -269,7 +271,16 @@ class SharedExecutor implements Executor {
       return await this.#stay(live, options);
     } finally {
       this.#forget(live);
+      if (live.run?.state === "lost") this.#giveBack(runId);
     }
+  }
+
+  /** Never rejects: a store that refused an append may take this later. It changes nothing where another server has the run. */
+  #giveBack(runId: string): void {
+    if (this.#driven.has(runId) || this.#closed !== undefined) return;
+    this.#store.bells.giveBack(runId).catch(() => {
+      setTimeout(() => this.#giveBack(runId), AGAIN_MS).unref();
+    });
   }
 
   /** From now on another server may drive it: whoever wants something of the run asks through the inbox. */

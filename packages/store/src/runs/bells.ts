@@ -19,6 +19,8 @@ export interface Bells {
    * keeps its bell, and so does one that another server has taken.
    */
   set(runId: string, at: number | null): Promise<void>;
+  /** Ends the lease of a run that was lost here without its end, so that it is driven before the lease runs out. */
+  giveBack(runId: string): Promise<void>;
   /**
    * Runs whose bell is late by more than so many milliseconds and that no living server drives, at most `maxOrphans` orphans among them.
    * Each is named to one caller, and again when it is late once more.
@@ -44,6 +46,11 @@ export function createBells(db: Database): Bells {
           rows: [[at, runId, db.holder]],
         },
       ]);
+    },
+
+    async giveBack(runId) {
+      const sql = "UPDATE run SET lease_until = 0 WHERE id = ? AND holder = ? AND ended_at IS NULL";
+      await db.write([{ sql, rows: [[runId, db.holder]] }]);
     },
 
     async takeLate(lateMs, { maxOrphans }) {
