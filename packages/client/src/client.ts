@@ -175,7 +175,12 @@ export function createClient(options: ClientOptions): Client {
     options?: CallOptions,
   ): Promise<CallResult<N>> {
     checkOptions("invoke", options ?? {}, CALL_OPTIONS);
-    const { headers, value } = await answered(post("/api/invoke", { command, args }, options));
+    // The flows of a folder are longer than what the bridge reads.
+    const sent =
+      command === "push_templates"
+        ? post("/api/templates/push", args, options)
+        : post("/api/invoke", { command, args }, options);
+    const { headers, value } = await answered(sent);
     const etag = headers.get("etag");
     return {
       value: value as CommandResult<N>,

@@ -336,6 +336,7 @@ export type { CommandInfo, Meta, Settings } from "./schemas/server.ts";
 export type {
   FlowArgs,
   FlowReport,
+  PushReport,
   Template,
   TemplateSource,
   TemplateSummary,

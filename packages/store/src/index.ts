@@ -32,5 +32,5 @@ export type { Idempotency, IdempotentRequest, Seen } from "./tables/idempotency.
 export type { Outbox, OutboxChange, OutboxRow } from "./tables/outbox.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./tables/schedules.ts";
 export type { SettingsTable } from "./tables/settings.ts";
-export type { NewTemplate, Templates } from "./tables/templates.ts";
+export type { NewestText, NewTemplate, Templates } from "./tables/templates.ts";
 export type { WebhookRow, Webhooks } from "./tables/webhooks.ts";

@@ -63,7 +63,8 @@ function lockFile(driver: SqliteDriver, path: string, waitMs: number): Lock | un
   try {
     if (!existsSync(path)) writeFileSync(path, "", { mode: 0o600, flag: "a" });
     db = driver.open(path);
-    db.exec(`PRAGMA busy_timeout=${waitMs}; BEGIN EXCLUSIVE`);
+    // Without a journal, which would want room on a disk that is full.
+    db.exec(`PRAGMA busy_timeout=${waitMs}; PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE`);
   } catch (error) {
     db?.close();
     if (faultOf(error) === "BUSY") return undefined;

@@ -5,6 +5,7 @@ import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
 
 const SUMMARIES: { readonly [name in keyof typeof LIMITS]: string } = {
   maxBodyBytes: "bytes of a request",
+  maxPushBytes: "bytes of a push of flows",
   maxDslBytes: "bytes of a flow's text",
   maxNodes: "nodes of a flow, bodies and called flows included",
   maxSteps: "starts of nodes in a run, retries and items included",

@@ -1,8 +1,9 @@
 /** Commands on stored flows. Each save that changes the graph is a new version; versions never change. */
 import * as z from "zod";
-import { pageSchema, slugSchema } from "../schemas/common.ts";
+import { digestSchema, pageSchema, slugSchema } from "../schemas/common.ts";
 import { flowGraphSchema } from "../schemas/graph.ts";
 import {
+  pushReportSchema,
   templateSchema,
   templateSummarySchema,
   templateVersionSchema,
@@ -127,6 +128,49 @@ export const templateCommands = commandTable({
     idempotency: "key",
     errors: [...KEY_ERRORS, "flow_invalid", "already_exists", "store_read_only", "store_full"],
     http: post("/api/templates/import", 201),
+  },
+  push_templates: {
+    summary: "Store the flows of a folder as templates, all of them or none",
+    args: z.strictObject({
+      by: slugSchema.describe("Name under which the folder pushes."),
+      flows: z
+        .array(
+          z.strictObject({
+            slug,
+            dsl: z.string(),
+            base: digestSchema
+              .exactOptional()
+              .describe(
+                "Digest of the text that was pulled: a template that still has it may be changed.",
+              ),
+          }),
+        )
+        .max(20_000),
+      prune: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Deletes what the folder has pushed and that is not among the flows, with the schedules that it declares.",
+        ),
+      force: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Also replaces what was changed since the last push, or was not pushed by the folder.",
+        ),
+      dryRun: z.boolean().default(false).describe("Says what would change, and changes nothing."),
+    }),
+    result: pushReportSchema,
+    effect: "write",
+    errors: [
+      "flow_invalid",
+      "etag_mismatch",
+      "in_use",
+      "state_conflict",
+      "store_read_only",
+      "store_full",
+    ],
+    http: post("/api/templates/push", 200),
   },
   export_template: {
     summary: "Read a template as canonical flow text",

@@ -9,8 +9,15 @@ const folder = z
   .string()
   .describe("Mark of the folder whose file it is, as `millrace studio` keeps it.")
   .exactOptional();
+const pushed = z
+  .strictObject({
+    by: slugSchema.describe("Name under which the folder pushes."),
+    text: digestSchema.describe("Digest of the text that it has pushed."),
+  })
+  .describe("The folder that it was pushed from.")
+  .exactOptional();
 const source = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.enum(["local", "import"]), folder }),
+  z.strictObject({ kind: z.enum(["local", "import"]), folder, pushed }),
   z.strictObject({
     kind: z.literal("hub"),
     folder,
@@ -62,6 +69,25 @@ export type Template = Infer<typeof templateSchema>;
 export type TemplateVersionSummary = Infer<typeof templateVersionSummarySchema>;
 /** One immutable version of a template. */
 export type TemplateVersion = Infer<typeof templateVersionSchema>;
+
+/** Schema of `PushReport`. */
+export const pushReportSchema = z.strictObject({
+  changes: z
+    .array(
+      z.strictObject({
+        slug: slugSchema,
+        change: z.enum(["created", "updated", "removed"]),
+        version: z.int().min(0).describe("The newest version afterwards; 0 for one that is gone."),
+        before: z.string().exactOptional().describe("The text that was there, of a dry run."),
+        after: z.string().exactOptional().describe("The text that would be there, of a dry run."),
+      }),
+    )
+    .describe("By slug."),
+  same: z.int().min(0).describe("Flows that were there as they are."),
+});
+
+/** What a push has changed, or a dry run would change. */
+export type PushReport = Infer<typeof pushReportSchema>;
 
 /** Schema of `FlowReport`. */
 export const flowReportSchema = z.strictObject({

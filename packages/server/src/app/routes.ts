@@ -7,6 +7,7 @@ import { COMMANDS } from "@millrace/contracts/commands";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
 import { TrieRouter } from "hono/router/trie-router";
+import { bodyLimit } from "../config/limits.ts";
 import {
   Answer,
   after,
@@ -91,7 +92,9 @@ export function createRoutes(options: RouteOptions): Routes {
     const bind = (body: unknown) => bindArgs(command, http, { path, query, header, body });
     const takesBody = (http.body ?? "none") !== "none";
     const readArgs = () =>
-      takesBody ? readJsonBody(exchange, app.limits.maxBodyBytes).then(bind) : bind(undefined);
+      takesBody
+        ? readJsonBody(exchange, bodyLimit(http.path, app.limits)).then(bind)
+        : bind(undefined);
     const call = callOf(exchange);
     const stream = streams.get(name);
     const open = stream && ((args: never) => stream(args, call, exchange));

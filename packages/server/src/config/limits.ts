@@ -11,6 +11,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1; // a Node timer beyond this fires at once
 export const LIMITS = {
   /** Longest JSON body. */
   maxBodyBytes: { default: 1_048_576, min: 1, max: MAX_BYTES },
+  /** Longest JSON body of a push of flows. */
+  maxPushBytes: { default: 33_554_432, min: 1, max: MAX_BYTES },
   /** Longest `.flow` text in a body. */
   maxDslBytes: { default: 524_288, min: 1, max: MAX_BYTES },
   /** Nodes of one flow, bodies included. */
@@ -87,3 +89,11 @@ export const MAX_WEBHOOK_BYTES = 262_144;
 
 /** Longest event line on a stream; larger values are references. The same number as `EVENT_LIMITS` in contracts. */
 export const MAX_EVENT_BYTES = 262_144;
+
+/** The longest body that is read at a path: a push has all flows of a folder. */
+export function bodyLimit(
+  path: string,
+  { maxBodyBytes, maxPushBytes }: Pick<ServerLimits, "maxBodyBytes" | "maxPushBytes">,
+): number {
+  return path.endsWith("/api/templates/push") ? maxPushBytes : maxBodyBytes;
+}

@@ -14,7 +14,7 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ErrorCode, problemDocument } from "@millrace/contracts";
-import { CONNECTIONS_CHECK_MS, LINGER_MS, type ServerLimits } from "../config/limits.ts";
+import { bodyLimit, CONNECTIONS_CHECK_MS, LINGER_MS, type ServerLimits } from "../config/limits.ts";
 import { awaitingContinue, baseHeaders } from "./exchange.ts";
 import { createRequestIds } from "./ids.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
@@ -82,7 +82,8 @@ export function createListener(options: {
   // An `Expect` other than `100-continue`.
   http.on("checkExpectation", (_incoming, outgoing) => raw.refuse("expectation_failed", outgoing));
   http.on("checkContinue", (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (Number(incoming.headers["content-length"] ?? 0) > limits.maxBodyBytes) {
+    const [path = ""] = (incoming.url ?? "").split("?", 1);
+    if (Number(incoming.headers["content-length"] ?? 0) > bodyLimit(path, limits)) {
       raw.refuse("body_too_large", outgoing); // the client keeps its body
       return;
     }

@@ -14,6 +14,7 @@ import { known, ProblemError } from "../errors.ts";
 import { type FlowReader, readGraph, readText } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
 import { listTemplates } from "./list-templates.ts";
+import { pushTemplates } from "./push-templates.ts";
 import { slugFrom, templateExists, writeTemplate } from "./write-template.ts";
 
 export const templateHandlers: HandlerList = [
@@ -67,6 +68,7 @@ export const templateHandlers: HandlerList = [
       }),
     ),
   ),
+  wire("push_templates", (args, call) => pushTemplates(args, call)),
   wire("export_template", async ({ slug }, { host }) => ({
     text: formatFlow((await knownTemplate(host, slug)).dsl).text,
   })),

@@ -39,7 +39,7 @@ export function writeTemplate(
     const written = text ?? flow.dsl;
     const isFile = (await flowFiles?.write(slug, written)) === true;
     const origin =
-      source ?? (current?.digest === flow.digest ? current.source : { kind: "local" as const });
+      source ?? (current?.digest === flow.digest ? current.source : changedHere(current));
     const saved = await templates.save(
       {
         ...read,
@@ -55,6 +55,13 @@ export function writeTemplate(
     if (saved === null) throw new ProblemError("etag_mismatch");
     return { template: saved, isNew: current === null };
   });
+}
+
+/** The source of what was written here. Which text a folder has pushed is known on, so that it can tell that its flow was changed. */
+function changedHere(current: Template | null): TemplateSource {
+  const { source } = current ?? {};
+  const pushed = source?.kind === "hub" ? undefined : source?.pushed;
+  return { kind: "local", ...(pushed && { pushed }) };
 }
 
 /** The refusal of a slug that is taken. */

@@ -114,6 +114,14 @@ export function waitingRows({ scheduleId, fireTime }: WaitingFire, runId: string
 const DROP_ALL =
   "UPDATE schedule_fire SET outcome = 'skipped' WHERE schedule = ? AND outcome = 'queued' AND run IS NULL";
 
+/** Statements that delete a schedule and what waits of it. */
+export function scheduleDeletion(id: string): Op[] {
+  return [
+    { sql: "DELETE FROM schedule WHERE id = ?", rows: [[id]] },
+    { sql: DROP_ALL, rows: [[id]] },
+  ];
+}
+
 /** Waits for whoever wants to know in other processes that a schedule has changed. */
 const CHANGED = { topics: ["schedules"] } as const;
 
@@ -146,11 +154,7 @@ export function createSchedules(db: Database): Schedules {
       await db.write(ops, CHANGED);
     },
     async delete(id) {
-      const ops = [
-        { sql: "DELETE FROM schedule WHERE id = ?", rows: [[id]] },
-        { sql: DROP_ALL, rows: [[id]] },
-      ];
-      const [deleted] = await db.write(ops, CHANGED);
+      const [deleted] = await db.write(scheduleDeletion(id), CHANGED);
       return deleted === 1;
     },
     async waiting() {

@@ -12,6 +12,7 @@ import type {
 import { graphRow } from "../runs/graphs.ts";
 import type { Database, Op, SqlRow } from "../sql/port.ts";
 import { Refusal } from "../sql/refusal.ts";
+import { scheduleDeletion } from "./schedules.ts";
 
 /** A template to save. `digest` is the identity of the graph. */
 export interface NewTemplate {
@@ -23,6 +24,12 @@ export interface NewTemplate {
   readonly digest: Digest;
   readonly dsl: string;
   readonly graph: FlowGraph;
+}
+
+/** What is there of a template, without its graph. */
+export interface NewestText {
+  readonly summary: TemplateSummary;
+  readonly text: string;
 }
 
 /** Flows by slug, every saved content a version that never changes: 1, 2, 3…. Writes reject with `StoreError`, as `store_full`. */
@@ -39,6 +46,20 @@ export interface Templates {
    * nothing is written and the answer is null. The digest and the text of the newest version again make no new version.
    */
   save(template: NewTemplate, expected: number | null): Promise<Template | null>;
+  /** The newest text of each, by slug. */
+  texts(): Promise<ReadonlyMap<string, NewestText>>;
+  /**
+   * Saves and deletes in one transaction. False: one of them has another version than was `expected` by now, and nothing is written.
+   */
+  replaceAll(changes: {
+    readonly save: readonly (NewTemplate & { readonly expected: number | null })[];
+    readonly remove: readonly {
+      readonly slug: string;
+      readonly expected: number;
+      /** Ids of schedules that go with it. */
+      readonly schedules: readonly string[];
+    }[];
+  }): Promise<boolean>;
   /** Newest first. */
   versions(slug: string): Promise<readonly TemplateVersionSummary[]>;
   version(slug: string, version: number): Promise<TemplateVersion | null>;
@@ -93,6 +114,35 @@ export function createTemplates(db: Database): Templates {
       }
       return get(slug);
     },
+    async texts() {
+      const rows = await db.all(`SELECT t.*, v.digest, v.text ${NEWEST} ORDER BY t.slug`);
+      const all = rows.map((row) => ({ summary: summaryOf(row), text: String(row["text"]) }));
+      return new Map(all.map((each) => [each.summary.slug, each]));
+    },
+    async replaceAll({ save, remove }) {
+      const at = db.now();
+      const ops = [
+        ...remove.flatMap(({ slug, expected, schedules }) => [
+          ...schedules.flatMap(scheduleDeletion),
+          ...deletionOf(slug, expected),
+        ]),
+        ...save.flatMap((template) => {
+          const { expected } = template;
+          const version = (expected ?? 0) + 1;
+          return [
+            rowOf(template, { version, expected, at }),
+            ...versionRows(template, version, at),
+          ];
+        }),
+      ];
+      try {
+        if (ops.length > 0) await db.write(ops, { topics: ["templates", "schedules"] });
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        throw error;
+      }
+    },
     async versions(slug) {
       return (await db.all(`${VERSIONS} ORDER BY version DESC`, [slug])).map(versionOf);
     },
@@ -102,15 +152,7 @@ export function createTemplates(db: Database): Templates {
     },
     async delete(slug, expected) {
       try {
-        const ops: Op[] = [
-          {
-            sql: "DELETE FROM template WHERE slug = ? AND version = ?",
-            rows: [[slug, expected]],
-            need: "changed",
-          },
-          { sql: "DELETE FROM template_version WHERE slug = ?", rows: [[slug]] },
-        ];
-        await db.write(ops, CHANGED);
+        await db.write(deletionOf(slug, expected), CHANGED);
         return true;
       } catch (error) {
         if (error instanceof Refusal) return false;
@@ -118,6 +160,17 @@ export function createTemplates(db: Database): Templates {
       }
     },
   };
+}
+
+function deletionOf(slug: string, expected: number): Op[] {
+  return [
+    {
+      sql: "DELETE FROM template WHERE slug = ? AND version = ?",
+      rows: [[slug, expected]],
+      need: "changed",
+    },
+    { sql: "DELETE FROM template_version WHERE slug = ?", rows: [[slug]] },
+  ];
 }
 
 interface Saved {
