@@ -61,8 +61,8 @@ export class CliError extends Error {
   readonly code: CliErrorCode;
   readonly hint: string | undefined;
   readonly diagnostics: readonly Diagnostic[] | undefined;
-  /** True when the details are on stderr already. */
-  readonly reported: boolean;
+  /** True when the details are on stderr already, for people; `log`: as a line of a log, and nothing else belongs there. */
+  readonly reported: boolean | "log";
   /** Code of the problem document that a failed query prints under `--json`. */
   readonly problem: ErrorCode;
   /** Lines around the place of a mistake, for people. */
@@ -76,7 +76,7 @@ export class CliError extends Error {
     options: {
       hint?: string;
       diagnostics?: readonly Diagnostic[];
-      reported?: boolean;
+      reported?: boolean | "log";
       problem?: ErrorCode;
       frame?: string;
       file?: WrongFile;

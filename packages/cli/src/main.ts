@@ -106,6 +106,7 @@ async function fail(
     return summary.exitCode;
   }
   if (io.json !== undefined && io.json.summary === undefined) await io.json.events([summary]);
+  if (known.reported === "log") return summary.exitCode;
   if (!known.reported || io.json !== undefined) {
     const hint = known.hint === undefined ? "" : `; ${known.hint}`;
     const frame = io.json === undefined ? (known.frame ?? "") : "";

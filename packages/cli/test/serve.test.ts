@@ -77,6 +77,16 @@ test("what is no terminal gets JSON from the first line on, with the level as a 
   expect(explained.stdout).toMatch(/serve\.logLevel\s+debug\s+.*MILLRACE_SERVE_LOG_LEVEL/);
   const wrong = await inside(["serve", "--log-level", "loud"]);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--log-level")]);
+  for (const words of [[], ["--json"]]) {
+    const open = ["serve", "--host", "0.0.0.0", "--port", "0", "--log-format", "json", ...words];
+    const refused = await inside(open);
+    expect(refused.code).toBe(2);
+    const line = { level: "error", msg: "server.failed", code: "usage", time: expect.any(String) };
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      ...{ ...line, problem: expect.stringContaining("no token is set") },
+      hint: expect.stringContaining("--allow-open"),
+    });
+  }
 });
 
 test("an address that others can reach is refused without a token, and the flags that mend it are named", async () => {

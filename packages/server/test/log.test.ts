@@ -88,6 +88,27 @@ test("a server that stops names what it waits for and what it leaves; the next o
   await other.close({ graceMs: 0 });
 });
 
+test("a run that was cancelled before it began says who had asked for it, also after a restart", async () => {
+  const store = temporaryFolder();
+  const [first, second] = [keepLog(), keepLog()];
+  const common = { store, credentials: { store: "memory" }, maxLiveRuns: 1 } as const;
+  const tokens = [`anna:admin:${TOKEN}`];
+  const one = await serve({ ...common, log: first, tokens });
+  const ask = (server: typeof one, command: string, args: object) =>
+    post(server, "/api/invoke", { command, args }, { headers: bearer }).then((answer) =>
+      answer.json(),
+    );
+  await ask(one, "start_run", { dsl: SLEEP });
+  const { runId } = (await ask(one, "start_run", { dsl: HELLO })) as RunRef;
+  await one.close({ graceMs: 0 });
+  const two = await serve({ ...common, log: second, tokens });
+  await ask(two, "cancel_run", { runId });
+  const ended = { runId, flow: "hello", trigger: "api", by: "anna", status: "cancelled" };
+  await expect
+    .poll(() => linesOf(second, "run.ended"), SOON)
+    .toEqual([expect.objectContaining(ended)]);
+});
+
 test("a fire time that starts nothing is a line with the reason", async () => {
   const log = keepLog();
   const clock = createTestClock(Date.parse("2026-03-01T12:00:00.000Z"));

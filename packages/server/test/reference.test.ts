@@ -1,4 +1,5 @@
 /** What a server tells an operator, as a page that is written from its tables. `node scripts/reference.mjs` writes it anew. */
+import { codeIn, readPage, tablesOf } from "@millrace/test-support/pages";
 import { expect, test } from "vitest";
 import { LOG_LINES } from "../src/observe/log-lines.ts";
 import { MAX_SERIES, METRICS, type MetricRow } from "../src/observe/metrics-table.ts";
@@ -44,4 +45,15 @@ ${table(
 
 test("the page of what a server tells is as its tables are", async () => {
   await expect(page()).toMatchFileSnapshot(PAGE);
+});
+
+test("lines and metrics that the guide says to look at are among them", () => {
+  const guide = readPage("docs/guide/operations.md");
+  const tables = tablesOf(guide).filter(({ header }) => header[0] === "Line");
+  const lines = tables.flatMap(({ rows }) => rows.flatMap(([cell]) => codeIn(cell)));
+  expect(lines.length).toBeGreaterThan(10);
+  expect(lines.filter((name) => name !== "….back" && !(name in LOG_LINES))).toEqual([]);
+  const metrics = [...guide.matchAll(/`(millrace_\w+)/g)].map(([, name = ""]) => name);
+  expect(metrics.length).toBeGreaterThan(10);
+  expect(metrics.filter((name) => name !== "millrace_" && !(name in METRICS))).toEqual([]);
 });

@@ -3,13 +3,7 @@
  *   W1  Nothing here waits, throws, or keeps what a run has read or made.
  *   W2  A run that is known no more, because too many are, costs its names in the log and nothing else.
  */
-import type {
-  EncodedEvent,
-  ExecutionEvent,
-  RunHeader,
-  RunSummary,
-  Summary,
-} from "@millrace/contracts";
+import type { EncodedEvent, ExecutionEvent, RunHeader, Summary } from "@millrace/contracts";
 import type { Logger, Metrics } from "../ports.ts";
 import { OTHER } from "./metrics-table.ts";
 
@@ -43,7 +37,7 @@ export interface RunWatchParts {
   /** Several servers share the store. */
   readonly isShared: boolean;
   /** The stored row of a run whose begin was not seen. */
-  readonly find: (runId: string) => Promise<RunSummary | null>;
+  readonly find: (runId: string) => Promise<RunHeader | null>;
   /** The trace of a run, where there is one. */
   readonly traceOf?: ((runId: string) => string | undefined) | undefined;
   /** A run has failed. */
@@ -72,13 +66,9 @@ export class RunWatch {
 
   /** A run was made, or read to go on with it. */
   learn(header: RunHeader): void {
-    const { runId, graph, template, trigger, tokenId, source, retryOf } = header;
-    const names = {
-      ...{ flow: graph.id, template: template ?? null, trigger, retryOf: retryOf ?? null },
-      by: sourceOf(source) ?? tokenId ?? null,
-    };
+    const { runId, graph } = header;
     this.#keep(runId, {
-      names,
+      names: namesOf(header),
       types: new Map(graph.nodes.map(({ id, type }) => [id, type])),
       ...{ calls: new Map(), state: "running" },
     });
@@ -196,11 +186,8 @@ export class RunWatch {
 
   /** Never rejects. */
   async #findEnd(summary: Summary, traceId: string | undefined): Promise<void> {
-    const row = await this.#parts.find(summary.runId).catch(() => null);
-    if (row === null) return this.#tellEnd(UNKNOWN, summary, traceId);
-    const { flow, template, trigger, source, retryOf } = row;
-    const more = { template: template?.slug ?? null, by: sourceOf(source) ?? null, retryOf };
-    this.#tellEnd({ flow: flow.id, trigger, ...more }, summary, traceId);
+    const header = await this.#parts.find(summary.runId).catch(() => null);
+    this.#tellEnd(header === null ? UNKNOWN : namesOf(header), summary, traceId);
   }
 
   #tellEnd(names: RunNames, summary: Summary, traceId: string | undefined): void {
@@ -226,6 +213,11 @@ export class RunWatch {
     this.#known.delete(runId);
     this.#driven.delete(runId);
   }
+}
+
+function namesOf({ graph, template, trigger, tokenId, source, retryOf }: RunHeader): RunNames {
+  const by = sourceOf(source) ?? tokenId ?? null;
+  return { flow: graph.id, template: template ?? null, trigger, by, retryOf: retryOf ?? null };
 }
 
 /** What is known of a run that nothing is known of. */

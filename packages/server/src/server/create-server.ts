@@ -95,7 +95,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const isShared = options.cluster !== undefined;
   const metrics = createMetrics(executorKind(options, opened));
   let notifier: Notifier | undefined;
-  const find = (runId: string) => opened.store.runs.summary(runId);
+  const find = (runId: string) => opened.store.runs.header(runId, { private: false });
   const traces = options.traces && (await openTraces(options.traces, { log }));
   const traceOf = traces && ((runId: string) => traces.traceOf(runId));
   const onFailed = () => notifier?.wake();

@@ -19,7 +19,7 @@ import { configOptions, warnOn } from "../../config/files.ts";
 import { variablesOf } from "../../config/keys.ts";
 import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
 import { type ChosenFile, chooseFile } from "../../credentials/store.ts";
-import { usage } from "../../errors.ts";
+import { CliError, usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { clean } from "../../output/text.ts";
 import { clusterOf, credentialsOfCluster } from "./cluster.ts";
@@ -67,8 +67,30 @@ const HTTP_FLAGS = [
   ...["no-studio", "open", "json"],
 ];
 
-/** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. SIGHUP reads the token file again. */
+/** The command, all of whose lines on stderr are JSON where that is asked for: its warnings, and the error that ends it. */
 async function run(input: Input, io: CommandIo): Promise<number> {
+  const format = flagText(input, "log-format") ?? io.env["MILLRACE_SERVE_LOG_FORMAT"];
+  if (format !== "json") return serve(input, io, warnOn(io));
+  const at = (level: string) => (fields: object, msg: string) => {
+    const time = new Date(io.now()).toISOString();
+    return io.err.write(`${JSON.stringify({ level, time, ...fields, msg })}\n`);
+  };
+  const log = { warn: at("warn"), error: at("error") };
+  try {
+    return await serve(input, io, (problem) => void log.warn({ problem }, "server.warning"));
+  } catch (thrown) {
+    const { toCliError } = await import("../../api/errors.ts");
+    const error = toCliError(thrown);
+    const { message } = error as Error;
+    const end = error instanceof CliError ? error : new CliError("internal", message);
+    const { code, hint = null } = end;
+    await log.error({ code, problem: end.message, hint }, "server.failed");
+    throw new CliError(code, end.message, { problem: end.problem, reported: "log" });
+  }
+}
+
+/** Serves until SIGINT or SIGTERM, with `--stdio` also until stdin ends; then drains; exit code 0. SIGHUP reads the token file again. */
+async function serve(input: Input, io: CommandIo, warn: (line: string) => void): Promise<number> {
   const isStdio = isOn(input, "stdio");
   const other = HTTP_FLAGS.find((name) => isGiven(input, name));
   if (isStdio && other !== undefined) throw usage(`--stdio does not go with --${other}`);
@@ -76,7 +98,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   if (opens && isOn(input, "no-studio")) throw usage("--open does not go with --no-studio");
   const { createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
-  const loaded = await loadConfig(configOptions(input, io), io, warnOn(io));
+  const loaded = await loadConfig(configOptions(input, io), io, warn);
   const port = readPort(flagText(input, "port")) ?? loaded.serve.port;
   const host = flagText(input, "host") ?? loaded.serve.host;
   const cluster = await clusterOf(
