@@ -45,7 +45,7 @@ function goalRow({ name, value, goal, bar, unit, what, failed }) {
   return [
     name,
     `${value.toFixed(digits)} ${unit}`,
-    `${goal === undefined ? "" : `${goal} / `}${bar} ${unit}`,
+    `${[goal, bar].filter((one) => one !== undefined).join(" / ")} ${unit}`,
     what,
   ];
 }

@@ -1,7 +1,6 @@
 // Times every contender on every workload against the hand-written floor of the same round, asks for the goals that are no
 // times, and writes results/latest.{json,md}. A ratio is the median over the rounds.
 // Usage: node run.js [--quick] [--workload <name>]…   Exits 1 when ours is past a hard bar, or a goal cannot be measured.
-// A goal that has both, a goal and a bar, has a hard bar.
 //   --quick: three rounds, the peers of the workspace only; otherwise five, and the peers of peers/, installed when missing.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -99,7 +98,7 @@ function growthGoal(rows) {
   const floors = (name) => rows.find(({ workload }) => workload === name).floorMs;
   const floor = floors(LONG) / 100 / floors("chain1000");
   const what = `a node of ${LONG} to one of chain1000; the floor's own is ${floor.toFixed(2)}x`;
-  return [{ name: "growth", value, bar: 1.5, unit: "x", what }];
+  return [{ name: "growth", value, goal: 1.5, unit: "x", what }];
 }
 
 function fastGoal(rows) {
@@ -133,8 +132,8 @@ for (const { workload, ratios, bars } of rows) {
   note(`past the bar: ${workload} ${shown(ratios[OURS])}`);
   process.exitCode = 1;
 }
-for (const { name, value, goal, bar, unit, failed } of goals) {
-  if (failed === undefined && (goal === undefined || value <= bar)) continue;
+for (const { name, value, bar, unit, failed } of goals) {
+  if (failed === undefined && (bar === undefined || value <= bar)) continue;
   note(
     failed === undefined
       ? `past the bar: ${name} ${value} ${unit}`
