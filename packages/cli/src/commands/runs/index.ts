@@ -1,7 +1,6 @@
 /** `millrace runs`: what has run and what runs, and what can be done about it. `show` and `tail` draw; they are next door. */
 
 import type { RunState } from "@millrace/contracts";
-import { itemsOf } from "../../api/api.ts";
 import {
   apiCommand,
   type CommandContext,
@@ -10,10 +9,9 @@ import {
   listCommand,
   pairsOf,
   valuesOf,
-  withApi,
 } from "../../api/command.ts";
 import { flowOf, runIdOf } from "../../api/runs.ts";
-import { arg, option, printAnswer, serverCommand } from "../../argv/flags.ts";
+import { arg, option, serverCommand } from "../../argv/flags.ts";
 import {
   type ArgSpec,
   type CliCommand,
@@ -21,10 +19,9 @@ import {
   flagText,
   type Input,
   isOn,
-  type Run,
 } from "../../argv/spec.ts";
 import { formatDuration, parseDuration } from "../../argv/values.ts";
-import { reason, usage } from "../../errors.ts";
+import { usage } from "../../errors.ts";
 import { clean, formatTime } from "../../output/text.ts";
 import { followToEnd, startedRun } from "../../run/follow-to-end.ts";
 
@@ -113,11 +110,11 @@ const retry = serverCommand("runs retry", "repeat a run as a new one that keeps 
     ["runs retry run_01 --failed-items", "so do the items that a map went without"],
     ["runs retry --failed --unacknowledged", "the same for all that failed"],
   ],
-  run: (input, ...more) => (input.args[0] === undefined ? retryFailed : retryOne)(input, ...more),
+  run: async (...all) => {
+    const isOne = all[0].args[0] !== undefined;
+    return (isOne ? retryOne : (await import("./retry-failed.ts")).retryFailed)(...all);
+  },
 });
-
-const again = (input: Input): { readonly failedItems?: true } =>
-  isOn(input, "failed-items") ? { failedItems: true } : {};
 
 const retryOne = callApi({
   command: "retry_run",
@@ -129,51 +126,13 @@ const retryOne = callApi({
     return {
       runId: await runOf(all),
       from: valuesOf(all.input, "from"),
-      failedItems: again(all.input).failedItems,
+      failedItems: isOn(all.input, "failed-items") ? (true as const) : undefined,
       inputs: undefined,
     };
   },
   show: startedRun,
   after: followToEnd,
 });
-
-/** Repeats every failed run that nobody has looked at, the oldest first. What is refused stays in the list. */
-const retryFailed: Run = (input, io) => {
-  if (!isOn(input, "unacknowledged")) {
-    throw usage("runs retry takes a run, or --failed --unacknowledged");
-  }
-  return withApi(input, io, true, async (api) => {
-    const template = flagText(input, "template");
-    const filter = { unacknowledged: true, ...(template !== undefined && { template }) };
-    const failed: string[] = [];
-    const pages = itemsOf((page) => api.invoke("list_runs", { ...filter, ...page }));
-    for await (const { runId } of pages) failed.unshift(runId);
-    const items: { readonly runId: string; readonly retryOf: string }[] = [];
-    const refused: { readonly runId: string; readonly message: string }[] = [];
-    let code = 0;
-    for (const runId of failed) {
-      try {
-        const ref = await api.invoke("retry_run", { runId, ...again(input) });
-        items.push({ runId: ref.runId, retryOf: runId });
-        code = Math.max(code, await followToEnd(ref, { api, io, input }, { answered: true }));
-      } catch (error) {
-        refused.push({ runId, message: reason(error) });
-      }
-    }
-    await printAnswer(
-      {
-        value: { items, refused },
-        data: items.map(({ runId, retryOf }) => `${runId} repeats ${retryOf}`),
-        said: [
-          ...refused.map(({ runId, message }) => `${runId} is not repeated: ${clean(message)}`),
-          ...(failed.length === 0 ? ["nothing to retry"] : []),
-        ],
-      },
-      io,
-    );
-    return Math.max(code, refused.length > 0 ? 1 : 0);
-  });
-};
 
 const ack = apiCommand("runs ack", "acknowledge failed runs: somebody has looked at them", {
   args: [{ name: "id", summary: RUN.summary, variadic: true, complete: "run" }],
