@@ -187,10 +187,14 @@ describe("a reload", () => {
 
 test("each request is one line of the log: path, pattern, client, id of the token, no query", async () => {
   const log = keepLog();
-  const server = await serve({ tokens: [`anna:run:${TOKEN}-anna`], log });
+  const tokens = [`anna:run:${TOKEN}-anna`];
+  const server = await serve({ tokens, log, trustProxy: ["127.0.0.0/8", "fd00::/8"] });
   const headers = { authorization: `Bearer ${TOKEN}-anna` };
   await fetch(`${server.url}/api/runs/some-run?none=secret`, { headers });
-  await fetch(`${server.url}/api/none`);
+  const through = { "x-forwarded-for": "1.2.3.4, ::ffff:203.0.113.9, fd00::7" };
+  await fetch(`${server.url}/api/none`, { headers: through });
+  server.app.reload({ trustProxy: [] });
+  await fetch(`${server.url}/api/health`, { headers: through });
   const lines = log.lines
     .filter(({ message }) => message === "request")
     .map(({ fields }) => fields);
@@ -205,12 +209,14 @@ test("each request is one line of the log: path, pattern, client, id of the toke
     }),
     expect.objectContaining({
       ...{ method: "GET", path: "/api/none", route: null, status: 401, tokenId: null },
+      client: "203.0.113.9",
     }),
+    expect.objectContaining({ path: "/api/health", client: "127.0.0.1" }),
   ]);
   expect(log.lines.filter(({ message }) => message === "token.rejected")).toEqual([
     expect.objectContaining({
       level: "warn",
-      fields: expect.objectContaining({ client: "127.0.0.1", reason: "missing" }),
+      fields: expect.objectContaining({ client: "203.0.113.9", reason: "missing" }),
     }),
   ]);
   expect(JSON.stringify(log.lines)).not.toContain("secret");

@@ -11,6 +11,7 @@ import {
 import { after, invoke } from "../dispatch/index.ts";
 import { ConfigError, ProblemError } from "../errors.ts";
 import { createGate } from "../gate/gate.ts";
+import { clientThrough } from "../gate/proxies.ts";
 import { isLoopback } from "../gate/target.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
 import type { TokenIdentity } from "../gate/tokens.ts";
@@ -98,6 +99,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
   const failures = new TokenBuckets(FAILED_LOGINS, () => host.now());
   const tokenKey = host.random(KEY_BYTES);
   let changing: Changing = options;
+  let clientOf = clientThrough(options.trustProxy);
   let gate = createGate({ ...options, tokenKey, failures });
   let drained: Promise<DrainReport> | undefined;
 
@@ -164,6 +166,9 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       report(done, startedAt, facts),
     );
     if (given !== undefined) exchange.given = given;
+    if (clientOf !== undefined) {
+      exchange.client = clientOf(exchange.remote, exchange.header("x-forwarded-for"));
+    }
     exchange.trace = host.traces?.serve(exchange.header("traceparent"));
     const fail = (error: unknown) => {
       if (exchange.pattern === null) noteRejection(exchange, error);
@@ -202,12 +207,14 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
         allowedHosts: next.allowedHosts === undefined ? changing.allowedHosts : read.allowedHosts,
         allowedOrigins:
           next.allowedOrigins === undefined ? changing.allowedOrigins : read.allowedOrigins,
+        trustProxy: next.trustProxy === undefined ? changing.trustProxy : read.trustProxy,
       };
       const opens = changing.tokens.length > 0 && wanted.tokens.length === 0;
       if (opens && !isLoopback(options.host) && !options.allowOpen) {
         throw new ConfigError("open_bind_refused", 'option "tokens": the last token must stay');
       }
       gate = createGate({ ...options, ...wanted, tokenKey, failures });
+      clientOf = clientThrough(wanted.trustProxy);
       changing = wanted;
       streams.closeRevoked((token) => gate.admits(token));
     },

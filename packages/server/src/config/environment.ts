@@ -29,6 +29,7 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["webhooks", "MILLRACE_SERVE_WEBHOOKS", yes],
   ["allowedHosts", "MILLRACE_SERVE_ALLOWED_HOSTS", list],
   ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
+  ["trustProxy", "MILLRACE_SERVE_TRUST_PROXY", list],
   ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],
   ["store", "MILLRACE_HOME", String],
   ["busyTimeoutMs", "MILLRACE_STORE_BUSY_TIMEOUT_MS", Number],

@@ -30,6 +30,7 @@ import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
 import { ConfigError } from "../errors.ts";
 import { type FlowsOption, flowsProblem } from "../flow-files/option.ts";
+import { proxiesProblem } from "../gate/proxies.ts";
 import { parseHost } from "../gate/target.ts";
 import { type CallerIdentity, parseToken } from "../gate/tokens.ts";
 import { type HubFolder, hubsProblem } from "../hubs/stored-hubs.ts";
@@ -93,6 +94,11 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly webhooks?: boolean;
   /** Origins of other pages that may call, `scheme://host[:port]`. Default none. */
   readonly allowedOrigins?: readonly string[];
+  /**
+   * Proxies in front of the server, addresses or ranges such as `10.0.0.0/8`: who calls through them is who their `X-Forwarded-For` names,
+   * in the log and where logins are counted. Default none: the header is not read.
+   */
+  readonly trustProxy?: readonly string[];
   /** Where the server is reached from outside; its host and origin count as the server's own. */
   readonly publicUrl?: string;
   /**
@@ -159,7 +165,10 @@ export interface ServerOptions extends Partial<ServerLimits> {
 }
 
 /** What may change while a server runs. */
-export type ReloadOptions = Pick<ServerOptions, "tokens" | "allowedHosts" | "allowedOrigins">;
+export type ReloadOptions = Pick<
+  ServerOptions,
+  "tokens" | "allowedHosts" | "allowedOrigins" | "trustProxy"
+>;
 
 /** Options that stay absent where they are not given. */
 type Absent =
@@ -192,6 +201,7 @@ const DEFAULTS = {
   allowOpen: false,
   allowedHosts: [],
   allowedOrigins: [],
+  trustProxy: [],
   webhooks: false,
   basePath: "",
   services: [],
@@ -275,6 +285,7 @@ const OPTIONS = object(
       const bad = origins.find((origin) => !ORIGIN.test(origin) || !URL.canParse(origin));
       return bad && `must be scheme://host[:port], unlike "${bad}"`;
     }),
+    trustProxy: texts(proxiesProblem),
     publicUrl: text((url) =>
       /^https?:\/\//i.test(url) && URL.canParse(url) ? undefined : "must be an http or https URL",
     ),

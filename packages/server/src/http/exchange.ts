@@ -63,6 +63,8 @@ export class Exchange implements RawRequest {
   passage: Passage = OPEN_PASSAGE;
   /** The token that was shown; null when the server is open, or the path needs none. */
   token: TokenIdentity | null = null;
+  /** The address of whoever calls, where proxies stand between. */
+  client: string | null = null;
   /** Its span, where it is traced. */
   trace: ServedRequest | undefined;
   /** Pattern of the route, for logs and problems; null when no route was found. */
@@ -118,7 +120,7 @@ export class Exchange implements RawRequest {
   }
 
   get remote(): string | null {
-    return this.node?.incoming.socket.remoteAddress ?? null;
+    return this.client ?? this.node?.incoming.socket.remoteAddress ?? null;
   }
 
   toRequest(): Request {

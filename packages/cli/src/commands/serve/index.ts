@@ -51,6 +51,9 @@ export const commands: readonly CliCommand[] = [
       option("allow-origin", "<origin>", "a further browser origin to answer to", {
         multiple: true,
       }),
+      option("trust-proxy", "<address>", "a proxy, or range of proxies, that says who calls", {
+        multiple: true,
+      }),
     ],
     output: "stream",
     examples: [
@@ -64,6 +67,7 @@ export const commands: readonly CliCommand[] = [
 /** Flags of the HTTP surface; the standard streams have no address, and belong to whoever started the process. */
 const HTTP_FLAGS = [
   ...["host", "port", "token-file", "allow-open", "webhooks", "allow-host", "allow-origin"],
+  "trust-proxy",
   ...["no-studio", "open", "json"],
 ];
 
@@ -129,6 +133,7 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
   }
   const isShown = opens || (!isOn(input, "no-studio") && config.serve.studio !== false);
   const page = isShown ? await readPage() : undefined;
+  const proxies = flagList(input, "trust-proxy");
   const server = await start({
     ...common,
     signals: false,
@@ -138,6 +143,7 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
     ...(isOn(input, "allow-open") ? { allowOpen: true } : {}),
     ...(isOn(input, "webhooks") ? { webhooks: true } : {}),
+    ...(proxies.length > 0 && { trustProxy: [...proxies] }),
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
   }).catch(refuse);
