@@ -3,7 +3,13 @@
  *   T1  Nothing here waits, and a receiver that is away or slow costs spans, never a run.
  *   T2  A request names its origin, method and status; its path and query may hold secrets.
  */
-import type { EncodedEvent, ExecutionEvent, ResumeState, RunHeader } from "@millrace/contracts";
+import type {
+  EncodedEvent,
+  ExecutionEvent,
+  Journal,
+  ResumeState,
+  RunHeader,
+} from "@millrace/contracts";
 import type { RequestTrace, TracePort } from "@millrace/engine";
 import type { Store, StoreJournal } from "@millrace/store";
 import { over } from "../over.ts";
@@ -75,32 +81,31 @@ export class Traces implements TracePort {
   }
 
   /** A journal of whose runs this makes spans. */
-  watched<J extends Pick<StoreJournal, "create" | "append" | "load">>(journal: J): J {
-    const { create, append, load } = journal;
-    return over(journal, {
-      create: (header: RunHeader, ...more: []) => {
+  watched<J extends Journal>(journal: J): J {
+    const whole: Partial<StoreJournal> & Journal = journal;
+    const members: Partial<StoreJournal> = {
+      create: (header, ...more) => {
         this.learn(header);
-        return create.call(journal, header, ...more);
+        return (whole as StoreJournal).create(header, ...more);
       },
-      ...("begin" in journal && {
-        begin: (header: RunHeader) => {
-          this.learn(header);
-          return (journal as unknown as StoreJournal).begin(header);
-        },
-      }),
-      append: async (...args: Parameters<StoreJournal["append"]>) => {
-        const [runId, , events] = args;
-        await append.apply(journal, args);
+      begin: (header) => {
+        this.learn(header);
+        return (whole as StoreJournal).begin(header);
+      },
+      append: async (runId, expectedSeq, events, options) => {
+        await whole.append(runId, expectedSeq, events, options);
         this.took(runId, events.map(eventOf));
       },
-      load: async (...args: Parameters<StoreJournal["load"]>) => {
-        const state = await load.apply(journal, args);
+      load: async (...args) => {
+        const state = await whole.load(...args);
         if (state !== null && state.events.at(-1)?.kind !== "summary") {
           this.learn(state, state.events);
         }
         return state;
       },
-    } as unknown as Partial<J>);
+    };
+    if (whole.begin === undefined) delete members.begin;
+    return over<Journal>(journal, members) as J;
   }
 
   /** The same store, of whose runs this makes spans. */
