@@ -12,6 +12,7 @@ import type { ServerLimits } from "../config/limits.ts";
 import { readSettings } from "../config/settings.ts";
 import { newId } from "../http/index.ts";
 import type { Logger, Metrics } from "../ports.ts";
+import { createLoop, type Loop } from "../schedules/loop.ts";
 import { kindOf, SEND_MS, type SendFault, type SendParts, send } from "./send.ts";
 import {
   endWindow,
@@ -22,15 +23,8 @@ import {
   type Told,
 } from "./windows.ts";
 
-/** Tells of the failed runs of a store. */
-export interface Notifier {
-  /** Begins, with what is left of the process before. */
-  start(): void;
-  /** A run has failed here. */
-  wake(): void;
-  /** Begins no more; what is on its way is sent later. */
-  close(): Promise<void>;
-}
+/** Tells of the failed runs of a store; woken when one has failed here. */
+export type Notifier = Pick<Loop, "start" | "wake" | "close">;
 
 /** What a notifier is made of. */
 export interface NotifierOptions extends Omit<SendParts, "store"> {
@@ -66,43 +60,20 @@ export function createNotifier(options: NotifierOptions): Notifier {
   const { store, clock, random, log, metrics, limits, urlOf } = options;
   const { outbox } = store;
   const stopped = new AbortController();
-  let disarm = (): void => {};
-  let working: Promise<void> | undefined;
-  let again = false;
-  let isStarted = false;
-
-  function wake(): void {
-    if (!isStarted || stopped.signal.aborted) return;
-    again = true;
-    working ??= work().finally(() => {
-      working = undefined;
-      if (again) wake(); // asked for while the last pass went to sleep
-    });
-  }
-
-  /** Never rejects. */
-  async function work(): Promise<void> {
-    disarm();
-    let sleepMs = IDLE_MS;
-    while (again && !stopped.signal.aborted) {
-      again = false;
-      try {
-        sleepMs = await pass();
-      } catch (error) {
-        log.error({ err: error }, "notifications.failed");
-        sleepMs = FAILED_MS;
-      }
-    }
-    if (!stopped.signal.aborted) disarm = clock.setTimer(wake, sleepMs);
-  }
+  const loop = createLoop(clock, () =>
+    pass().catch((error: unknown) => {
+      log.error({ err: error }, "notifications.failed");
+      return FAILED_MS;
+    }),
+  );
 
   /** Tells what is to be told now; how long to sleep. */
   async function pass(): Promise<number> {
     const untold = await outbox.untold(BATCH);
-    for (const runId of untold) again = !(await tell(runId)) || again;
+    for (const runId of untold) if (!(await tell(runId))) loop.wake();
     const due = await outbox.due(clock.now(), BATCH);
     await Promise.all(due.map((row) => (row.id.startsWith(WINDOW) ? close(row) : deliver(row))));
-    if (untold.length === BATCH || due.length > 0) again = true;
+    if (untold.length === BATCH || due.length > 0) loop.wake();
     const next = (await outbox.nextDue()) ?? Number.POSITIVE_INFINITY;
     return Math.min(IDLE_MS, Math.max(0, next - clock.now()));
   }
@@ -195,15 +166,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   return {
-    start() {
-      isStarted = true;
-      wake();
-    },
-    wake,
-    async close() {
+    start: loop.start,
+    wake: loop.wake,
+    close() {
       stopped.abort();
-      disarm();
-      await working;
+      return loop.close();
     },
   };
 }

@@ -11,6 +11,7 @@ import type { Store, WaitingFire } from "@millrace/store";
 import { inTurn } from "../dispatch/index.ts";
 import type { Logger, Scheduler } from "../ports.ts";
 import { type DueFire, dueFires, MAX_CAUGHT_UP, nextFireTime } from "./fire-times.ts";
+import { createLoop } from "./loop.ts";
 import { readSchedule, type StoredSchedule } from "./read-schedule.ts";
 import { type FirePorts, startFire } from "./stored-schedule.ts";
 
@@ -30,8 +31,6 @@ const MAX_SLEEP_MS = 60_000;
 const FULL_MS = 1_000;
 /** Pause after a failure of store or executor: soon enough for a fire to be in time. */
 const FAILED_MS = 10_000;
-/** How long a close waits for a store that does not write, as on a full disk; what it has not written has not happened. */
-const CLOSE_MS = 2_000;
 
 /** Makes a scheduler that sleeps until `start`. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -40,43 +39,24 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   /** Of schedules that may overlap: the run of the fire that waited last. */
   const caughtUp = new Map<string, string>();
   let unlisten: (() => void) | undefined;
-  let disarm = () => {};
-  let looking: Promise<void> | undefined;
-  let again = false;
   let hasWaiting = false;
   let sleepMs = maxSleepMs;
-  let isClosed = false;
-
-  function wake(): void {
-    if (unlisten === undefined || isClosed) return;
-    again = true;
-    looking ??= look().finally(() => {
-      looking = undefined;
-      if (again) wake(); // asked for while the last look was going to sleep
-    });
-  }
-
-  /** Never rejects. */
-  async function look(): Promise<void> {
-    disarm();
-    while (again && !isClosed) {
-      again = false;
-      sleepMs = maxSleepMs;
-      await pass().catch(noteFailure);
-    }
-    if (!isClosed) disarm = clock.setTimer(wake, sleepMs);
-  }
+  const loop = createLoop(clock, async () => {
+    sleepMs = maxSleepMs;
+    await pass().catch(noteFailure);
+    return sleepMs;
+  });
 
   function noteFailure(error: unknown): void {
     log.error({ err: error }, "schedule.failed");
     sleepMs = Math.min(sleepMs, FAILED_MS);
   }
 
-  /** Fires what is due, starts what waits, and says how long to sleep. */
+  /** Fires what is due, starts what waits, and sets how long to sleep. */
   async function pass(): Promise<void> {
     const failed = new Set<string>();
     for (const { id } of await schedules.due(clock.now())) {
-      if (isClosed) return;
+      if (loop.isClosed) return;
       await inTurn(schedules, () => fireDue(id)).catch((error: unknown) => {
         failed.add(id);
         noteFailure(error);
@@ -85,7 +65,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     }
     const ids = new Set((await schedules.waiting()).map(({ scheduleId }) => scheduleId));
     for (const id of ids) {
-      if (isClosed) return;
+      if (loop.isClosed) return;
       await inTurn(schedules, () => startWaiting(id)).catch(noteFailure);
     }
     for (const id of caughtUp.keys()) if (!ids.has(id)) caughtUp.delete(id);
@@ -104,7 +84,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const state = { rule, catchUp: schedule.catchUp, nextAt: row.nextAt, lastFire: row.lastFire };
     const fires = dueFires(state, now);
     for (const fire of fires) {
-      if (isClosed) return;
+      if (loop.isClosed) return;
       await fireOne(stored, fire);
     }
     if (fires.length === 0) {
@@ -166,33 +146,26 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const result = await startFire(schedule, waiting.fireTime, { waiting }, { store, executor });
     if ("ref" in result) {
       caughtUp.set(schedule.id, result.ref.runId);
-      again = true; // the end of a short run may have been announced already
+      loop.wake(); // the end of a short run may have been announced already
     } else if (result.refused === "full") sleepMs = Math.min(sleepMs, FULL_MS);
     else if (result.refused === "error") {
       log.warn({ scheduleId: schedule.id, reason: result.message }, "schedule.error");
       await schedules.drop(waiting, { outcome: "error", error: result.message });
-      again = true;
+      loop.wake();
     }
   }
 
   return {
     start() {
       unlisten ??= store.feed.listen((kinds) => {
-        if ((hasWaiting || looking !== undefined) && kinds.includes("summary")) wake();
+        if ((hasWaiting || loop.isBusy) && kinds.includes("summary")) loop.wake();
       });
-      wake();
+      loop.start();
     },
-    wake,
-    async close() {
-      isClosed = true;
-      disarm();
+    wake: loop.wake,
+    close() {
       unlisten?.();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_MS);
-      });
-      await Promise.race([looking, late]);
-      clearTimeout(timer);
+      return loop.close();
     },
   };
 }
