@@ -25,8 +25,12 @@ async function newUrl(): Promise<string> {
 
 const schemaOf = (url: string): string => new URL(url).searchParams.get("search_path") ?? "";
 
-async function open(url: string, { key = KEY, alone = false } = {}): Promise<MillraceServer> {
+async function open(
+  url: string,
+  { key = KEY, alone = false, tokens = [] as readonly string[] } = {},
+): Promise<MillraceServer> {
   const server = await createServer({
+    tokens,
     store: temporaryFolder(),
     cluster: { url, key, alone },
     credentials: { store: "memory" },
@@ -116,6 +120,27 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
     await events.return?.();
     const { ts } = JSON.parse(new TextDecoder().decode(first?.line));
     expect(isRight(ts)).toBe(true);
+  });
+
+  test("a token that is revoked at one server is taken by none, and its streams end", async () => {
+    const url = await newUrl();
+    const [root, ci] = ["root-".repeat(4), "ci-".repeat(6)];
+    const tokens = [`root:admin:${root}`, `ci:run:${ci}`];
+    const [one, other] = [await open(url, { tokens }), await open(url, { tokens })];
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    const statusOf = async (token: string): Promise<number> =>
+      (await other.request("/api/runs", { headers: bearer(token) })).status;
+    expect(await statusOf(ci)).toBe(200);
+    const stream = await other.request("/api/events", { headers: bearer(ci) });
+    const changed = await one.request("/api/settings", {
+      method: "PATCH",
+      headers: { ...bearer(root), "if-match": "*", "content-type": "application/json" },
+      body: JSON.stringify({ revokedTokens: ["ci"] }),
+    });
+    expect(changed.status).toBe(200);
+    await stream.text();
+    expect(await statusOf(ci)).toBe(401);
+    expect(await statusOf(root)).toBe(200);
   });
 
   test("a server with another key or another executor does not start, and names what the store has", async () => {

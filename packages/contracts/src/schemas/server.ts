@@ -90,6 +90,11 @@ export const settingsSchema = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  revokedTokens: z
+    .array(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/))
+    .max(1_000)
+    .default([])
+    .describe("Ids of tokens that no server of the store takes any more, within a second."),
 });
 
 /** Settings that a command may change. What widens a sandbox is operator configuration and is not here. */

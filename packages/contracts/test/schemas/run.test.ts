@@ -159,6 +159,7 @@ describe("settings", () => {
         keepContent: true,
         circuit: { failures: 5, windowMs: 60_000, coolDownMs: 30_000 },
       },
+      revokedTokens: [],
     } satisfies Settings);
   });
 

@@ -12,6 +12,7 @@ import { after, invoke } from "../dispatch/index.ts";
 import { ConfigError, ProblemError } from "../errors.ts";
 import { createGate } from "../gate/gate.ts";
 import { clientThrough } from "../gate/proxies.ts";
+import { Revocations } from "../gate/revocations.ts";
 import { isLoopback } from "../gate/target.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
 import type { TokenIdentity } from "../gate/tokens.ts";
@@ -100,7 +101,11 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
   const tokenKey = host.random(KEY_BYTES);
   let changing: Changing = options;
   let clientOf = clientThrough(options.trustProxy);
-  let gate = createGate({ ...options, tokenKey, failures });
+  const revocations = new Revocations(host.store.settings, () => closeRevoked());
+  const isRevoked = (tokenId: string): boolean => revocations.has(tokenId);
+  let gate = createGate({ ...options, tokenKey, failures, isRevoked });
+  const closeRevoked = (): void => streams.closeRevoked((token) => gate.admits(token));
+  const unwatch = revocations.watch(() => streams.count > 0 && changing.tokens.length > 0);
   let drained: Promise<DrainReport> | undefined;
 
   const app: AppServices = {
@@ -181,7 +186,11 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     try {
       // In two steps, so that a page of an allowed origin can read why its token was refused.
       exchange.passage = gate.check(exchange);
-      const answered = after(gate.authenticate(exchange, exchange.passage), admit);
+      const { passage } = exchange;
+      const isAsked = changing.tokens.length > 0 && !passage.exempt;
+      const answered = after(isAsked ? revocations.fresh() : undefined, () =>
+        after(gate.authenticate(exchange, passage), admit),
+      );
       return answered instanceof Promise ? answered.catch(fail) : answered;
     } catch (error) {
       return fail(error);
@@ -213,13 +222,14 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
       if (opens && !isLoopback(options.host) && !options.allowOpen) {
         throw new ConfigError("open_bind_refused", 'option "tokens": the last token must stay');
       }
-      gate = createGate({ ...options, ...wanted, tokenKey, failures });
+      gate = createGate({ ...options, ...wanted, tokenKey, failures, isRevoked });
       clientOf = clientThrough(wanted.trustProxy);
       changing = wanted;
-      streams.closeRevoked((token) => gate.admits(token));
+      closeRevoked();
     },
     drain({ graceMs = limits.drainMs } = {}) {
       drained ??= drainRuns(host, graceMs).finally(() => {
+        unwatch();
         streams.closeAll();
         metrics.close();
       });

@@ -62,6 +62,8 @@ export interface GatePolicy
   readonly tokenKey: Uint8Array;
   /** Refused logins by address, to slow down who guesses. */
   readonly failures: TokenBuckets;
+  /** Whether a token was taken away, by its id. */
+  readonly isRevoked: (tokenId: string) => boolean;
 }
 
 /** A gate with its policy. Both steps throw `ProblemError`; the first comes first. */
@@ -187,11 +189,12 @@ export function createGate(policy: GatePolicy): Gate {
       if (exempt) return null;
       if (policy.caller) return identify(policy.caller, request);
       if (tokens.open) return null;
-      return tokens.find(request.header("authorization"), request.socket) ?? refuse(request);
+      const token = tokens.find(request.header("authorization"), request.socket);
+      return token === undefined || policy.isRevoked(token.id) ? refuse(request) : token;
     },
     admits(token) {
       if (policy.caller) return true; // `caller` is asked once for each request
-      return token === null ? tokens.open : tokens.has(token);
+      return token === null ? tokens.open : tokens.has(token) && !policy.isRevoked(token.id);
     },
   };
 }
