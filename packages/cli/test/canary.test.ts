@@ -17,7 +17,8 @@ const PASSWORD = 'canary-"password"/ü-4711';
 const PIN = "canary-nested-pin-4712";
 const API_KEY = "sk-canary-model-key-4713-ABCDEFGH";
 const TOKEN = "canary-connection-token-4714";
-const SECRETS = { PASSWORD, PIN, API_KEY, TOKEN };
+const NAMED = "canary-named-secret-4715";
+const SECRETS = { PASSWORD, PIN, API_KEY, TOKEN, NAMED };
 const MAIL = "canary.person@example.org";
 const CARD = "4111 1111 1111 1111";
 const PERSONAL = { MAIL, CARD };
@@ -163,6 +164,12 @@ node large: http.request {
   headers = { "x-login": uriEncode(inputs.password) }
 }
 
+node named: http.request {
+  url = "${url}/refuse"
+  headers = { authorization: "Bearer \${secrets.shop_key}" }
+  @on-error = { default: {} }
+}
+
 node refused: http.request {
   url = "${url}/refuse"
   headers = { "x-login": uriEncode(inputs.password) }
@@ -182,6 +189,7 @@ node hang: http.request {
 echo -> hang
 large -> hang
 refused -> hang
+named -> hang
 call -> hang
 hash -> hang
 redacted -> hang
@@ -202,7 +210,13 @@ node wide: http.request {
   headers = { "x-login": uriEncode(large.body.said[0]) }
 }
 
+node again: http.request {
+  url = "${url}/check"
+  headers = { "x-login": secrets.shop_key }
+}
+
 hang -> back
+wide -> again
 back -> token
 token -> wide
 
@@ -241,6 +255,8 @@ async function world(url: string): Promise<Canaries> {
   };
   const key = await millrace(["secrets", "set", "ai:parrot"], { cwd, env, stdin: API_KEY });
   expect(key.code, key.stderr).toBe(0);
+  const named = await millrace(["secrets", "set", "shop_key"], { cwd, env, stdin: NAMED });
+  expect(named.code, named.stderr).toBe(0);
   const token = await millrace(["connect", "tracker"], { cwd, env, stdin: TOKEN });
   expect(token.code, token.stderr).toBe(0);
   return { world: { cwd, env }, home };
@@ -292,7 +308,7 @@ test("secrets stand nowhere in clear, before and after a kill, and the run goes 
   const resumed = await millrace(["resume", runId, "--json", "-v"], at);
   expect(resumed.code, resumed.stderr + resumed.stdout.slice(-2000)).toBe(0);
   expect(checkLog(events(resumed.stdout))).toEqual([]);
-  expect(server.checked).toEqual([PASSWORD, TOKEN, PASSWORD]);
+  expect(server.checked).toEqual([PASSWORD, TOKEN, PASSWORD, NAMED]);
   const backup = join(scratch(), "backup.db");
   const saved = await millrace(["backup", backup], at);
   expect(saved.code, saved.stderr).toBe(0);

@@ -1,8 +1,10 @@
 /** Secrets and connections without a consent: what comes in by stdin or the prompt, and never goes out. */
-import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { inside, millrace } from "./inside.ts";
 import { serviceWorld } from "./service-world.ts";
@@ -48,10 +50,11 @@ test("at a terminal the secret is asked for, and what is typed is not shown", as
 });
 
 test.each([
-  ["a name that is none", ["secrets", "set", "openai"], SECRET, "is no name of a secret"],
+  ["a name that is none", ["secrets", "set", "open-ai"], SECRET, "is no name of a secret"],
+  ["a secret that no log could hide", ["secrets", "set", "pin"], "4711", "less than 6 characters"],
   ["an empty secret", ["secrets", "set", "ai:openai"], "\n", "is empty"],
   ["two lines", ["secrets", "set", "ai:openai"], `${SECRET}\n${SECRET}`, "must be one line"],
-  ["no action", ["secrets"], "", "secrets needs an action: set, list, remove"],
+  ["no action", ["secrets"], "", "secrets needs an action: set, list, remove, move"],
 ])("%s ends with 2 and without the value", async (_name, words, stdin, said) => {
   const { code, stdout, stderr } = await inside(words, { ...fileStore(), stdin });
   expect([code, stdout]).toEqual([2, ""]);
@@ -132,4 +135,65 @@ test("a service with a key of its own takes it from stdin, and a flow is sent wi
   expect(JSON.parse(again.stdout)).toMatchObject({ slug: "tracker-eu", service: "tracker" });
   world.refuse(SECRET);
   expect((await world.here(["run", "issues.flow"])).code).toBe(5);
+});
+
+test("a flow reads variables of its environment, once, and sends named secrets that are listed without a value", async () => {
+  const seen: string[] = [];
+  const shop = createServer((request, response) => {
+    seen.push(`${request.url} ${request.headers.authorization}`);
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => shop.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void shop.close());
+  const { port } = shop.address() as AddressInfo;
+  const { cwd, env } = fileStore();
+  writeFileSync(join(cwd, "millrace.json"), '{ "egress": { "allow": [{ "host": "127.0.0.1" }] } }');
+  const call = `node call: http.request {
+  url = "http://127.0.0.1:${port}/\${vars.region}"
+  headers = { authorization: "Bearer \${secrets.shop_key}" }
+}
+
+output region: any = vars.region
+`;
+  writeFileSync(join(cwd, "shop.flow"), `flow 1 shop\n\n${call}`);
+  writeFileSync(join(cwd, "leak.flow"), "flow 1 leak\n\noutput key: any = secrets.shop_key\n");
+  const world = { cwd, env: { ...env, MILLRACE_TRUST_PROJECT: "1" } };
+  const run = (words: string[], stdin?: string) =>
+    inside(words, { ...world, ...(stdin !== undefined && { stdin }) });
+  await run(["vars", "set", "regoin", "eu"]);
+  const unknown = await run(["run", "shop.flow"]);
+  expect([unknown.code, unknown.stderr]).toEqual([
+    2,
+    "error: vars.region is not set; did you mean vars.regoin?\n",
+  ]);
+  await run(["vars", "remove", "regoin"]);
+  await run(["vars", "set", "region", "eu"]);
+  await run(["vars", "set", "region", '"us"', "--env", "prod"]);
+  expect((await run(["vars", "list"])).stdout).toBe(
+    'NAME    ENVIRONMENT  VALUE\nregion  all          "eu"\nregion  prod         "us"\n',
+  );
+  const missing = await run(["run", "shop.flow"]);
+  expect([missing.code, missing.stderr.includes("millrace secrets set shop_key")]).toEqual([
+    5,
+    true,
+  ]);
+  await run(["secrets", "set", "shop_key"], `${SECRET}\n`);
+  writeFileSync(join(cwd, "key.txt"), "sk-of-production\n");
+  await run(["secrets", "set", "shop_key", "--env", "prod", "--file", "key.txt"]);
+  expect((await run(["run", "shop.flow", "--save"])).code).toBe(0);
+  const prod = await run(["run", "shop.flow", "--env", "prod", "--json"]);
+  expect([prod.code, seen]).toEqual([0, [`/eu Bearer ${SECRET}`, "/us Bearer sk-of-production"]]);
+  expect(prod.stdout).not.toContain("sk-of-production");
+  const listed = await run(["secrets", "list", "--json"]);
+  expect(JSON.parse(listed.stdout).flows).toMatchObject([
+    { name: "shop_key", setAt: expect.stringMatching(/^\d{4}-/) },
+    { name: "shop_key", environment: "prod" },
+  ]);
+  const leak = await run(["run", "leak.flow"]);
+  expect([leak.code, leak.stderr]).toEqual([3, expect.stringContaining("FLOW6008")]);
+  const explained = await inside(["config", "explain", "environment"], {
+    ...world,
+    env: { ...world.env, MILLRACE_ENV: "prod" },
+  });
+  expect(explained.stdout).toContain("MILLRACE_ENV");
 });

@@ -129,8 +129,14 @@ config path
 config schema
 config login https://mill.invalid
 secrets set ext:KEY
+secrets set shop_key --env prod
+secrets remove shop_key --env prod
 secrets list
 secrets remove ext:KEY
+secrets move file
+vars set region eu
+vars list
+vars remove region
 services import openapi.json
 services search weather
 services add openweather

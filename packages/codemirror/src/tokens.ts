@@ -221,4 +221,6 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ["inputs", terms.Root],
   ["nodes", terms.Root],
   ["run", terms.Root],
+  ["vars", terms.Root],
+  ["secrets", terms.Root],
 ]);

@@ -1,7 +1,7 @@
 /** Ports between the engine and what surrounds it: storage, execution, credentials. */
 import type { CancelReason, ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { Page } from "./schemas/common.ts";
 import type { FlowGraph } from "./schemas/graph.ts";
 import type {
@@ -60,6 +60,10 @@ export interface RunHeaderOptions {
   readonly confirm?: "approve" | "reject" | undefined;
   /** With `retryOf`: nodes to run again, with all that follows them; absent: those that had not succeeded. */
   readonly from?: readonly string[] | undefined;
+  /** What the flow reads as `vars`, as it was when the run was asked for. */
+  readonly vars?: JsonObject | undefined;
+  /** The environment whose secrets it reads; absent: those of all. */
+  readonly environment?: string | undefined;
   /** With `retryOf`: also the failed items of a `map` that collected its errors. */
   readonly failedItems?: true | undefined;
   /** The span that has started it, in the form of the header `traceparent`; absent: none is known, or nothing is traced. */
@@ -203,7 +207,7 @@ export interface CredentialsPort {
   ): Promise<ServiceCredential>;
   /** Told when a renewed credential was answered with 401 as well: somebody has to connect again. */
   refused?(connection: string, credential: ServiceCredential): void;
-  /** `ai:<name>` and granted extension secrets. */
+  /** `ai:<name>`, `secret:<name>` or `secret:<environment>/<name>` for what a flow reads as `secrets`, and granted extension secrets. */
   secret(name: string): Promise<string | undefined>;
 }
 

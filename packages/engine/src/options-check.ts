@@ -103,6 +103,8 @@ const RUN = optionsOf<RunOptions>({
     if (fits && texts.length <= 2 * most) return undefined;
     return `must be at most ${most} texts of ${tagText} units each`;
   }),
+  vars: RECORD,
+  environment: TEXT,
   limits: RECORD,
   only: must((value) => Array.isArray(value) && value.every(isText), "a list of ids of nodes"),
   pins: must(

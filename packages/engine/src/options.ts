@@ -132,6 +132,10 @@ export interface RunOptions {
   readonly trigger?: Trigger | undefined;
   readonly template?: string | undefined;
   readonly tags?: { readonly [name: string]: string } | undefined;
+  /** What expressions read as `vars`; the journal keeps it with the run. Default none. */
+  readonly vars?: JsonObject | undefined;
+  /** The environment whose secrets expressions read; the journal keeps it with the run. Default: those of all. */
+  readonly environment?: string | undefined;
   /** May only lower the engine's. */
   readonly limits?: Partial<Limits> | undefined;
   /** Runs these nodes and what leads to them; the others are skipped. */

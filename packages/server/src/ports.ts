@@ -82,7 +82,7 @@ export interface Scheduler {
 }
 
 /** The part of a credential store that webhooks use. */
-export type SecretStore = Pick<CredentialStore, "get" | "set" | "delete">;
+export type SecretStore = Pick<CredentialStore, "get" | "set" | "delete" | "list">;
 
 /** The port of a run, and how others tell it that a connection has changed. */
 export interface ServiceCredentials extends CredentialsPort {
@@ -220,7 +220,7 @@ export interface ServerHost {
   readonly providers?: (signal: AbortSignal) => Promise<readonly ProviderInfo[]>;
   /** Absent: schedules do not fire. */
   readonly scheduler?: Scheduler;
-  /** Keys of webhooks. */
+  /** Keys of webhooks, and what flows read as `secrets`. */
   readonly secrets: SecretStore;
   readonly log: Logger;
   /** Metrics that the app shares with other parts, such as commits of the journal. Default: metrics of the app alone. */

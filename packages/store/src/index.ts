@@ -33,4 +33,5 @@ export type { Outbox, OutboxChange, OutboxRow } from "./tables/outbox.ts";
 export type { Fire, FireOutcome, ScheduleRow, Schedules, WaitingFire } from "./tables/schedules.ts";
 export type { SettingsTable } from "./tables/settings.ts";
 export type { NewestText, NewTemplate, Templates } from "./tables/templates.ts";
+export { type StoredVar, type Vars, varsFor } from "./tables/vars.ts";
 export type { WebhookRow, Webhooks } from "./tables/webhooks.ts";

@@ -25,6 +25,7 @@ import { createOutbox, type Outbox } from "./tables/outbox.ts";
 import { createSchedules, type Schedules } from "./tables/schedules.ts";
 import { createSettings, type SettingsTable } from "./tables/settings.ts";
 import { createTemplates, type Templates } from "./tables/templates.ts";
+import { createVars, type Vars } from "./tables/vars.ts";
 import { createWebhooks, type Webhooks } from "./tables/webhooks.ts";
 
 /** The tables of a store besides runs. */
@@ -36,6 +37,8 @@ export interface Tables {
   readonly schedules: Schedules;
   readonly settings: SettingsTable;
   readonly templates: Templates;
+  /** What flows read as `vars`. */
+  readonly vars: Vars;
   readonly webhooks: Webhooks;
 }
 
@@ -119,6 +122,7 @@ export function storeOver(db: Database, { keepsContent }: StoreParts = {}): Stor
   const cursors = createCursors(Buffer.from(db.cursorKey, "hex"));
   const feed = createFeed(db);
   const privates = new PrivateValues(db, db.key);
+  const settings = createSettings(db);
   const close = (): Promise<void> => db.close();
   return {
     journal: createJournal({ db, privates, keepsContent, publish: (kinds) => feed.publish(kinds) }),
@@ -132,8 +136,9 @@ export function storeOver(db: Database, { keepsContent }: StoreParts = {}): Stor
     idempotency: createIdempotency(db),
     outbox: createOutbox(db),
     schedules: createSchedules(db),
-    settings: createSettings(db),
+    settings,
     templates: createTemplates(db),
+    vars: createVars(settings),
     webhooks: createWebhooks(db),
     ...(db.holder !== null && { inbox: createInbox(db) }),
     kind: db.kind,

@@ -97,6 +97,13 @@ export function serverCommand(path: string, summary: string, row: CommandRow): C
   return command(path, summary, { ...row, flags: [...(row.flags ?? []), ...REMOTE_FLAGS] });
 }
 
+/** The environment of a command; the same key of the configuration is its default. */
+export const ENV_FLAG: FlagSpec = {
+  long: "env",
+  value: "<name>",
+  summary: "environment, such as prod (MILLRACE_ENV)",
+};
+
 /** An argument that must be there. */
 export function arg(name: string, summary: string, complete?: ArgSpec["complete"]): ArgSpec {
   return { name, summary, required: true, ...(complete && { complete }) };

@@ -88,7 +88,8 @@ export const NOUNS: CommandTable = [
     () => import("./connect.ts"),
   ),
   noun("connections", "list, show, remove", () => import("./connections.ts")),
-  noun("secrets", "set, list, remove", () => import("./secrets.ts")),
+  noun("secrets", "set, list, remove, move", () => import("./secrets.ts")),
+  noun("vars", "set, list, remove", () => import("./vars.ts")),
   noun("providers", "list, test", () => import("./providers.ts")),
   noun("services", "search, add, import, list", () => import("./services/index.ts")),
   noun(

@@ -1,5 +1,5 @@
 /** `millrace run`: a flow, in this process or on the server that was named. */
-import { option, serverCommand } from "../argv/flags.ts";
+import { ENV_FLAG, option, serverCommand } from "../argv/flags.ts";
 import type { CliCommand } from "../argv/spec.ts";
 import { ANSWER_FLAGS, EVENTS_FLAG, GRACE_FLAG } from "../run/flags.ts";
 
@@ -30,6 +30,7 @@ export const commands: readonly CliCommand[] = [
         "answers recorded in this folder in place of models, network and clock",
       ),
       EVENTS_FLAG,
+      ENV_FLAG,
       option("tag", "<k=v>", "a tag of the run", { multiple: true }),
       { long: "save", summary: "keep the run: it can be resumed, replayed, and answered later" },
       { long: "watch", summary: "run again at every save of the flow or of a file of its inputs" },

@@ -1,55 +1,101 @@
-/** `millrace secrets`: plain secrets of the credential store, by name. Values come in and never go out. */
+/** `millrace secrets`: secrets of the credential store, by name; those of flows also of a server. Values come in and never go out. */
 
-import type { OpenedStore } from "@millrace/server/connections";
-import { arg, command, listOf } from "../argv/flags.ts";
-import type { Answer, CliCommand, CommandIo, Input } from "../argv/spec.ts";
-import { readSecret } from "../ask.ts";
+import {
+  deleteSecret,
+  listSecrets,
+  type NamedSecret,
+  type OpenedStore,
+  setSecret,
+} from "@millrace/server/connections";
+import { namedServer } from "../api/server-url.ts";
+import { arg, command, ENV_FLAG, option, serverCommand } from "../argv/flags.ts";
+import {
+  type Answer,
+  type ArgSpec,
+  type CliCommand,
+  type CommandIo,
+  flagText,
+  type Input,
+} from "../argv/spec.ts";
+import { readSecret, secretFromFile } from "../ask.ts";
 import { configOptions, editConfig, warnOn } from "../config/files.ts";
-import { loadConfig } from "../config/load.ts";
+import { environmentIn, loadConfig } from "../config/load.ts";
 import { openCredentialStore } from "../credentials/store.ts";
 import { CliError, usage } from "../errors.ts";
+import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
 
-/** Keys of AI providers, and secrets that extensions were granted. */
-const NAME = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
+/** Keys of AI providers, and secrets that extensions were granted: of this machine alone. */
+const OWN = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
+/** What flows read as `secrets.NAME`. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+/** Shorter ones are not found in a log, so nothing could hide them there. */
+const SHORTEST = 6;
+const NAME_ARG: ArgSpec = arg("name", "NAME of secrets.NAME in flows; ai:<name>; ext:<NAME>");
 
-const set = command("secrets set", "store a secret, from stdin or a hidden prompt", {
-  args: [arg("name", "ai:<name> or ext:<NAME>")],
-  examples: [["secrets set ai:openai < key.txt", "from a file"]],
+const set = serverCommand("secrets set", "store a secret, from stdin, a file or a hidden prompt", {
+  args: [NAME_ARG],
+  flags: [ENV_FLAG, option("file", "<file>", "read it from this file")],
+  examples: [
+    ["secrets set shop_key < key.txt", "flows send secrets.shop_key in headers"],
+    ["secrets set shop_key --env prod --file key.txt", "in one environment"],
+    ["secrets set ai:openai < key.txt", "the key of a provider"],
+  ],
   async run(input, io) {
     const secret = readName(input);
-    return withStore(input, io, async ({ store, name }) => {
-      await store.set(secret, await readSecret(io, `secret ${secret}`));
-      return {
-        value: { name: secret, store: name },
-        said: [`${secret} is stored in ${name}`],
-        mayBeQuiet: false,
-      };
+    const { name, environment } = secret;
+    const file = flagText(input, "file");
+    const what = `secret ${name}`;
+    const value =
+      file === undefined ? await readSecret(io, what) : await secretFromFile(file, io, what);
+    if (!secret.isOfFlows) {
+      return withStore(input, io, async ({ store, name: where }) => {
+        await store.set(name, value);
+        return { value: { name, store: where }, ...said(`${name} is stored in ${where}`) };
+      });
+    }
+    if (value.length < SHORTEST) throw usage(`${what} has less than ${SHORTEST} characters`);
+    return withSecrets(input, io, async (secrets) => {
+      const set = await secrets.set({ name, environment, value });
+      return { value: set, ...said(`secrets.${name} is set${inEnvironment(set)}`) };
     });
   },
 });
 
-const list = command("secrets list", "list the names of stored secrets", {
-  examples: [["secrets list", "names only"]],
+const list = serverCommand("secrets list", "list the names of secrets, and when they were set", {
+  examples: [["secrets list", "no value is shown"]],
   run: (input, io) =>
-    withStore(input, io, async ({ store }) => {
-      const items = ((await store.list?.()) ?? []).filter((name) => NAME.test(name)).sort();
+    withSecrets(input, io, async ({ own, list }) => {
+      const items = (await own()).filter((name) => OWN.test(name)).sort();
+      const flows = await list();
+      const rows = flows.map((each) => [each.name, each.environment ?? "all", each.setAt]);
+      const table = rows.length === 0 ? [] : await tableLines(["NAME", "ENVIRONMENT", "SET"], rows);
       const none = "no secret is stored; millrace secrets set NAME stores one";
-      return listOf(items, items, none);
+      return {
+        value: { items, ...(flows.length > 0 && { flows }) },
+        data: [...items, ...table],
+        said: items.length + rows.length === 0 ? [none] : [],
+        mayBeQuiet: false,
+      };
     }),
 });
 
 /** Deletes a secret. Ends with 6 where there is none. */
-const remove = command("secrets remove", "delete a stored secret", {
-  args: [arg("name", "ai:<name> or ext:<NAME>")],
+const remove = serverCommand("secrets remove", "delete a stored secret", {
+  args: [NAME_ARG],
+  flags: [ENV_FLAG],
   examples: [["secrets remove ai:openai", "for good"]],
   async run(input, io) {
-    const name = readName(input);
-    return withStore(input, io, async ({ store }) => {
-      if (await store.delete(name))
-        return { value: null, said: [`${name} is deleted`], mayBeQuiet: false };
+    const secret = readName(input);
+    const { name, environment } = secret;
+    const done = { value: null, ...said(`${name} is deleted`) };
+    const gone = (isDeleted: boolean): Answer => {
+      if (isDeleted) return done;
       throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
-    });
+    };
+    return secret.isOfFlows
+      ? withSecrets(input, io, async (secrets) => gone(await secrets.delete({ name, environment })))
+      : withStore(input, io, async ({ store }) => gone(await store.delete(name)));
   },
 });
 
@@ -91,6 +137,59 @@ const move = command("secrets move", "move all credentials to another store of t
 
 export const commands: readonly CliCommand[] = [set, list, remove, move];
 
+function said(line: string): Pick<Answer, "said" | "mayBeQuiet"> {
+  return { said: [line], mayBeQuiet: false };
+}
+
+function inEnvironment({ environment }: { readonly environment?: string }): string {
+  return environment === undefined ? "" : ` in ${environment}`;
+}
+
+/** The secrets of flows, here or on a server. */
+interface Secrets {
+  /** Names of those that are no flow's; of a server none is known. */
+  own(): Promise<readonly string[]>;
+  list(): Promise<readonly NamedSecret[]>;
+  set(secret: NameOf & { readonly value: string }): Promise<NamedSecret>;
+  delete(secret: NameOf): Promise<boolean>;
+}
+
+interface NameOf {
+  readonly name: string;
+  readonly environment: string | undefined;
+}
+
+async function withSecrets(
+  input: Input,
+  io: CommandIo,
+  work: (secrets: Secrets) => Promise<Answer>,
+): Promise<Answer> {
+  const config = await loadConfig(configOptions(input, io), io, () => {});
+  if (namedServer(input, config) === undefined) {
+    return withStore(input, io, ({ store }) =>
+      work({
+        own: async () => (await store.list?.()) ?? [],
+        list: () => listSecrets(store),
+        set: (secret) => setSecret(store, secret, io.now()),
+        delete: (secret) => deleteSecret(store, secret),
+      }),
+    );
+  }
+  const { withApi } = await import("../api/command.ts");
+  return withApi(input, io, true, (api) =>
+    work({
+      own: async () => [],
+      list: async () => (await api.invoke("list_secrets", {})).items,
+      set: ({ environment, ...rest }) =>
+        api.invoke("set_secret", { ...rest, ...(environment && { environment }) }),
+      delete: async ({ environment, ...rest }) => {
+        await api.invoke("delete_secret", { ...rest, ...(environment && { environment }) });
+        return true;
+      },
+    }),
+  );
+}
+
 async function withStore(
   input: Input,
   io: CommandIo,
@@ -109,11 +208,16 @@ async function withStore(
   }
 }
 
-function readName({ args }: Input): string {
-  const [name = ""] = args;
-  if (NAME.test(name)) return name;
-  throw usage(
-    `"${clean(name)}" is no name of a secret`,
-    "ai:openai is the key of a provider, ext:WEATHER_KEY a secret of an extension",
-  );
+function readName(input: Input): NameOf & { readonly isOfFlows: boolean } {
+  const [name = ""] = input.args;
+  const environment = environmentIn(flagText(input, "env"), "--env");
+  if (NAME.test(name)) return { name, environment, isOfFlows: true };
+  if (!OWN.test(name)) {
+    throw usage(
+      `"${clean(name)}" is no name of a secret`,
+      "shop_key is for flows, ai:openai the key of a provider, ext:WEATHER_KEY a secret of an extension",
+    );
+  }
+  if (environment !== undefined) throw usage(`${name} is the same in all environments`);
+  return { name, environment, isOfFlows: false };
 }

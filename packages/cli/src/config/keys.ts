@@ -70,6 +70,12 @@ const ROWS: readonly (readonly [
 ])[] = [
   ["flows", "path", "flows", "folder of the project's flows"],
   ["history", "switch", false, "keep every run, as --save does"],
+  [
+    "environment",
+    "text",
+    undefined,
+    "whose variables and secrets flows read, such as prod (default those of all)",
+  ],
   ["run.timeoutMs", "number", 0, "how long a run may take; 0 is no limit"],
   ["run.graceMs", "number", 10_000, "how long steps may take to stop after a cancel"],
   ["ai", "record", undefined, "settings of ai nodes: default model, prices, limits"],
@@ -182,7 +188,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = ROWS.map(([key, type, value, su
 /** First parts that decide what a flow may reach; from a project file they count only when it is trusted. */
 export const POWER_KEYS: readonly string[] = [
   ...["extensions", "shell", "files", "egress", "providers", "mcpServers"],
-  ...["models", "hubs", "server", "serve", "credentials", "store", "restate"],
+  ...["models", "hubs", "server", "serve", "environment", "credentials", "store", "restate"],
 ];
 
 /** Names that may stand at the top of a file. */
@@ -191,7 +197,10 @@ export function topNames(): Set<string> {
 }
 
 /** Variables with names of their own. */
-const SHORT: { readonly [key: string]: string } = { "serve.port": "MILLRACE_PORT" };
+const SHORT: { readonly [key: string]: string } = {
+  "serve.port": "MILLRACE_PORT",
+  environment: "MILLRACE_ENV",
+};
 
 /** Keys whose value is a reference to a secret: the variable of that name would be the secret itself, which nothing may show. */
 const WITHOUT_VARIABLE: ReadonlySet<string> = new Set([

@@ -32,6 +32,8 @@ export interface Config {
   readonly run: { readonly timeoutMs?: number; readonly graceMs?: number };
   /** Whether every run is kept, as with `--save`. */
   readonly history: boolean;
+  /** Whose variables and secrets flows read; absent: those of all. */
+  readonly environment: string | undefined;
   readonly egress: EgressPolicy;
   /** Folder that flows may read and write, absolute; absent where nothing says so. */
   readonly filesRoot: string | undefined;
@@ -77,6 +79,7 @@ interface Values {
   readonly shell?: unknown;
   readonly flows?: unknown;
   readonly history?: unknown;
+  readonly environment?: unknown;
   readonly run?: unknown;
   readonly credentials?: unknown;
   readonly store?: unknown;
@@ -123,6 +126,7 @@ export async function resolveConfig(
   const config: Config = {
     run: { ...duration("timeoutMs", run.timeoutMs), ...duration("graceMs", run.graceMs) },
     history: merged.history === true,
+    environment: environmentIn(merged.environment, "environment"),
     egress: await readEgress(object(merged, "egress")),
     filesRoot,
     shell: readShell(merged.shell, { folder, filesRoot }),
@@ -159,6 +163,13 @@ function checkValues(...files: readonly (ConfigFile | undefined)[]): void {
 
 function busyTimeoutOf({ busyTimeoutMs: ms }: { readonly busyTimeoutMs?: unknown }) {
   return typeof ms === "number" ? ms : undefined; // `checkValues` refuses what is none
+}
+
+/** The name of an environment, from the key, or from `--env`, which wins. */
+export function environmentIn(value: unknown, what: string): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  if (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value)) return value;
+  throw usage(`${what} takes the name of an environment, such as prod: 1 to 32 of a-z 0-9 -`);
 }
 
 function serverUrl({ url = "" }: { readonly url?: unknown }): string {
@@ -243,6 +254,7 @@ export function serverOptions(
   return {
     egress,
     services,
+    ...(config.environment !== undefined && { environment: config.environment }),
     extensions: { folder, ...config.extensions, ...(debug && { output: debug.output }) },
     ...(debug && { onError: debug.onError }),
     credentials: { store, dir, key },

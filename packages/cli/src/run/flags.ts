@@ -30,7 +30,7 @@ export const EVENTS_FLAG: FlagSpec = option(
 
 const DEFAULT_GRACE_MS = 10_000; // long enough for a request to end, short enough for a person to wait
 /** Flags that need the run to be in this process. */
-const HERE_ONLY = ["save", "only", "watch", "fixtures"] as const;
+const HERE_ONLY = ["save", "only", "watch", "fixtures", "env"] as const;
 
 /** Of these, those whose run is not kept: whoever resumes it does the whole flow for real. */
 const UNSAVED = ["only", "fixtures"] as const;

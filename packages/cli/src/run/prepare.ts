@@ -1,7 +1,7 @@
 /** Everything before a run in this process: nothing of it has an effect, so a signal may leave it at any point. */
 
 import { resolve } from "node:path";
-import type { Json } from "@millrace/contracts";
+import type { Json, JsonObject } from "@millrace/contracts";
 import type { ConfirmHandler, Engine, Plan } from "@millrace/engine";
 import type { Traces } from "@millrace/server/traces";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
@@ -21,6 +21,7 @@ import {
   openEngine,
   openMachine,
   type RunExtensions,
+  varsOf,
   type World,
   type WorldOptions,
 } from "./world.ts";
@@ -31,6 +32,8 @@ export interface Prepared {
   /** Slug of the template that it is a run of. */
   readonly template: string | undefined;
   readonly inputs: { readonly [name: string]: Json };
+  /** What the flow reads as `vars`. */
+  readonly vars: JsonObject | undefined;
   readonly plan: Plan;
   readonly engine: Engine;
   /** The clock of its world. */
@@ -75,6 +78,7 @@ export async function prepare(
     const world = await worldOf(input, { config: all, io, needsAi }, journal);
     opened.push(world);
     const inputs = { ...world.inputs, ...given };
+    const vars = await varsOf(plan, config, world.vars ?? journal?.vars);
     const engine = openEngine(all, world, extensions, {
       ...{ journal: journal?.journal, debug, traces },
     });
@@ -85,7 +89,7 @@ export async function prepare(
     const answered: ConfirmHandler = async (asked) =>
       (await answers(asked)) ?? world.confirm(asked);
     const now = (): number => world.host.now();
-    return { source, template, inputs, plan, engine, now, answers: answered, debug, close };
+    return { source, template, inputs, vars, plan, engine, now, answers: answered, debug, close };
   } catch (error) {
     await close(); // a check of an extension may have started a process
     throw error;

@@ -8,7 +8,7 @@ import type {
   RunSignal,
 } from "@millrace/contracts";
 import type { Run } from "@millrace/engine";
-import { type Connections, openStore } from "@millrace/store";
+import { type Connections, openStore, type Vars } from "@millrace/store";
 import type { Config } from "../config/load.ts";
 
 export interface SavingJournal {
@@ -16,6 +16,7 @@ export interface SavingJournal {
   readonly connections: Connections;
   /** Does what other processes ask of a run of this one, until the signal. */
   obey(run: Run, signal: AbortSignal): Promise<void>;
+  readonly vars: Vars;
   /** Key of the digests of prompts, the same for every run of this installation. */
   auditKey(): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -34,9 +35,11 @@ export async function openSaving(
   });
   return {
     connections: store.connections,
+    vars: store.vars,
     journal: {
       ...store.journal,
-      create: (header) => store.journal.create({ ...header, options }),
+      create: (header) =>
+        store.journal.create({ ...header, options: { ...header.options, ...options } }),
     },
     async obey(run, signal) {
       const { inbox } = store;

@@ -9,7 +9,7 @@ import type { Traces } from "@millrace/server/traces";
 import { namedServer } from "../api/server-url.ts";
 import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/spec.ts";
 import { configFlags, warnOn } from "../config/files.ts";
-import { type Config, loadConfig } from "../config/load.ts";
+import { type Config, environmentIn, loadConfig } from "../config/load.ts";
 import { interruptible, usage } from "../errors.ts";
 import { engineRun, presetAnswers } from "./engine-run.ts";
 import { type EventFile, openEvents } from "./event-file.ts";
@@ -25,11 +25,13 @@ import type { SavingJournal } from "./saving-journal.ts";
 export async function run(input: Input, io: CommandIo): Promise<number> {
   const name = input.args[0] as string;
   checkOneStdin(name, flagList(input, "input"), flagText(input, "input-json"));
-  const config = await loadConfig(
+  const loaded = await loadConfig(
     { ...configFlags(input), folder: await projectStart(name, io) },
     io,
     warnOn(io),
   );
+  const environment = environmentIn(flagText(input, "env"), "--env") ?? loaded.environment;
+  const config = { ...loaded, environment };
   const server = namedServer(input, config);
   checkPlace(input, server);
   if (server !== undefined) {
@@ -59,7 +61,7 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
   try {
     const kept = { journal, traces };
     const prepared = await interruptible(io.signal, prepare(input, config, io, kept));
-    const { source, template, inputs, plan, engine, answers, debug } = prepared;
+    const { source, template, inputs, vars, plan, engine, answers, debug } = prepared;
     const ended = new AbortController();
     let tee: EventFile | undefined;
     try {
@@ -71,6 +73,8 @@ async function runHere(input: Input, config: Config, io: CommandIo): Promise<Sum
         ...timeoutOf(input, config),
         ...tagsOf(input),
         ...only(input, source),
+        vars,
+        environment: config.environment,
         confirm: asked.confirm,
       });
       const shown = { ...io, now: prepared.now }; // by the clock of the run, which fixtures set

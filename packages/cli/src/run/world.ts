@@ -1,20 +1,25 @@
 /** What a run works with: this machine, or fixtures in its place; the extensions of its project; and the engine in between. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { aiSettings } from "@millrace/ai";
-import type { CredentialsPort, Journal, Json } from "@millrace/contracts";
+import type { CredentialsPort, Journal, Json, JsonObject } from "@millrace/contracts";
 import {
   type ConfirmHandler,
   createEngine,
   type Engine,
+  type Plan,
   type ShellPolicy,
   type TracePort,
 } from "@millrace/engine";
 import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import type { AiSetup } from "@millrace/providers";
+import type { Vars } from "@millrace/store";
 import type { CommandIo } from "../argv/spec.ts";
 import { warnOn } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
+import { usage } from "../errors.ts";
 import type { DebugLines } from "../output/debug-lines.ts";
 import type { CliIo } from "../output/io.ts";
 import { runCredentials } from "./credentials.ts";
@@ -23,6 +28,8 @@ import type { SavingJournal } from "./saving-journal.ts";
 /** What a run is given of the outside. */
 export interface World {
   readonly inputs: { readonly [name: string]: Json };
+  /** In the place of the variables of this installation. */
+  readonly vars?: Pick<Vars, "of">;
   readonly host: NodeHost;
   readonly credentials: CredentialsPort;
   readonly filesRoot: string;
@@ -117,4 +124,24 @@ export function openEngine(
     ...(debug && { onError: debug.onError }),
     ...(traces && { trace: traces }),
   });
+}
+
+/** What the flow reads of the variables of a store, by default that of this installation. Throws a usage error for one that is not set. */
+export async function varsOf(
+  { vars: names }: Plan,
+  { credentials: { dir }, environment }: Config,
+  known: Pick<Vars, "of"> | undefined,
+): Promise<JsonObject | undefined> {
+  if (names.length === 0) return undefined;
+  const { openMemoryStore, openStore, varsFor } = await import("@millrace/store");
+  const isThere = existsSync(join(dir, "millrace.db"));
+  const store = known ?? (isThere ? await openStore({ dir, readonly: true }) : openMemoryStore());
+  try {
+    const { of } = "vars" in store ? store.vars : store;
+    return varsFor(names, await of(environment));
+  } catch (error) {
+    throw error instanceof RangeError ? usage(error.message) : error;
+  } finally {
+    if ("close" in store) await store.close();
+  }
 }

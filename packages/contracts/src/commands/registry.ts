@@ -13,6 +13,7 @@ import { scheduleCommands } from "./schedules.ts";
 import { serviceCommands } from "./services.ts";
 import { settingsCommands } from "./settings.ts";
 import { templateCommands } from "./templates.ts";
+import { varCommands } from "./vars.ts";
 import { webhookCommands } from "./webhooks.ts";
 
 type Table = typeof runCommands &
@@ -22,6 +23,7 @@ type Table = typeof runCommands &
   typeof modelCommands &
   typeof providerCommands &
   typeof settingsCommands &
+  typeof varCommands &
   typeof hubCommands &
   typeof scheduleCommands &
   typeof webhookCommands &
@@ -36,6 +38,7 @@ const TABLE: Table = {
   ...modelCommands,
   ...providerCommands,
   ...settingsCommands,
+  ...varCommands,
   ...hubCommands,
   ...scheduleCommands,
   ...webhookCommands,

@@ -30,7 +30,7 @@ import { checkPresence, type NeededRead } from "./rules/presence.ts";
 import { checkRest, checkText, checkTexts, checkUrlField } from "./rules/secrets.ts";
 import { checkShape } from "./rules/shape.ts";
 import { checkStyle } from "./rules/style.ts";
-import { Sinks } from "./rules/taint.ts";
+import { checkSecrets, Sinks } from "./rules/taint.ts";
 import { SourceMap } from "./source-map.ts";
 import { Validation } from "./validation.ts";
 
@@ -155,6 +155,7 @@ class Walk implements ValueVisitor {
     const { leaf, reads } = checked;
     this.sinks.add(checked);
     checkTexts(this.#ctx, checked);
+    checkSecrets(this.#ctx, checked);
     this.orders.addReads(leaf, reads);
     for (const read of reads) {
       const { node, kind, member } = read;

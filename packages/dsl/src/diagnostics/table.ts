@@ -188,6 +188,11 @@ const CHECKING = {
     "`confirm: true`",
   ],
   FLOW6007: ["warning", "text from {source} is placed in `system`", "put it in `input`"],
+  FLOW6008: [
+    "error",
+    "`secrets` is read where its value could be logged or changed",
+    'it may stand in a header of `http.request`, alone or in a text: "Bearer ${secrets.NAME}"',
+  ],
   // Family 9: style
   FLOW9001: ["info", "flow has no nodes"],
   FLOW9002: ["info", "not in canonical form", "format it"],

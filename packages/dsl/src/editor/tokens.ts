@@ -60,7 +60,7 @@ const NAME_TYPES: { readonly [kind in NamedKind]: TokenType } = {
 const READONLY: readonly NamedKind[] = ["input", "local", "variable"];
 
 /** Roots of the language. */
-const ROOTS: readonly string[] = ["inputs", "nodes", "run"];
+const ROOTS: readonly string[] = ["inputs", "nodes", "run", "vars", "secrets"];
 
 class TokenFinder {
   readonly found: Token[] = [];

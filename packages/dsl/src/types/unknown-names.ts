@@ -20,7 +20,13 @@ import type { Inference } from "./inference.ts";
 import type { TypeScope } from "./scope.ts";
 
 /** Roots that always have a value. */
-export const ALWAYS_PRESENT: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+export const ALWAYS_PRESENT: ReadonlySet<string> = new Set([
+  "inputs",
+  "nodes",
+  "run",
+  "vars",
+  "secrets",
+]);
 
 /** Members that a hint lists. */
 const MAX_LISTED = 12;

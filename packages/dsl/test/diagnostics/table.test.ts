@@ -107,6 +107,7 @@ const PAGE: { readonly [code: string]: string } = {
   FLOW6005: "warning",
   FLOW6006: "warning",
   FLOW6007: "warning",
+  FLOW6008: "error",
   FLOW9001: "info",
   FLOW9002: "info",
   FLOW9003: "info",

@@ -19,8 +19,8 @@ import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
 import { digestOf } from "../values.ts";
 import { literalFields } from "./fields.ts";
-import { type Layout, layOut } from "./layout.ts";
-import type { Names } from "./names.ts";
+import { type Layout, type LayoutOptions, layOut } from "./layout.ts";
+import type { Names, OutsideNames } from "./names.ts";
 import { type Need, Plan } from "./plan.ts";
 import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
 import { toolRefs } from "./tools.ts";
@@ -106,7 +106,8 @@ async function compile(given: FlowGraph, options: CompileOptions): Promise<Compi
     diagnostics.push(...(await checkTypes(one, at, limits, options)));
   }
   if (hasError(diagnostics)) return { ok: false, diagnostics };
-  const layout = layOutAll(graph, flows, registry, limits);
+  const outside: OutsideNames = { vars: new Set(), secrets: new Set() };
+  const layout = layOutAll(graph, flows, { registry, limits, outside });
   if (layout.depth > limits.depth) {
     diagnostics.push(limitProblem("depth", `${layout.depth} levels, at most ${limits.depth}`));
     return { ok: false, diagnostics };
@@ -116,7 +117,11 @@ async function compile(given: FlowGraph, options: CompileOptions): Promise<Compi
   const identity = { digest: digestOfAll(hash, flows, used), needs: needsOf(used) };
   const { id, title } = graph;
   const flow = title === undefined ? { id, hash } : { id, title, hash };
-  const plan = new Plan({ graph, flows, layout: layout.layout, flow }, identity);
+  const [vars, secrets] = [[...outside.vars].sort(), [...outside.secrets].sort()];
+  const plan = new Plan(
+    { graph, flows, layout: layout.layout, flow, secrets },
+    { ...identity, vars },
+  );
   return { ok: true, plan, diagnostics };
 }
 
@@ -185,8 +190,7 @@ const NO_NAMES: Names = { locals: new Set(), nodes: new Map(), outer: null };
 function layOutAll(
   graph: FlowGraph,
   flows: ReadonlyMap<string, Called>,
-  registry: Registry,
-  limits: Limits,
+  options: Omit<LayoutOptions, "flow">,
 ): { layout: Layout; depth: number } {
   const made = new Map<string, Layout>();
   const layOutFlow = (one: FlowGraph): Layout =>
@@ -202,8 +206,7 @@ function layOutAll(
       },
       null,
       {
-        registry,
-        limits,
+        ...options,
         flow(text) {
           const { graph: called } = flows.get(text) as Called;
           const known = made.get(text);

@@ -18,7 +18,7 @@ import type { FlowTool, NodeTools, NodeType } from "../node-type.ts";
 import type { Registry } from "../registry.ts";
 import { type FastType, fastTypeOf } from "./fast.ts";
 import { compileFields, type FieldSet } from "./fields.ts";
-import type { Names, Read } from "./names.ts";
+import type { Names, OutsideNames, Read } from "./names.ts";
 import { compilePolicy, type NodePolicy, policyReads } from "./policy.ts";
 import { actionOf, flowOf, toolRefs } from "./tools.ts";
 import { Value } from "./value.ts";
@@ -112,6 +112,7 @@ export interface Level {
 export interface LayoutOptions {
   readonly registry: Registry;
   readonly limits: Limits;
+  readonly outside: OutsideNames;
   /** A flow that a node names, laid out. */
   readonly flow: (text: string) => { readonly layout: Layout; readonly graph: FlowGraph } | null;
 }
@@ -130,7 +131,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
   const size = nodes.length;
   const index = new Map(nodes.map((node, i) => [node.id, i]));
   const names: Names = { locals: new Set(level.locals), nodes: index, outer };
-  const values = { names, limits: options.limits };
+  const values = { names, limits: options.limits, outside: options.outside };
   const ports = portLists(size, edges, index);
   const types = nodes.map((node) => options.registry.require(node.type, node.typeVersion));
 

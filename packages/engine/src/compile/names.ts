@@ -40,6 +40,29 @@ export function readsOf(
   return reads;
 }
 
+/** What a flow reads from outside by name; `*` stands for a name that is computed. */
+export interface OutsideNames {
+  readonly vars: Set<string>;
+  readonly secrets: Set<string>;
+}
+
+/** Notes the variables and secrets among the references of an expression. */
+export function noteOutside(
+  references: readonly Reference[],
+  names: Names,
+  { vars, secrets }: OutsideNames,
+): void {
+  for (const { root, path } of references) {
+    if (root !== "vars" && root !== "secrets") continue;
+    if (isLocal(root, names) || findNode(root, names, true) !== undefined) continue;
+    (root === "vars" ? vars : secrets).add(path[0] ?? "*");
+  }
+}
+
+function isLocal(name: string, names: Names | null): boolean {
+  return names !== null && (names.locals.has(name) || isLocal(name, names.outer));
+}
+
 function findNode(
   id: string,
   names: Names,

@@ -13,6 +13,8 @@ export interface PlanParts {
   /** Flows that it calls, at any depth, by the text that names them. */
   readonly flows: ReadonlyMap<string, { readonly graph: FlowGraph }>;
   readonly layout: Layout;
+  /** Names of the secrets that its expressions read, sorted. */
+  readonly secrets: readonly string[];
   /** The flow as `run.started` shows it, with the digest of `graph` alone. */
   readonly flow: { readonly id: string; readonly title?: string; readonly hash: string };
 }
@@ -26,13 +28,19 @@ export class Plan {
   readonly nodeCount: number;
   /** Sorted. */
   readonly needs: readonly Need[];
+  /** Names that it and the flows that it calls read of `vars`, sorted; `*`: one is computed. */
+  readonly vars: readonly string[];
 
   /** @internal */
-  constructor(parts: PlanParts, identity: { digest: string; needs: readonly Need[] }) {
+  constructor(
+    parts: PlanParts,
+    identity: { digest: string; needs: readonly Need[]; vars: readonly string[] },
+  ) {
     this.flowId = parts.graph.id;
     this.digest = identity.digest;
     this.nodeCount = parts.layout.size;
     this.needs = identity.needs;
+    this.vars = Object.freeze(identity.vars);
     PARTS.set(this, parts);
     Object.freeze(this);
   }

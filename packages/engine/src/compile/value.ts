@@ -2,7 +2,7 @@
 import type { FieldValue, Json } from "@millrace/contracts";
 import { type CompiledValue, compileValue, type Reference, type Scope } from "@millrace/dsl";
 import type { Limits } from "../limits.ts";
-import { type Names, type Read, readsOf } from "./names.ts";
+import { type Names, noteOutside, type OutsideNames, type Read, readsOf } from "./names.ts";
 
 const NO_ROOTS: ReadonlySet<string> = new Set();
 
@@ -12,6 +12,8 @@ export interface ValueOptions {
   readonly limits: Limits;
   /** Extra roots of a deferred field. */
   readonly roots?: ReadonlySet<string>;
+  /** Where the variables and secrets that it reads are noted. */
+  readonly outside?: OutsideNames;
 }
 
 /** A scope that knows which value is being evaluated, because what a failed node shows depends on it. */
@@ -35,6 +37,7 @@ export class Value {
     });
     const { references, constant } = this.#compiled;
     this.constant = constant;
+    if (options.outside !== undefined) noteOutside(references, names, options.outside);
     this.reads = readsOf(references, names, options.roots ?? NO_ROOTS);
     const errors = references.filter(({ path }) => path[0] === "error").map(({ root }) => root);
     this.errorsOf = errors.length === 0 ? NO_ROOTS : new Set(errors);

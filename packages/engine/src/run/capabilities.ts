@@ -1,6 +1,7 @@
 /** Network, files, programs, secrets and connections as one attempt may use them: bound to the policies of the engine and the life of the attempt. */
 import {
   type Connection,
+  type FetchInit,
   type FetchLike,
   type FilePort,
   NodeError,
@@ -18,7 +19,7 @@ import { notConnected, offOrigin } from "../connections/refusals.ts";
 import type { FilePolicy, Host } from "../host.ts";
 import type { Grants, NodeType } from "../node-type.ts";
 import type { TracePort } from "../options.ts";
-import type { Attempt } from "./state.ts";
+import type { Attempt, RunCore } from "./state.ts";
 
 /** The egress client as a type may use it. Throws `capability_denied` for an extension that was granted no host. */
 export function typeFetch(attempt: Attempt, signal: AbortSignal, type: NodeType): FetchLike {
@@ -55,8 +56,9 @@ function tracedFetch({ run, frame, node }: Attempt, fetch: FetchLike, trace: Tra
 }
 
 function endingFetch(attempt: Attempt, signal: AbortSignal, fetch: FetchLike): FetchLike {
-  return async (url, init = {}) => {
+  return async (url, given = {}) => {
     refuseOver(attempt);
+    const init = boundSecrets(attempt.run, given);
     const own = init.signal;
     if (own === undefined || own === signal) return fetch(url, { ...init, signal });
     const both = new AbortController();
@@ -67,6 +69,16 @@ function endingFetch(attempt: Attempt, signal: AbortSignal, fetch: FetchLike): F
     // Both stay bound: the body is still to be read when the head has come.
     return fetch(url, { ...init, signal: both.signal });
   };
+}
+
+/** Headers with a secret of the flow in them go to the origin that the flow names, and to no other that it redirects to. */
+function boundSecrets({ secretValues }: RunCore, init: FetchInit): FetchInit {
+  if (secretValues.size === 0) return init;
+  const secrets = [...secretValues.values()].filter((value) => typeof value === "string");
+  const bound = Object.entries(init.headers ?? {}).flatMap(([name, value]) =>
+    secrets.some((secret) => value.includes(secret)) ? [name] : [],
+  );
+  return { ...init, originHeaders: [...(init.originHeaders ?? []), ...bound] };
 }
 
 /** Files below the root that the operator allows, and for an extension the folders of it that were granted. */
@@ -214,6 +226,26 @@ export async function secretOf(
   run.learn(value);
   const hidden = (): "[secret]" => "[secret]";
   return { reveal: () => value, toString: hidden, toJSON: hidden };
+}
+
+/** Reads the secrets that the flow reads, before its first node, and keeps them out of its log. Never rejects. */
+export async function readSecrets(run: RunCore): Promise<void> {
+  const { environment } = run.options;
+  const before = environment === undefined ? "" : `${environment}/`;
+  for (const name of run.parts.secrets) {
+    try {
+      const value = await run.engine.options.credentials?.secret(`secret:${before}${name}`);
+      if (value !== undefined) run.learn(value);
+      const missing = `the secret ${name} is not set; millrace secrets set ${name} sets it`;
+      run.secretValues.set(
+        name,
+        value ?? new NodeError("credentials_missing", missing, { reason: "auth", sent: false }),
+      );
+    } catch (error) {
+      if (!NodeError.isInstance(error)) throw error;
+      run.secretValues.set(name, error);
+    }
+  }
 }
 
 /** The services behind the connections of the flow that the attempt belongs to. */

@@ -41,6 +41,9 @@ export function headerOf(
     trigger: options.trigger ?? "embed",
     template: options.template,
     tags: options.tags,
+    ...((options.vars ?? options.environment) !== undefined && {
+      options: { vars: options.vars, environment: options.environment },
+    }),
   };
 }
 

@@ -8,6 +8,7 @@ import { type Layout, portsOf } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
 import { deepFreeze, toOutput } from "../values.ts";
+import { readSecrets } from "./capabilities.ts";
 import { emitCancelling, emitPaused, emitRunStarted } from "./emit.ts";
 import { endRun } from "./end.ts";
 import { cancelRun } from "./end-run.ts";
@@ -23,20 +24,26 @@ export function launch(run: RunCore): void {
   learnSecrets(run);
   const { journal } = run.engine.options;
   if (journal === undefined) {
-    queueMicrotask(() => startFresh(run));
+    begin(run, startFresh);
     return;
   }
   const { created } = run.options;
   if (created !== undefined) {
     run.journal = new JournalWriter(journal, run, { epoch: created.epoch, stored: 0 });
-    queueMicrotask(() => startFresh(run));
+    begin(run, startFresh);
     return;
   }
   run.journal = new JournalWriter(journal, run);
   run.journal.create().then(
-    () => startFresh(run),
+    () => (run.parts.secrets.length === 0 ? startFresh(run) : begin(run, startFresh)),
     (error: unknown) => run.abandon(notCreated(run, error)),
   );
+}
+
+/** Lets a run begin with the next microtask, or when the secrets of its flow are read. */
+export function begin(run: RunCore, start: (run: RunCore) => void): void {
+  if (run.parts.secrets.length === 0) queueMicrotask(() => start(run));
+  else void readSecrets(run).then(() => start(run));
 }
 
 /** The first event and the first nodes. */

@@ -5,6 +5,7 @@ import {
   type LlmFailed,
   type LlmFinished,
   NO_USAGE,
+  type NodeError,
   type RunView,
   type Summary,
 } from "@millrace/contracts";
@@ -15,6 +16,8 @@ import { type Limits, lowerLimits } from "../limits.ts";
 import type { RunOptions } from "../options.ts";
 import { EventLog } from "./event-log.ts";
 import { Redactor } from "./redact.ts";
+
+const NO_VARS: JsonObject = Object.freeze({});
 
 /** What a run is started with. */
 export interface RunStart {
@@ -96,6 +99,14 @@ export abstract class RunBase {
     });
     return this.#info;
   }
+
+  /** What expressions read as `vars`. */
+  get vars(): JsonObject {
+    return this.options.vars ?? NO_VARS;
+  }
+
+  /** What expressions read as `secrets`; a name that could not be read holds why. */
+  readonly secretValues: Map<string, string | NodeError> = new Map();
 
   /** Model and tool calls; made when there is one. */
   get calls(): CallSums {

@@ -5,7 +5,7 @@ import { DEFAULTED, type Frame, ROUTED, SUCCEEDED } from "./frame.ts";
 import type { RunCore } from "./state.ts";
 
 /** What expressions read of the run itself. */
-type NamedRun = Pick<RunCore, "info">;
+type NamedRun = Pick<RunCore, "info" | "vars" | "secretValues">;
 
 /** The scope of a frame; one for its life. */
 export function scopeOf(run: NamedRun, frame: Frame): ReadingScope {
@@ -47,7 +47,22 @@ class FrameScope implements ReadingScope {
     }
     if (root === "inputs") return this.#inputs();
     if (root === "run") return this.#run.info;
+    if (root === "vars") return this.#run.vars;
+    if (root === "secrets") return this.#secrets();
     return root === "nodes" ? this.#nodes() : undefined;
+  }
+
+  /** The secrets that this value reads. Throws for one that could not be read. */
+  #secrets(): JsonObject {
+    const found: { [name: string]: string } = {};
+    for (const { root, path } of this.reading.references) {
+      const [name] = path;
+      const value = root === "secrets" && name ? this.#run.secretValues.get(name) : undefined;
+      if (name === undefined || value === undefined) continue;
+      if (typeof value !== "string") throw value;
+      found[name] = value;
+    }
+    return found;
   }
 
   #inputs(): JsonObject {

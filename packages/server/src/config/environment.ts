@@ -33,6 +33,7 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["publicUrl", "MILLRACE_SERVE_PUBLIC_URL", String],
   ["store", "MILLRACE_HOME", String],
   ["busyTimeoutMs", "MILLRACE_STORE_BUSY_TIMEOUT_MS", Number],
+  ["environment", "MILLRACE_ENV", String],
   ["logLevel", "MILLRACE_SERVE_LOG_LEVEL", String],
   ["logFormat", "MILLRACE_SERVE_LOG_FORMAT", String],
   ...Object.keys(LIMITS).map(

@@ -101,6 +101,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly trustProxy?: readonly string[];
   /** Where the server is reached from outside; its host and origin count as the server's own. */
   readonly publicUrl?: string;
+  /** The environment that runs belong to, such as `prod`: its variables and secrets count over those of all. Default: none. */
+  readonly environment?: string;
   /**
    * Path under which the server is mounted in another app, such as `/flows`; links and the API document begin with it. It is taken
    * from the path of a request once, unless Express or Connect has done so. It cannot begin with `/api` or `/hooks`. Default: none.
@@ -173,6 +175,7 @@ export type ReloadOptions = Pick<
 /** Options that stay absent where they are not given. */
 type Absent =
   | "publicUrl"
+  | "environment"
   | "cluster"
   | "egress"
   | "files"
@@ -286,6 +289,9 @@ const OPTIONS = object(
       return bad && `must be scheme://host[:port], unlike "${bad}"`;
     }),
     trustProxy: texts(proxiesProblem),
+    environment: text((name) =>
+      /^[a-z0-9][a-z0-9-]{0,31}$/.test(name) ? undefined : "must be 1 to 32 of a-z 0-9 -",
+    ),
     publicUrl: text((url) =>
       /^https?:\/\//i.test(url) && URL.canParse(url) ? undefined : "must be an http or https URL",
     ),

@@ -1,5 +1,6 @@
 /** Connections of services: credentials for runs, and what commands do with them. */
 export type { ServiceConnections, ServiceCredentials } from "../ports.ts";
+export { deleteSecret, listSecrets, type NamedSecret, setSecret } from "./named-secrets.ts";
 export { egressFetch, type WebFetch } from "./oauth-client.ts";
 export {
   type CredentialKey,

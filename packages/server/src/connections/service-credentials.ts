@@ -25,6 +25,7 @@ import {
 import type { ServiceCredentials } from "../ports.ts";
 import { createCredential } from "./credential.ts";
 import { credentialsExpired, credentialsMissing, needsReconnect, toNodeError } from "./failures.ts";
+import { readSecret } from "./named-secrets.ts";
 import {
   endpointOf,
   isClientRefused,
@@ -242,8 +243,10 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
       void noteFailure(slug, "credentials_expired", true);
     },
     async secret(name) {
-      const account = /^(?:ai|ext):/.test(name) ? name : `ext:${name}`;
+      const [, environment, flows] = /^secret:(?:([^/]+)\/)?(.+)$/.exec(name) ?? [];
+      const account = /^(?:ai|ext|secret):/.test(name) ? name : `ext:${name}`;
       try {
+        if (flows !== undefined) return await readSecret(store, { name: flows, environment });
         return await readEntry(store, account);
       } catch (error) {
         throw toNodeError(error, account, "");

@@ -49,6 +49,7 @@ import {
   type LiveStart,
   optionsOf,
   takeUp,
+  varsOf,
 } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
 
@@ -58,6 +59,8 @@ export interface LocalExecutorOptions {
   readonly store: Store;
   /** Node types of the flows. Default: the core ones. */
   readonly registry?: Registry;
+  /** Whose variables runs read; default those of all environments alone. */
+  readonly environment?: string | undefined;
   /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
   readonly catalog?: FlowCatalog | undefined;
   readonly subflows?: SubflowPort;
@@ -76,6 +79,7 @@ export interface LocalExecutorOptions {
 const OPTIONS: OptionNames<LocalExecutorOptions> = {
   ...{ engine: true, store: true, registry: true, catalog: true, subflows: true },
   ...{ maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true, log: true, now: true },
+  environment: true,
 };
 
 /** Runs that are taken up at the same time: as many as a server runs at once. */
@@ -143,10 +147,12 @@ class EngineExecutor implements LocalExecutor {
     const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
     const isNew = spec.runId === undefined && spec.retryOf === undefined;
     if (!isNew) await this.#checkRuns(spec);
+    const { environment } = this.#options;
+    const vars = await varsOf(spec, plan, this.#options);
     // From here to the queue nothing is awaited: what was checked stays true.
     checkOpen(this.#store, this.#closed !== undefined);
     if (this.#live.has(runId)) throw runExistsError(runId);
-    const header = headerOf({ spec, plan, runId }, this.#engine);
+    const header = headerOf({ spec, plan, runId, vars, environment }, this.#engine);
     const waits = !this.#live.hasPlace;
     const waiting = this.#live.waiting().length;
     if (waits && waiting >= this.#options.maxQueuedRuns) {

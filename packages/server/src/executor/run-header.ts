@@ -1,6 +1,7 @@
 /** From what is asked for to the row of a run, and from the row back to work: the same on every start. */
 import {
   createRunId,
+  type JsonObject,
   type RunHeader,
   type RunSpec,
   type RunState,
@@ -14,13 +15,25 @@ import {
   type Plan,
   type RunOptions,
 } from "@millrace/engine";
-import { type Store, StoreError } from "@millrace/store";
+import { type Store, StoreError, varsFor } from "@millrace/store";
 import { refuse, runNotLocalError, throwRunNotFound } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 
 /** The row of a new run. Throws `ExecutorError` `input_invalid`, `executor_unavailable`. */
 export function headerOf(
-  { spec, plan, runId }: { readonly spec: RunSpec; readonly plan: Plan; readonly runId: string },
+  {
+    spec,
+    plan,
+    runId,
+    vars,
+    environment,
+  }: {
+    readonly spec: RunSpec;
+    readonly plan: Plan;
+    readonly runId: string;
+    readonly vars: JsonObject | undefined;
+    readonly environment: string | undefined;
+  },
   engine: Engine,
 ): RunHeader {
   const { inputs, template, tags, source, tokenId, retryOf } = spec;
@@ -39,12 +52,36 @@ export function headerOf(
       source,
       tokenId,
       retryOf,
-      options: { timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent },
+      options: {
+        ...{ timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent, vars },
+        environment: spec.environment ?? environment,
+      },
     };
   } catch (error) {
     if (!EngineError.isInstance(error)) throw error;
     if (error.code === "engine_closed") throw refuse("executor_unavailable", error.message);
     throw refuse("input_invalid", "the inputs do not fit", error.diagnostics);
+  }
+}
+
+/**
+ * What a new run reads as `vars`, once and for all: a run that is repeated has what it had. Undefined: its flow reads none. Throws
+ * `ExecutorError` `input_invalid` for a name that is not set.
+ */
+export async function varsOf(
+  spec: RunSpec,
+  plan: Plan,
+  { store, environment }: { readonly store: Store; readonly environment?: string | undefined },
+): Promise<JsonObject | undefined> {
+  if (plan.vars.length === 0) return undefined;
+  if (spec.vars !== undefined) return spec.vars;
+  try {
+    return varsFor(plan.vars, await store.vars.of(spec.environment ?? environment));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const { message } = error;
+    const problem = { code: "input_invalid", message, pointer: "/vars" } as const;
+    throw refuse("input_invalid", message, [{ ...problem, severity: "error" }]);
   }
 }
 
@@ -61,7 +98,7 @@ export async function checkRetried({ runs }: Store, { retryOf }: RunSpec): Promi
 
 /** How the engine starts or takes up a run with this row. */
 export function optionsOf({ trigger, template, tags, options = {} }: RunHeader): RunOptions {
-  const { timeoutMs, onFailure, concurrency, confirm } = options;
+  const { timeoutMs, onFailure, concurrency, confirm, vars, environment } = options;
   const answer = confirm && (() => ({ decision: confirm, by: "run-option" }));
   return {
     trigger: trigger as Trigger,
@@ -71,6 +108,8 @@ export function optionsOf({ trigger, template, tags, options = {} }: RunHeader):
     onFailure,
     concurrency,
     confirm: answer,
+    vars,
+    environment,
   };
 }
 

@@ -38,7 +38,7 @@ import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
 import { askDriver, cancelRun, cancelUnstarted, ifGone, obey } from "./inbox.ts";
 import { LiveRun } from "./live-runs.ts";
 import { createPlans, type Plans } from "./plans.ts";
-import { checkOpen, checkRetried, headerOf, optionsOf, planOf } from "./run-header.ts";
+import { checkOpen, checkRetried, headerOf, optionsOf, planOf, varsOf } from "./run-header.ts";
 import { isAsking, signalRun } from "./signal-run.ts";
 import { startSweep } from "./sweep.ts";
 import { Takeovers } from "./takeovers.ts";
@@ -53,6 +53,8 @@ export interface SharedExecutorOptions {
   readonly dispatcher: Dispatcher;
   /** Node types of the flows. Default: the core ones. */
   readonly registry?: Registry;
+  /** Whose variables runs read; default those of all environments alone. */
+  readonly environment?: string | undefined;
   /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
   readonly catalog?: FlowCatalog | undefined;
   readonly subflows?: SubflowPort;
@@ -68,6 +70,7 @@ export interface SharedExecutorOptions {
 const OPTIONS: OptionNames<SharedExecutorOptions> = {
   ...{ engine: true, store: true, kind: true, dispatcher: true, registry: true, catalog: true },
   ...{ subflows: true, maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true, log: true },
+  environment: true,
 };
 
 /** A run that goes on by itself sooner than this stays: to leave it and to take it up costs several round trips. */
@@ -90,6 +93,7 @@ class SharedExecutor implements Executor {
   readonly #engine: Engine;
   readonly #store: SharedStore;
   readonly #dispatcher: Dispatcher;
+  readonly #environment: string | undefined;
   readonly #log: SharedExecutorOptions["log"];
   readonly #plans: Plans;
   readonly #maxLive: number;
@@ -112,6 +116,7 @@ class SharedExecutor implements Executor {
     this.kind = options.kind;
     this.#engine = engine;
     this.#store = store;
+    this.#environment = options.environment;
     this.#dispatcher = dispatcher;
     this.#log = log;
     this.#followed = new FollowedLogs(store);
@@ -126,7 +131,10 @@ class SharedExecutor implements Executor {
     if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
     checkOpen(this.#store, this.#closed !== undefined);
     const runId = spec.runId ?? createRunId(this.#store.now(), Math.random);
-    const header = headerOf({ spec, plan: compiled.plan, runId }, this.#engine);
+    const { plan } = compiled;
+    const environment = this.#environment;
+    const vars = await varsOf(spec, plan, { store: this.#store, environment });
+    const header = headerOf({ spec, plan, runId, vars, environment }, this.#engine);
     const { journal } = this.#store;
     await checkRetried(this.#store, spec);
     const waiting = await this.#waiting();

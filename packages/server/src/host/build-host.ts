@@ -109,7 +109,7 @@ export type ExecutorParts = Required<
     LocalExecutorOptions,
     "engine" | "registry" | "catalog" | "subflows" | "maxQueuedRuns" | "maxNodes"
   >
-> & { readonly log: Logger };
+> & { readonly log: Logger; readonly environment: string | undefined };
 
 /** What one who builds a host decides. */
 export interface HostParts<E extends Executor> {
@@ -214,6 +214,7 @@ export async function buildHost<E extends Executor>(
   const { maxQueuedRuns, maxNodes } = limits;
   const executor = makeExecutor({
     ...{ engine, log, registry, catalog, subflows: called, maxQueuedRuns, maxNodes },
+    environment: options.environment,
   });
   const host: ServerHost = {
     executor,

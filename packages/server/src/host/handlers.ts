@@ -11,6 +11,7 @@ import { runHandlers } from "../runs/commands.ts";
 import { inputHandlers } from "../runs/inputs.ts";
 import { scheduleHandlers } from "../schedules/commands.ts";
 import { templateHandlers } from "../templates/commands.ts";
+import { varHandlers } from "../vars/commands.ts";
 import { webhookHandlers } from "../webhooks/commands.ts";
 
 /** Every command that a server without managed models can do, to be extended or narrowed by who builds a `ServerHost`. */
@@ -22,6 +23,7 @@ export const coreHandlers: CommandHandlers = new Map([
   ...providerHandlers,
   ...templateHandlers,
   ...settingsHandlers,
+  ...varHandlers,
   ...hubHandlers,
   ...scheduleHandlers,
   ...webhookHandlers,

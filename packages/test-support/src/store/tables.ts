@@ -211,6 +211,28 @@ export function tablesSuite({ newStore, testRestart }: StoreBench): void {
     },
   );
 
+  testRestart(
+    "variables are kept by environment beside the settings, and those of one count over those of all",
+    async (place) => {
+      const first = await place.open();
+      await first.settings.set({ "run.concurrency": 4 });
+      await first.vars.set({ name: "region", value: "eu" });
+      await first.vars.set({ name: "region", environment: "prod", value: ["us", null] });
+      await first.vars.set({ name: "none", value: null });
+      await first.close();
+      const { settings, vars } = await place.open();
+      expect(await vars.of(undefined)).toEqual({ region: "eu", none: null });
+      expect(await vars.of("prod")).toEqual({ region: ["us", null], none: null });
+      expect(await vars.delete({ name: "region", environment: "prod" })).toBe(true);
+      expect(await vars.delete({ name: "region", environment: "prod" })).toBe(false);
+      expect(await vars.list()).toEqual([
+        { name: "none", value: null },
+        { name: "region", value: "eu" },
+      ]);
+      expect((await settings.all())["run.concurrency"]).toBe(4);
+    },
+  );
+
   describe("templates", () => {
     const base = {
       slug: "digest",

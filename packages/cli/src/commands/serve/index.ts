@@ -5,7 +5,7 @@ import type { SchedulePage } from "@millrace/contracts";
 import type { CreateServerOptions, RunningServer, ServerLimits } from "@millrace/server";
 import { LIMITS } from "@millrace/server/limits";
 import { proposedLine } from "../../api/proposed-schedules.ts";
-import { command, option } from "../../argv/flags.ts";
+import { command, ENV_FLAG, option } from "../../argv/flags.ts";
 import {
   type CliCommand,
   type CommandIo,
@@ -17,7 +17,7 @@ import {
 import { readPort } from "../../argv/values.ts";
 import { configOptions, warnOn } from "../../config/files.ts";
 import { variablesOf } from "../../config/keys.ts";
-import { type Config, loadConfig, serverOptions } from "../../config/load.ts";
+import { type Config, environmentIn, loadConfig, serverOptions } from "../../config/load.ts";
 import { type ChosenFile, chooseFile } from "../../credentials/store.ts";
 import { CliError, usage } from "../../errors.ts";
 import { debugLines } from "../../output/debug-lines.ts";
@@ -31,6 +31,7 @@ export const commands: readonly CliCommand[] = [
       option("host", "<host>", "address to listen on (default 127.0.0.1)"),
       option("port", "<port>", "port; 0 for any free one (default 6455)"),
       option("executor", "<name>", "what drives runs: local, postgres or restate (default local)"),
+      ENV_FLAG,
       option("store-url", "<ref>", "PostgreSQL that servers share: env:NAME or file:PATH"),
       option("token-file", "<file>", "bearer tokens, one a line: token or id:role:token"),
       { long: "allow-open", summary: "serve other machines without a token" },
@@ -102,7 +103,9 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
   if (opens && isOn(input, "no-studio")) throw usage("--open does not go with --no-studio");
   const { createChannelHost, createServer, start } = await import("@millrace/server");
   const tokenFile = flagText(input, "token-file");
-  const loaded = await loadConfig(configOptions(input, io), io, warn);
+  const read = await loadConfig(configOptions(input, io), io, warn);
+  const environment = environmentIn(flagText(input, "env"), "--env") ?? read.environment;
+  const loaded = { ...read, environment };
   const port = readPort(flagText(input, "port")) ?? loaded.serve.port;
   const host = flagText(input, "host") ?? loaded.serve.host;
   const cluster = await clusterOf(
@@ -213,7 +216,7 @@ function logOf(
 async function readyLines(
   server: RunningServer,
   {
-    config: { credentials },
+    config: { credentials, environment },
     page,
     cluster,
     chosen,
@@ -241,6 +244,7 @@ async function readyLines(
       : ["files" in page ? `page: ${pageOf(server)}` : `page: cannot be read: ${page.problem}`]),
     `API: ${url}/api/docs`,
     `data: ${credentials.dir}`,
+    ...(environment === undefined ? [] : [`environment: ${environment}`]),
     ...(chosen === undefined
       ? []
       : [`credentials: an encrypted file, as this machine has no keyring; its key: ${chosen.key}`]),

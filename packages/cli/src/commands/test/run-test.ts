@@ -20,7 +20,13 @@ import { countFindings, errorsOf, isValid, showFindings } from "../../output/fin
 import { clean } from "../../output/text.ts";
 import { compileSource, subflowsIn } from "../../run/compile.ts";
 import { type FlowSource, loadFlow } from "../../run/load-flow.ts";
-import { extensionsOf, openEngine, type RunExtensions, type World } from "../../run/world.ts";
+import {
+  extensionsOf,
+  openEngine,
+  type RunExtensions,
+  varsOf,
+  type World,
+} from "../../run/world.ts";
 import type { FlowTest } from "./find.ts";
 import { golden } from "./normal.ts";
 
@@ -100,6 +106,7 @@ async function runPlan(
     }
     let waits: string | undefined;
     const run = engine.run(plan, world.inputs, {
+      vars: await varsOf(plan, config, world.vars),
       trigger: "cli",
       timeoutMs: config.run.timeoutMs ?? TIMEOUT_MS,
       confirm: async (asked) => {

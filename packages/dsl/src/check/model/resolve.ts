@@ -1,6 +1,6 @@
 /**
  * What a name means at a place: extra roots of a deferred field first, then level by level outwards the locals and the
- * nodes of a body, then `inputs`, `nodes` and `run`.
+ * nodes of a body, then `inputs`, `nodes`, `run`, `vars` and `secrets`.
  */
 
 import { findReferences } from "../../expression/references.ts";
@@ -11,12 +11,12 @@ import type { Site } from "./sites.ts";
 /** What a root name means, when it is known. */
 export type Found =
   | NodeModel
-  | { readonly kind: "root" | "inputs" | "run" | "nodes" }
+  | { readonly kind: "root" | "inputs" | "run" | "nodes" | "vars" | "secrets" }
   | { readonly kind: "local"; readonly body: BodyModel };
 
 /** A read of an expression with its meaning. */
 export interface Read {
-  readonly kind: "node" | "local" | "root" | "inputs" | "run" | "nodes" | "unknown";
+  readonly kind: Exclude<Found, NodeModel>["kind"] | "node" | "unknown";
   /** The root, or the id in `nodes["id"]`. */
   readonly name: string;
   /** The node that is read; absent for all that is no node. */
@@ -37,6 +37,8 @@ const FLOW_ROOTS: ReadonlyMap<string, Found> = new Map<string, Found>([
   ["inputs", { kind: "inputs" }],
   ["run", { kind: "run" }],
   ["nodes", NODES],
+  ["vars", { kind: "vars" }],
+  ["secrets", { kind: "secrets" }],
 ]);
 
 /** Everything that an expression at a place reads, in its order. */

@@ -196,6 +196,28 @@ interface Arrival {
   readonly sink: string | undefined;
 }
 
+/** Fields whose values are sent, and never shown: the only ones that take secrets. */
+const SECRET_FIELDS: { readonly [type: string]: string } = { "http.request": "headers" };
+
+/** What hands a secret on whole: a redactor finds it in the result. */
+const WHOLE: ReadonlySet<string> = new Set(["template", "literal", "name", "member", "index"]);
+
+/** FLOW6008 for a secret that is read elsewhere, not by its name, or to compute something of it. */
+export function checkSecrets(ctx: Validation, { leaf, tree, reads }: Checked): void {
+  const secrets = reads.filter(({ kind }) => kind === "secrets");
+  if (secrets.length === 0) return;
+  const { kind, name, reader } = leaf.site;
+  const isSent = kind === "field" && SECRET_FIELDS[reader?.node.type ?? ""] === name;
+  const isWhole = (node: Expression): boolean =>
+    WHOLE.has(node.kind) && childrenOf(node).every(isWhole);
+  const places = findReferences(tree);
+  for (const { index } of secrets) {
+    if (isSent && isWhole(tree) && places[index]?.path.length === 1) continue;
+    const span = ctx.map.reference(leaf, index)?.whole;
+    ctx.report("FLOW6008", leaf.pointer, { span });
+  }
+}
+
 /** Follows untrusted text to its sinks. */
 export class Sinks {
   readonly #taint = new Taint();

@@ -34,6 +34,8 @@ const RUN: FlowType = objectOf([
   ["flow", STRING],
 ]);
 
+const SECRETS: FlowType = objectOf([], true);
+
 /** Types of the roots that deferred fields of core have; all others are `any`. */
 const ROOTS: ReadonlyMap<string, FlowType> = new Map([
   ["index", INT],
@@ -92,7 +94,10 @@ export class Types {
       case "run":
         return RUN;
       case "nodes":
+      case "vars": // which there are is known where a run starts
         return ANY;
+      case "secrets":
+        return SECRETS;
     }
   }
 

@@ -177,6 +177,11 @@ export const GRAPH_EXPLANATIONS = {
     'node a: file.read {\n  path = "mail.txt"\n}\nnode b: ai {\n  system = a.content\n  input = "sum it up"\n}',
     'node a: file.read {\n  path = "mail.txt"\n}\nnode b: ai {\n  system = "sum it up"\n  input = a.content\n}',
   ],
+  FLOW6008: [
+    "Fields, outputs and logs of a run are kept; a header of a request is sent and never shown.",
+    'node a: log {\n  message = "key ${secrets.shop}"\n}',
+    'node a: http.request {\n  url = "https://shop.example"\n  headers = { authorization: "Bearer ${secrets.shop}" }\n}',
+  ],
   FLOW9001: [
     "A flow without nodes does nothing.",
     "flow 1 empty",

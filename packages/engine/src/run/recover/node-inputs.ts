@@ -25,7 +25,7 @@ import { type Plan, partsOf } from "../../compile/plan.ts";
 import { checkInputs } from "../../inputs.ts";
 import { plainFields } from "../cache.ts";
 import { CANCELLED, DEFAULTED, FAILED, ROUTED, SKIPPED, SUCCEEDED } from "../frame.ts";
-import { maskKeys } from "../redact.ts";
+import { MARK, maskKeys } from "../redact.ts";
 import { type Known, Past, PastFrame } from "./past-frame.ts";
 
 /** A run and where its log is. */
@@ -147,6 +147,8 @@ async function readLog(
 ): Promise<{ past: Past; starts: Map<string, Start> }> {
   const { runId } = header;
   const past = new Past((ref) => journal.getValue(runId, ref));
+  past.vars = header.options?.vars ?? {};
+  for (const name of partsOf(plan).secrets) past.secretValues.set(name, MARK);
   const starts = new Map<string, Start>();
   const wanted = new Map(
     levels.flatMap(({ owner }) => (owner ? [[owner.path, owner.attempt]] : [])),

@@ -53,6 +53,9 @@ export class Past {
   readonly ends: Map<string, PastEnd> = new Map();
   /** What expressions read as `run`. */
   info: JsonObject = {};
+  vars: JsonObject = {};
+  /** Their values are in no log. */
+  readonly secretValues: Map<string, string> = new Map();
   /** `seq` of the moment. */
   until = 0;
   readonly #load: (ref: string) => Promise<Json | undefined>;

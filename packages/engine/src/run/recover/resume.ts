@@ -18,6 +18,7 @@ import { endRun } from "../end.ts";
 import { DEFAULTED, FAILED, Frame, isTerminal, SUCCEEDED } from "../frame.ts";
 import { encode, JournalWriter, LEASE_MS } from "../journal.ts";
 import {
+  begin,
   exclude,
   includedNodes,
   learnSecrets,
@@ -80,9 +81,7 @@ export async function resumeRunById(
     listen(run);
     learnSecrets(run);
     for (const secret of [...secretsOf(state), ...(earlier?.secrets ?? [])]) run.learn(secret);
-    queueMicrotask(() =>
-      recovered.view.seq === 0 ? startFresh(run) : takeUp(run, recovered, gone),
-    );
+    begin(run, () => (recovered.view.seq === 0 ? startFresh(run) : takeUp(run, recovered, gone)));
     return run;
   } catch (error) {
     await journal.release(runId, epoch).catch(() => {}); // or nobody could give it up either
@@ -183,6 +182,8 @@ function coreOf(
     trigger: state.trigger as NonNullable<RunOptions["trigger"]>,
     ...(state.template !== undefined && { template: state.template }),
     ...(state.tags !== undefined && { tags: state.tags }),
+    vars: state.options?.vars,
+    environment: state.options?.environment,
   };
   const inputsDigest = scheduler.engine.inputsDigest(inputs);
   return new RunCore(scheduler, plan, { id: state.runId, inputs, inputsDigest, options: more });
