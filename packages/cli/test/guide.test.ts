@@ -113,7 +113,7 @@ function kindOf(fence: Fence, previous: Fence | undefined): string {
   if (said === "json names") return "names"; // of the rows of expressions.md
   if (/^json \S+\.json$|^toml \S+\.toml$/.test(said)) return "data";
   if (/^js \S+\.mjs$/.test(said)) return "program";
-  if (/^(?:lua|toml|elisp)$/.test(said)) return "settings"; // of an editor; `neovim.test.ts` uses those in Lua
+  if (/^(?:lua|toml|elisp|yaml)$/.test(said)) return "settings"; // of an editor, or of what runs after a commit; `neovim.test.ts` uses those in Lua
   return `line ${line}: a fence "${said}" that no test knows`;
 }
 

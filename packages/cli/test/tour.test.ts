@@ -94,6 +94,8 @@ templates show hello
 templates versions hello
 templates restore hello 1
 templates export hello
+pull flows
+push flows --as tour --dry-run
 schedule add --template hello --at 2099-01-02T03:04:05Z
 schedule list
 schedule show SCH

@@ -54,7 +54,7 @@ test("what somebody else has changed, made or uses is refused by name, and repla
   await invoke(server, "save_template", { slug: "mine", dsl: say("mine") });
   const next = [...flows(3, "two"), { slug: "mine", dsl: say("theirs") }];
   expect(await refusal(server, { flows: next })).toMatchObject({
-    code: "etag_mismatch",
+    code: "state_conflict",
     errors: [
       { pointer: "/flows/1", message: "f-1: version 2 was changed there" },
       { pointer: "/flows/3", message: "mine: version 1 was not made by a push" },

@@ -137,7 +137,7 @@ async function refused(error: unknown, files: readonly FlowFile[], io: CommandIo
     }
     throw new CliError("flow_invalid", named(names));
   }
-  if (error.code !== "etag_mismatch" && error.code !== "in_use") throw error;
+  if (error.code !== "state_conflict" && error.code !== "in_use") throw error;
   throw new CliError("check_failed", named(errors.map(({ message }) => message)), {
     problem: error.code,
     hint:

@@ -162,14 +162,7 @@ export const templateCommands = commandTable({
     }),
     result: pushReportSchema,
     effect: "write",
-    errors: [
-      "flow_invalid",
-      "etag_mismatch",
-      "in_use",
-      "state_conflict",
-      "store_read_only",
-      "store_full",
-    ],
+    errors: ["flow_invalid", "in_use", "state_conflict", "store_read_only", "store_full"],
     http: post("/api/templates/push", 200),
   },
   export_template: {

@@ -40,6 +40,7 @@ list_template_versions   | GET    /api/templates/:slug/versions | 200 | r | - | 
 get_template_version     | GET    /api/templates/:slug/versions/:version | 200 | r | - | slug version
 restore_template_version | POST   /api/templates/:slug/versions/:version/restore | 200 | w | k | slug version ifMatch
 import_template          | POST   /api/templates/import | 201 | w | k | text slug overwrite
+push_templates           | POST   /api/templates/push | 200 | w | n | by flows prune force dryRun
 export_template          | GET    /api/templates/:slug/export | 200 | r | - | slug
 list_nodes               | GET    /api/nodes | 200 | r | - | q category ${PAGE}
 get_node                 | GET    /api/nodes/:type | 200 | r | - | type

@@ -47,7 +47,7 @@ export function pushTemplates(args: Args, { host, app }: CommandCall): Promise<P
       : [...changed, ...gone].flatMap((one) => conflictOf(one, args));
     const removals = await Promise.all(gone.map((one) => removalOf(host, one)));
     const inUse = removals.flatMap((one) => ("message" in one ? [one] : []));
-    refuseAll("etag_mismatch", conflicts, "flows were changed since the last push");
+    refuseAll("state_conflict", conflicts, "flows were changed since the last push");
     refuseAll("in_use", inUse, "flows are used and cannot be deleted");
     const remove = removals as readonly Removal[];
     // A pull and a push in a row make the folder the one that has pushed it.
@@ -61,7 +61,7 @@ export function pushTemplates(args: Args, { host, app }: CommandCall): Promise<P
       }));
       const isStored = await store.templates.replaceAll({ save, remove });
       if (!isStored)
-        throw new ProblemError("etag_mismatch", { detail: "Somebody else was faster" });
+        throw new ProblemError("state_conflict", { detail: "Somebody else was faster" });
       await own(host, owned, args.by);
       if (remove.some(({ schedules }) => schedules.length > 0)) host.scheduler?.wake();
     }
@@ -109,7 +109,7 @@ function twice(slug: string): ProblemError {
 }
 
 function refuseAll(
-  code: "flow_invalid" | "etag_mismatch" | "in_use",
+  code: "flow_invalid" | "state_conflict" | "in_use",
   errors: readonly Problem[],
   what: string,
 ): void {
