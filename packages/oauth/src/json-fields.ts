@@ -41,6 +41,12 @@ export class JsonFields {
     throw this.fault(`${name} must be a string`);
   }
 
+  /** A string, a list as one, or undefined. */
+  list(name: string): string | undefined {
+    const value = this.get(name);
+    return Array.isArray(value) ? value.join(" ") : this.string(name);
+  }
+
   /** A string of at least one character. */
   text(name: string): string {
     const value = this.get(name);

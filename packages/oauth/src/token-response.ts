@@ -23,8 +23,11 @@ export function tokenFromResponse(
   } = {},
 ): OAuthToken {
   const { now = new Date(), lenient = false } = options;
-  const text = lenient && FORM.test(body) ? jsonOfForm(body) : body;
-  const fields = new JsonFields("token response", text);
+  const isForm = lenient && /^\w+=/.test(body);
+  const fields = new JsonFields(
+    "token response",
+    isForm ? JSON.stringify(Object.fromEntries(new URLSearchParams(body))) : body,
+  );
   const error = fields.get("error");
   if (typeof error === "string" && fields.get("access_token") === undefined) {
     throw fields.fault(`it is an error${registeredError(error)} although the status is a success`);
@@ -38,20 +41,8 @@ export function tokenFromResponse(
     ...(refresh_token && { refresh_token }),
     ...(expires_at && { expires_at }),
     token_type: fields.string("token_type") ?? "",
-    scope: scopeOf(fields, lenient),
+    scope: (lenient ? fields.list("scope") : fields.string("scope")) ?? "",
   };
-}
-
-const FORM = /^\s*(?:[\w.-]+=[^&\s]*&)*(?:access_token|error)=/;
-
-function jsonOfForm(body: string): string {
-  return JSON.stringify(Object.fromEntries(new URLSearchParams(body.trim())));
-}
-
-function scopeOf(fields: JsonFields, lenient: boolean): string {
-  const scope = fields.get("scope");
-  const isList = Array.isArray(scope) && scope.every((one) => typeof one === "string");
-  return lenient && isList ? scope.join(" ") : (fields.string("scope") ?? "");
 }
 
 function expiresAt(fields: JsonFields, now: Date, lenient: boolean): string | undefined {

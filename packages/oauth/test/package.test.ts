@@ -15,7 +15,7 @@ const PNPM = fileURLToPath(new URL("../../../node_modules/.bin/pnpm", import.met
 
 /** Bytes of the main entry, bundled and minified; what a web page pays. */
 const MAX_MINIFIED = 15_000;
-const MAX_GZIPPED = 6_000;
+const MAX_GZIPPED = 6_100; // token answers as forms and lists of scopes came to it
 /** The same of a program that imports `percentEncode` alone. */
 const MAX_OF_ONE_FUNCTION = 500;
 
