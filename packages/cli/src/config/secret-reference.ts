@@ -6,7 +6,7 @@ import type { CliIo } from "../output/io.ts";
 import { secretIn } from "./values.ts";
 
 /** How a reference is written. */
-export const REFERENCE_FORMS = "takes env:NAME, file:PATH or command:WORDS, because it is a secret";
+const REFERENCE_FORMS = "takes env:NAME, file:PATH or command:WORDS, because it is a secret";
 const COMMAND_MS = 30_000; // a person may have to unlock something
 
 /**
