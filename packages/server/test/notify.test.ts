@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import { createServer as createReceiver } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page, Run, RunSummary } from "@millrace/contracts";
+import { createNodeHost } from "@millrace/engine/node";
 import { createRandom } from "@millrace/engine/testing";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import type { RunningServer, StartOptions } from "@millrace/server";
@@ -110,18 +111,13 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
   const last = await fail(second);
   await expect
     .poll(async () => {
-      await clock.pass(MINUTE);
+      await clock.pass(5 * MINUTE);
       return told.length;
     }, POLL)
     .toBe(2);
   expect(told[1]?.data).toMatchObject({ runId: last, count: 2 });
   // The window after it was quiet: the next failure is told at once.
-  await expect
-    .poll(async () => {
-      await clock.pass(20 * MINUTE);
-      return second.app.invoke("get_settings", {}, CALLER).then(() => clock.now());
-    }, POLL)
-    .toBeGreaterThan(START + 60 * MINUTE);
+  await clock.pass(60 * MINUTE);
   await fail(second);
   await expect.poll(() => told.length, POLL).toBe(3);
   expect(told[2]?.data.count).toBe(1);
@@ -130,15 +126,13 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
   expect(log.lines.map(({ message }) => message)).toContain("notification.failed");
 });
 
-const CALLER = { tokenId: null, role: "admin", requestId: "test", remote: null } as const;
-
 test("a receiver that fails for longer than it is tried is given up, with a line and a number", async () => {
   const { url, told } = await receive(...Array<number>(50).fill(503));
   const clock = createTestClock(START);
   const log = keepLog();
   const server = await serve({
     ...{ clock, log, egress: EGRESS, notifyRetryMs: MINUTE, notifyMaxRetryMs: 5 * MINUTE },
-    ...{ notifyGiveUpMs: 30 * MINUTE, credentials: { store: memoryCredentialStore() } },
+    ...{ notifyGiveUpMs: 13 * MINUTE, credentials: { store: memoryCredentialStore() } },
   });
   await set(server, { to: url, secret: SECRET });
   await fail(server, { dsl: FAILS });
@@ -150,7 +144,7 @@ test("a receiver that fails for longer than it is tried is given up, with a line
     }, POLL)
     .toBe(1);
   const pauses = lines("notification.failed").map(({ fields }) => fields);
-  expect(pauses.slice(0, 4)).toMatchObject(
+  expect(pauses).toMatchObject(
     [1, 2, 4, 5].map((minutes) => ({ retryMs: minutes * MINUTE, reason: "http_503" })),
   );
   expect(told).toEqual([]);
@@ -209,7 +203,6 @@ test("of two servers on one store one tells of each failure", async () => {
     await appendAll(store.journal, logOf(seed));
   }
   const clock = { now: () => START, setTimer: () => () => {} };
-  const { createNodeHost } = await import("@millrace/engine/node");
   const notifiers = Array.from({ length: 2 }, () =>
     createNotifier({
       ...{ store, clock, log: keepLog(), metrics: createMetrics(), urlOf: () => null },
@@ -221,7 +214,6 @@ test("of two servers on one store one tells of each failure", async () => {
     }),
   );
   for (const notifier of notifiers) notifier.start();
-  await expect.poll(() => store.outbox.nextDue(), POLL).toBeNull();
   await expect.poll(async () => (await store.outbox.untold(1)).length, POLL).toBe(0);
   await expect.poll(() => store.outbox.nextDue(), POLL).toBeNull();
   await Promise.all(notifiers.map((notifier) => notifier.close()));
