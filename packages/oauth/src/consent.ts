@@ -17,6 +17,8 @@ export interface Consent {
   readonly authorizeUrl: string;
   /** The redirect must bring it back with the code. */
   readonly state: string;
+  /** Of PKCE, for who finishes it in another process, with `exchangeCode`. */
+  readonly verifier: string | undefined;
   /** Exchanges the code. Throws as `exchangeCode` does; aborting rejects with the signal's reason. */
   finish(code: string, signal?: AbortSignal): Promise<OAuthToken>;
 }
@@ -29,6 +31,7 @@ export async function startConsent(params: ConsentParams): Promise<Consent> {
   return {
     authorizeUrl: buildAuthorizeUrl({ ...params, state, pkce }),
     state,
+    verifier: pkce?.verifier,
     finish: (code, signal) =>
       exchangeCode({ ...params, code, redirectUri, codeVerifier: pkce?.verifier, signal }),
   };

@@ -101,7 +101,7 @@ export interface ServiceConnections {
   get(slug: string): ServiceDefinition | undefined;
   info(service: ServiceDefinition): Promise<ServiceInfo>;
   connect(args: ParsedArgs<"connect_service">): Promise<ConnectStarted>;
-  progress(args: ParsedArgs<"get_connect_status">): ConnectProgress;
+  progress(args: ParsedArgs<"get_connect_status">): Promise<ConnectProgress>;
   complete(args: ParsedArgs<"complete_connect">): Promise<ConnectionStatus>;
   cancel(args: ParsedArgs<"cancel_connect">): Promise<null>;
   setSecret(args: ParsedArgs<"set_service_secret">): Promise<ConnectionStatus>;

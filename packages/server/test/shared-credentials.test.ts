@@ -10,7 +10,7 @@ import { describeWith } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { service } from "./connections/support.ts";
+import { authorizationServer, consent, oauth2, service } from "./connections/support.ts";
 
 const KEY = new Uint8Array(32).fill(3);
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -78,19 +78,53 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
     expect(await other.credentials.lease("a")).toBeUndefined();
   });
 
-  test("are given once to one server, and taken away at one, for all of them", async () => {
+  /** Two servers of one store that know this service. */
+  async function twoServers(known: typeof tracker) {
     const { url, schema } = await partsOf();
     const cluster = { url: `${url}?search_path=${schema}`, key: KEY };
-    const servers = [];
-    for (let count = 0; count < 2; count += 1) {
+    const begin = async () => {
       const server = await createServer({
-        ...{ store: temporaryFolder(), cluster, services: [tracker], log: QUIET },
+        ...{ store: temporaryFolder(), cluster, services: [known], log: QUIET },
+        egress: { allow: [{ cidr: "127.0.0.0/8" }] },
       });
       onTestFinished(() => server.close());
-      servers.push(server.host.services);
+      return server;
+    };
+    return [await begin(), await begin()] as const;
+  }
+
+  test("of a consent that one server has begun are got by another one, once", async () => {
+    const auth = await authorizationServer();
+    const [first, second] = await twoServers(service("tracker", oauth2(auth, { pkce: true })));
+    const [one, other] = [first.host.services, second.host.services];
+    const begin = async () => {
+      const { connectId, authorizeUrl } = await one.connect({
+        ...{ slug: "tracker", client: { client_id: "client", client_secret: "client-secret" } },
+        ...{ receiver: "caller", redirectUri: "http://127.0.0.1:9/callback" },
+      });
+      const { code, state } = await consent(authorizeUrl);
+      return { connectId, code, state };
+    };
+    const { connectId } = await begin();
+    await other.cancel({ connectId });
+    expect(await one.progress({ connectId })).toEqual({ state: "cancelled" });
+
+    const args = await begin();
+    expect(await other.progress(args)).toEqual({ state: "waiting" });
+    const ends = await Promise.allSettled([one.complete(args), other.complete(args)]);
+    expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    for (const each of [one, other]) {
+      await expect.poll(() => each.progress(args)).toEqual({ state: "connected" });
     }
-    const [one, other] = servers as [(typeof servers)[0], (typeof servers)[0]];
-    if (one === undefined || other === undefined) expect.fail("two servers");
+
+    const last = await begin();
+    await first.close();
+    expect(await other.complete(last)).toMatchObject({ slug: "tracker", status: "connected" });
+  });
+
+  test("are given once to one server, and taken away at one, for all of them", async () => {
+    const [first, second] = await twoServers(tracker);
+    const [one, other] = [first.host.services, second.host.services];
     expect(one.storeName).toBe("shared");
     await one.setSecret({ slug: "tracker", service: "tracker", value: "t0ken" });
     const { signal } = new AbortController();

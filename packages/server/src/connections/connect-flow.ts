@@ -9,6 +9,7 @@ import type { ConnectStarted, ParsedArgs } from "@millrace/contracts";
 import {
   type Consent,
   type CredentialStore,
+  exchangeCode,
   type Lock,
   OAuthError,
   startConsent,
@@ -37,6 +38,7 @@ import {
 import { type PendingConnect, PendingConnects } from "./pending-connects.ts";
 import type { ConnectionRecord, ConnectionRecords } from "./records.ts";
 import type { ServiceCatalog } from "./service-credentials.ts";
+import { type ConsentSecrets, SharedConsents } from "./shared-consents.ts";
 
 /** The parts that commands on connections work with. */
 export interface ConnectionParts {
@@ -59,7 +61,7 @@ export interface ConnectionParts {
 /** A consent that waits for a person, and what is stored when its code comes. */
 interface Waiting {
   readonly connect: PendingConnect;
-  readonly consent: Consent;
+  readonly consent: Pick<Consent, "state" | "finish">;
   readonly record: ConnectionRecord;
   /** Stored once the token endpoint has accepted it. */
   readonly client: OAuthClient;
@@ -71,10 +73,54 @@ export class ConnectFlow {
   readonly pending: PendingConnects;
   readonly #waiting = new WeakMap<PendingConnect, Waiting>();
   readonly #parts: ConnectionParts;
+  /** Undefined: no other server knows of the consents of this one. */
+  readonly #shared: SharedConsents | undefined;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
     this.pending = new PendingConnects(parts.now);
+    if (parts.storeName === "shared") this.#shared = new SharedConsents(parts);
+  }
+
+  /** A consent of this server or of another one, as it is now; undefined: there is none. */
+  async find(id: string): Promise<PendingConnect | undefined> {
+    const known = this.pending.get(id);
+    if (this.#shared === undefined || (known && known.progress.state !== "waiting")) return known;
+    const kept = await this.#shared.get(id);
+    if (kept === undefined) return known;
+    const connect = known ?? (await this.pending.begin(id, kept.slug, kept.expiresEpoch));
+    if (kept.progress.state !== "waiting") connect.end(kept.progress);
+    else if (known === undefined && kept.secrets !== undefined) this.#adopt(connect, kept.secrets);
+    return connect;
+  }
+
+  /** Another server has begun it. */
+  #adopt(connect: PendingConnect, secrets: ConsentSecrets): void {
+    const { fetch, now } = this.#parts;
+    const { record, client, byCaller, state, verifier, redirectUri } = secrets;
+    const endpoint = endpointOf(this.#authOf(record.service), client, {
+      fetch,
+      now: () => new Date(now()),
+    });
+    const finish = (code: string, signal?: AbortSignal) =>
+      exchangeCode({ ...endpoint, code, redirectUri, codeVerifier: verifier, signal });
+    this.#waiting.set(connect, { connect, consent: { state, finish }, record, client, byCaller });
+    this.#tellEnd(connect);
+  }
+
+  /** Other servers learn how it ended, unless this server ends alone. */
+  #tellEnd(connect: PendingConnect): void {
+    const { id, slug, expiresEpoch } = connect;
+    connect.onEnd(async () => {
+      if (this.pending.isClosed) return;
+      const { progress } = connect;
+      await this.#shared?.put(id, { slug, expiresEpoch, progress }).catch(() => {}); // it expires there
+    });
+  }
+
+  /** Takes the one use of its code, among all servers. */
+  async #take(connect: PendingConnect): Promise<boolean> {
+    return connect.claim() && ((await this.#shared?.take(connect.id)) ?? true);
   }
 
   /** Begins a consent; with receiver `server` its port is bound when this resolves. */
@@ -119,6 +165,14 @@ export class ConnectFlow {
       const byCaller = args.receiver === "caller";
       const waiting = { connect, consent, record: { slug, service, scopes }, client, byCaller };
       this.#waiting.set(connect, waiting);
+      if (this.#shared !== undefined) {
+        const { state, verifier } = consent;
+        const secrets = { record: waiting.record, client, byCaller, state, verifier, redirectUri };
+        const { expiresEpoch, progress } = connect;
+        await this.#shared.prune();
+        await this.#shared.put(id, { slug, expiresEpoch, progress, secrets });
+        this.#tellEnd(connect);
+      }
       if (listener !== undefined) this.#receive(waiting, listener, auth);
       const expiresAt = new Date(connect.expiresEpoch).toISOString();
       return { connectId: id, authorizeUrl: consent.authorizeUrl, redirectUri, expiresAt };
@@ -135,7 +189,7 @@ export class ConnectFlow {
     { code, state }: { code: string; state: string },
   ): Promise<void> {
     const waiting = this.#waiting.get(connect);
-    if (waiting?.byCaller !== true || !connect.claim()) throw conflict(connect);
+    if (waiting?.byCaller !== true || !(await this.#take(connect))) throw conflict(connect);
     if (!isState(state, waiting.consent.state)) {
       connect.end({ state: "failed", error: { code: "oauth_token", reason: "state_mismatch" } });
       throw conflict(connect, "OAuth state mismatch (possible CSRF)");
@@ -154,7 +208,7 @@ export class ConnectFlow {
       expectedIssuer: issuer,
     })
       .then(async (code) => {
-        if (connect.claim()) await this.#finish(waiting, code);
+        if (await this.#take(connect)) await this.#finish(waiting, code);
       })
       .catch((error: unknown) => this.#fail(connect, error));
   }

@@ -2,7 +2,7 @@
  * Consents that wait for a person.
  *   P1  A connection has one at most: a new one supersedes the old.
  *   P2  Each ends once, and its port is free then.
- *   P3  How it ended can be asked for KEPT_MS; a restart forgets it.
+ *   P3  How it ended can be asked for KEPT_MS; a restart of a server that is alone forgets it.
  */
 import type { ConnectProgress } from "@millrace/contracts";
 import { ProblemError } from "../errors.ts";
@@ -10,7 +10,7 @@ import { ProblemError } from "../errors.ts";
 /** How long a person may take. */
 const CONNECT_WAIT_MS = 300_000;
 /** How long the end of a consent can be asked for. */
-const KEPT_MS = 600_000;
+export const KEPT_MS = 600_000;
 /** Whoever starts more than one a person can answer only fills the machine with open ports. */
 const MAX_PENDING = 16;
 /** Ends that are kept, so that a caller in a loop fills no memory. */
@@ -28,11 +28,15 @@ export class PendingConnect {
   #isClaimed = false;
   #released: Promise<unknown> | undefined;
 
-  constructor(id: string, slug: string, now: number) {
+  constructor(
+    id: string,
+    slug: string,
+    { now, expiresEpoch }: { now: number; expiresEpoch: number },
+  ) {
     this.id = id;
     this.slug = slug;
-    this.expiresEpoch = now + CONNECT_WAIT_MS;
-    this.#timer = setTimeout(() => this.end({ state: "expired" }), CONNECT_WAIT_MS).unref();
+    this.expiresEpoch = expiresEpoch;
+    this.#timer = setTimeout(() => this.end({ state: "expired" }), expiresEpoch - now).unref();
   }
 
   get signal(): AbortSignal {
@@ -77,6 +81,11 @@ export class PendingConnects {
     this.#now = now;
   }
 
+  /** Whether those that end now end because this server does. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Whether a consent of this connection may wait beside those of others. */
   hasRoom(slug: string): boolean {
     return this.#waiting().filter((connect) => connect.slug !== slug).length < MAX_PENDING;
@@ -91,10 +100,14 @@ export class PendingConnects {
    * Begins one, and ends the one that the connection had; resolves when that one's port is free. Throws `draining` after
    * `close`: it would never end.
    */
-  async begin(id: string, slug: string): Promise<PendingConnect> {
+  async begin(
+    id: string,
+    slug: string,
+    expiresEpoch: number = this.#now() + CONNECT_WAIT_MS,
+  ): Promise<PendingConnect> {
     if (this.#isClosed) throw new ProblemError("draining");
     const before = this.#waiting().filter((connect) => connect.slug === slug);
-    const connect = new PendingConnect(id, slug, this.#now());
+    const connect = new PendingConnect(id, slug, { now: this.#now(), expiresEpoch });
     this.#all.set(id, connect);
     this.#prune();
     for (const old of before) old.end({ state: "superseded" });

@@ -128,8 +128,11 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     };
   }
 
-  function pending(args: { readonly connectId: string; readonly slug?: string }): PendingConnect {
-    const connect = flow.pending.get(args.connectId);
+  async function pending(args: {
+    readonly connectId: string;
+    readonly slug?: string;
+  }): Promise<PendingConnect> {
+    const connect = await flow.find(args.connectId);
     if (connect === undefined || (args.slug ?? connect.slug) !== connect.slug) {
       throw notFound("connect");
     }
@@ -220,9 +223,9 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     get: (slug) => services.get(slug),
     info: (service) => asProblem(info(service)),
     connect: (args) => asProblem(flow.start(args)),
-    progress: (args) => pending(args).progress,
+    progress: async (args) => (await pending(args)).progress,
     async complete(args) {
-      const connect = pending(args);
+      const connect = await pending(args);
       await asProblem(flow.complete(connect, args));
       const record = await records.get(connect.slug);
       return asProblem(
@@ -230,7 +233,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
       );
     },
     async cancel(args) {
-      const connect = pending(args);
+      const connect = await pending(args);
       connect.end({ state: "cancelled" });
       await connect.released();
       return null;
