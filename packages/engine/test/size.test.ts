@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 const CORE = 'export { compileFlow, createEngine, createRegistry } from "@millrace/engine";';
 const BESIDE = ["@millrace/contracts", "@millrace/dsl", "zod"];
 
-test("compiling and running cost at most 54.4 kB beside language and contracts, compressed", async () => {
+test("compiling and running cost at most 54.6 kB beside language and contracts, compressed", async () => {
   // The goal is 45 kB. 0.2 kB are the steps that the fast lane writes out: a chain takes three quarters of the time.
   // 0.2 kB are literals of events: a run that waits holds less.
   // 0.05 kB show others a value without the credentials of an engine, and the fields of a node one by one.
@@ -12,7 +12,7 @@ test("compiling and running cost at most 54.4 kB beside language and contracts, 
   // 0.4 kB are variables and secrets of flows.
   // 0.1 kB tell a port of the requests of nodes.
   // 0.4 kB say when a run that waits goes on by itself, for who leaves it meanwhile.
-  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(54_400);
+  expect(await gzipBytes(CORE, import.meta.url, BESIDE)).toBeLessThanOrEqual(54_600);
 });
 
 test("a program that compiles and runs flows has at most 163 kB of us, and neither models nor zod", async () => {

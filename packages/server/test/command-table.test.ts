@@ -60,6 +60,7 @@ const WIRED = [
   "pause_run",
   "preview_schedule",
   "prune_runs",
+  "push_templates",
   "remove_hub",
   "resolve_confirmation",
   "restore_template_version",
