@@ -77,7 +77,7 @@ test("a folder is pushed whole, says what it only proposes, and neither side los
   expect(await told("pull flows"), "what is here is what was pushed").toMatchInlineSnapshot(`
     "[0]
     flows/say.flow
-    | 1 written, 1 as they were
+    | 1 written, 1 as it was
     "
   `);
   expect(readFileSync(file("say"), "utf8")).toBe(say("theirs"));

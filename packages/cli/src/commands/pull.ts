@@ -64,17 +64,18 @@ async function run(input: Input, io: CommandIo): Promise<Answer> {
     const written = all.filter(({ state }) => state !== "same");
     for (const { file, text } of written) await replaceFile(resolve(io.cwd, file), text);
     await writePulled(folder, new Map(all.map(({ slug, digest }) => [slug, digest])), io);
+    const same = all.length - written.length;
     const there = new Set(all.map(({ slug }) => slug));
     const only = here.filter(({ slug }) => !there.has(slug));
     return {
       value: {
         written: written.map(({ slug, file }) => ({ slug, file })),
-        same: all.length - written.length,
+        same,
         onlyHere: only.map(({ slug, file }) => ({ slug, file })),
       },
       data: written.map(({ file }) => clean(file)),
       said: [
-        `${written.length} written, ${all.length - written.length} as they were`,
+        `${written.length} written, ${same} as ${same === 1 ? "it was" : "they were"}`,
         ...only.map(({ file }) => `${clean(file)} is only here; millrace push stores it`),
       ],
     };
