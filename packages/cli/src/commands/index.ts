@@ -65,8 +65,12 @@ export const NOUNS: CommandTable = [
   ),
   noun("serve", "serve flows over HTTP", () => import("./serve/index.ts")),
   noun("studio", "open the flows of a folder in the browser", () => import("./studio.ts")),
-  noun("push", "store the flows of a folder as templates", () => import("./push.ts")),
-  noun("pull", "write templates into a folder", () => import("./pull.ts")),
+  noun(
+    "push",
+    "store the flows of a folder as templates, all of them or none",
+    () => import("./push.ts"),
+  ),
+  noun("pull", "write the templates of a server into a folder", () => import("./pull.ts")),
   noun(
     "templates",
     "list, show, save, remove, versions, restore, import, export",
