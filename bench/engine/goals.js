@@ -68,6 +68,9 @@ function heapNow() {
 
 const macrotask = () => new Promise((go) => setImmediate(go));
 
+/** Until the threads of the compiler have done what they were given: what they hold meanwhile would count. */
+const compiled = () => new Promise((go) => setTimeout(go, 500));
+
 /** Median of the ratio of two functions called in turn. */
 function ratioOf(ours, base, times = 41) {
   const timed = (fn) => {
@@ -125,9 +128,11 @@ const goals = {
       while (runs.some(({ state }) => state !== "paused")) await macrotask();
       return runs;
     };
-    const kept = [await park(200)]; // what all runs share is there before it is measured, compiled code too
+    const kept = [await park(RUNS)]; // what all runs share is there before it is measured, compiled code too
+    await compiled();
     const before = heapNow();
     kept.push(await park(RUNS));
+    await compiled();
     const value = (heapNow() - before) / RUNS / KIB;
     await engine.close({ graceMs: 0 });
     const what = `heap of a run at a gate, ${kept[1].length} runs`;
