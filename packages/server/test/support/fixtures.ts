@@ -201,6 +201,22 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
     version: 1,
     ifMatch: "*",
   }),
+  push_templates: (world) => ({
+    by: "fixture",
+    flows: [{ slug: world.fresh("template"), dsl: HELLO }],
+  }),
+  list_vars: () => ({}),
+  set_var: () => ({ name: "REGION", value: "eu" }),
+  delete_var: async (world) => {
+    await world.invoke("set_var", { name: "GONE", value: 1 });
+    return { name: "GONE" };
+  },
+  list_secrets: () => ({}),
+  set_secret: () => ({ name: "KEY", value: "a-secret" }),
+  delete_secret: async (world) => {
+    await world.invoke("set_secret", { name: "LOST", value: "a-secret" });
+    return { name: "LOST" };
+  },
   import_template: (world) => ({ slug: world.fresh("template"), text: HELLO }),
   export_template: async (world) => ({ slug: await template(world) }),
   list_nodes: () => ({ q: "http", limit: 1 }),
