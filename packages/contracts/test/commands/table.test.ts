@@ -61,6 +61,12 @@ list_providers           | GET    /api/providers | 200 | r | - |
 get_settings             | GET    /api/settings | 200 | r | - |
 get_settings_schema      | GET    /api/settings/schema | 200 | r | - |
 update_settings          | PATCH  /api/settings | 200 | a | n | patch ifMatch
+list_vars                | GET    /api/vars | 200 | r | - |
+set_var                  | PUT    /api/vars/:name | 200 | a | n | name value environment
+delete_var               | DELETE /api/vars/:name | 204 | a | n | name environment
+list_secrets             | GET    /api/secrets | 200 | r | - |
+set_secret               | PUT    /api/secrets/:name | 200 | a | n | name environment value
+delete_secret            | DELETE /api/secrets/:name | 204 | a | n | name environment
 list_hubs                | GET    /api/hubs | 200 | r | - | ${PAGE}
 get_hub                  | GET    /api/hubs/:hubId | 200 | r | - | hubId
 add_hub                  | POST   /api/hubs | 201 | a | k | id name url provides publicKey enabled
