@@ -137,15 +137,15 @@ test("a receiver that fails for longer than it is tried is given up, with a line
   await set(server, { to: url, secret: SECRET });
   await fail(server, { dsl: FAILS });
   const lines = (wanted: string) => log.lines.filter(({ message }) => message === wanted);
-  await expect
-    .poll(async () => {
-      await clock.pass(MINUTE);
-      return lines("notification.given_up").length;
-    }, POLL)
-    .toBe(1);
+  const waits = [1, 2, 4, 5];
+  for (const [at, minutes] of waits.entries()) {
+    await expect.poll(() => lines("notification.failed").length, POLL).toBe(at + 1);
+    await clock.pass(minutes * MINUTE);
+  }
+  await expect.poll(() => lines("notification.given_up").length, POLL).toBe(1);
   const pauses = lines("notification.failed").map(({ fields }) => fields);
   expect(pauses).toMatchObject(
-    [1, 2, 4, 5].map((minutes) => ({ retryMs: minutes * MINUTE, reason: "http_503" })),
+    waits.map((minutes) => ({ retryMs: minutes * MINUTE, reason: "http_503" })),
   );
   expect(told).toEqual([]);
   const metrics = await (await fetch(`${server.url}/api/metrics`)).text();
