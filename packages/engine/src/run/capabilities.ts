@@ -242,10 +242,19 @@ export async function readSecrets(run: RunCore): Promise<void> {
         value ?? new NodeError("credentials_missing", missing, { reason: "auth", sent: false }),
       );
     } catch (error) {
-      if (!NodeError.isInstance(error)) throw error;
-      run.secretValues.set(name, error);
+      run.secretValues.set(name, NodeError.isInstance(error) ? error : unread(name));
     }
   }
+}
+
+/** Whatever a credential store threw; its own words may quote the secret. */
+function unread(name: string): NodeError {
+  const text = `the secret ${name} could not be read`;
+  return new NodeError("unavailable", text, {
+    reason: "unavailable",
+    retryable: true,
+    sent: false,
+  });
 }
 
 /** The services behind the connections of the flow that the attempt belongs to. */

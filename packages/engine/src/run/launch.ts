@@ -41,7 +41,7 @@ export function launch(run: RunCore): void {
 }
 
 /** Lets a run begin with the next microtask, or when the secrets of its flow are read. */
-export function begin(run: RunCore, start: (run: RunCore) => void): void {
+function begin(run: RunCore, start: (run: RunCore) => void): void {
   if (run.parts.secrets.length === 0) queueMicrotask(() => start(run));
   else void readSecrets(run).then(() => start(run));
 }

@@ -163,3 +163,35 @@ c -> b`);
   const cached = events.filter((e) => e.kind === "node.succeeded" && e.cached === true);
   expect(cached).toMatchObject([{ node: "c" }]);
 });
+
+test("a run that is resumed stands as it stood, however slow the store is; what the store threw is not quoted", async () => {
+  const plan = await planOf(`node k: confirm { prompt = "send?" }
+node call: http.request {
+  url = "https://shop.example"
+  headers = { x-key: secrets.shop_key }
+}
+k.approved -> call`);
+  const before = createSimClock();
+  const journal = createMemoryJournal({ now: before.now });
+  const first = createEngine({ host: before, journal, credentials });
+  first.run(plan, {}, { runId: "r" }).result.catch(() => undefined);
+  await before.settle();
+  await first.close({ leave: true });
+  let fail = (_error: unknown): void => undefined;
+  const reading = new Promise<string>((_resolve, reject) => {
+    fail = reject;
+  });
+  const clock = createSimClock({ start: before.now() });
+  const slow = { ...credentials, secret: () => reading };
+  const resuming = createEngine({ host: clock, journal, credentials: slow }).resume("r", { plan });
+  await clock.settle();
+  fail(new SyntaxError(`"${KEY}" is not JSON`));
+  const run = await resuming;
+  expect([run.state, run.confirmations().map(({ id }) => id)]).toEqual(["paused", ["k1"]]);
+  expect(await run.confirm("k1", { decision: "approve" })).toEqual({ ok: true });
+  await clock.run();
+  const { status, error } = await run.result;
+  expect([status, error?.code]).toEqual(["failed", "unavailable"]);
+  expect(error?.message).toContain("the secret shop_key could not be read");
+  expect(JSON.stringify(error)).not.toContain(KEY);
+});

@@ -3,7 +3,7 @@
  *   N1  The secret of an environment counts over the one of all environments.
  *   N2  Nothing here answers a value but `readSecret`, which is for runs.
  */
-import type { CredentialStore } from "@millrace/oauth";
+import { type CredentialStore, OAuthError } from "@millrace/oauth";
 
 /** A secret without its value. */
 export interface NamedSecret {
@@ -65,5 +65,11 @@ async function read(
   name: Name,
 ): Promise<{ readonly setAt: string; readonly value: string } | undefined> {
   const text = await store.get(accountOf(name));
-  return text ? JSON.parse(text) : undefined;
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { name: of } = name; // no cause: the words of the parser quote what they stand in
+    throw new OAuthError("Credential", `the entry of the secret ${of} is damaged; set it again`);
+  }
 }

@@ -13,12 +13,12 @@ import type { EngineCore } from "../../engine-core.ts";
 import { EngineError } from "../../errors.ts";
 import { failureOf } from "../../failures.ts";
 import type { ResumeOptions, RunOptions } from "../../options.ts";
+import { readSecrets } from "../capabilities.ts";
 import { emitPaused, emitResumed } from "../emit.ts";
 import { endRun } from "../end.ts";
 import { DEFAULTED, FAILED, Frame, isTerminal, SUCCEEDED } from "../frame.ts";
 import { encode, JournalWriter, LEASE_MS } from "../journal.ts";
 import {
-  begin,
   exclude,
   includedNodes,
   learnSecrets,
@@ -78,10 +78,13 @@ export async function resumeRunById(
     run.isWoken = wakes && recovered.isAsleep;
     run.journal = new JournalWriter(journal, run, { owner, epoch, stored: recovered.view.seq });
     runs.set(runId, run);
-    listen(run);
     learnSecrets(run);
     for (const secret of [...secretsOf(state), ...(earlier?.secrets ?? [])]) run.learn(secret);
-    begin(run, () => (recovered.view.seq === 0 ? startFresh(run) : takeUp(run, recovered, gone)));
+    await readSecrets(run); // before anybody has the run: it stands where it stood when it is handed out
+    listen(run);
+    queueMicrotask(() =>
+      recovered.view.seq === 0 ? startFresh(run) : takeUp(run, recovered, gone),
+    );
     return run;
   } catch (error) {
     await journal.release(runId, epoch).catch(() => {}); // or nobody could give it up either
