@@ -209,13 +209,18 @@ export function checkSecrets(ctx: Validation, { leaf, tree, reads }: Checked): v
   const { kind, name, reader } = leaf.site;
   const isSent = kind === "field" && SECRET_FIELDS[reader?.node.type ?? ""] === name;
   const isWhole = (node: Expression): boolean =>
-    WHOLE.has(node.kind) && childrenOf(node).every(isWhole);
+    WHOLE.has(node.kind) && !choosesBySecret(node) && childrenOf(node).every(isWhole);
   const places = findReferences(tree);
   for (const { index } of secrets) {
     if (isSent && isWhole(tree) && places[index]?.path.length === 1) continue;
     const span = ctx.map.reference(leaf, index)?.whole;
     ctx.report("FLOW6008", leaf.pointer, { span });
   }
+}
+
+/** Whether a secret says which element is read: what is sent then tells of the secret, and no redactor knows it. */
+function choosesBySecret(node: Expression): boolean {
+  return node.kind === "index" && findReferences(node.index).some(({ root }) => root === "secrets");
 }
 
 /** Follows untrusted text to its sinks. */
