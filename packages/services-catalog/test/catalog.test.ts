@@ -108,6 +108,18 @@ test("credentials are sent, and consents asked for, as is published for programs
   }
 });
 
+test("a consent comes back to an address that the credential names, unless the maker takes any port of loopback", () => {
+  const anyPort = /^(?:github|gmail|google-\w+|microsoft-graph)$/;
+  for (const [name, { slug, serviceIntegration }] of VARIANTS) {
+    const { auth } = serviceIntegration;
+    if (auth.scheme !== "oauth2") continue;
+    const { port = 0, path } = auth.redirect ?? {};
+    expect(port === 0, name).toBe(anyPort.test(slug));
+    if (port === 0) continue;
+    expect(entryOf(slug).meta.credential, name).toContain(`http://127.0.0.1:${port}${path}`);
+  }
+});
+
 /** A name of a header, whose case says nothing. */
 function lower(auth: object, member: string): object {
   const text = (auth as { readonly [name: string]: unknown })[member];

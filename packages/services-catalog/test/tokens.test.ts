@@ -36,14 +36,15 @@ const again = (more: object = {}) => ({
 
 const ODD: { readonly [name: string]: Odd } = {
   github: {
-    first: "access_token=one&scope=repo%2Cread%3Auser%2Cworkflow&token_type=bearer",
+    first: "access_token=one&scope=repo%2Cread%3Auser&token_type=bearer",
     refusal: "error=bad_verification_code&error_description=The+code+is+incorrect",
-    scopes: ["repo", "public_repo", "read:user", "workflow"],
+    scopes: ["repo", "public_repo", "read:user"],
   },
   slack: {
     first: {
       ...{ ok: true, access_token: "one", token_type: "bot", bot_user_id: "U0", app_id: "A0" },
-      scope: "chat:write,channels:read,channels:history,users:read,reactions:write",
+      scope:
+        "chat:write,channels:read,channels:history,users:read,users:read.email,reactions:write,im:write",
       authed_user: { id: "U1" },
     },
     refusal: { ok: false, error: "invalid_code" },
