@@ -41,7 +41,7 @@ export type OAuthReason =
   | "lock_timeout"
   | "decrypt";
 
-/** Details of a failure. `status`, `body` and `oauthError` belong to kind `Token`. */
+/** Details of a failure. `status` and `body` belong to kind `Token`, `oauthError` also to `Decode`. */
 export interface OAuthErrorOptions {
   readonly reason?: OAuthReason | undefined;
   readonly status?: number | undefined;
@@ -80,7 +80,7 @@ export class OAuthError extends Error {
   declare readonly status?: number;
   /** Kind `Token`: the answer as it came, bytes that are no UTF-8 replaced, at most 1 MiB. Not enumerable: it may echo a secret. */
   declare readonly body?: string;
-  /** Kind `Token`: `error` of a JSON body, as the server wrote it. Not enumerable. */
+  /** Kind `Token`, and `Decode` of an error with a status of success: `error` of the body, as the server wrote it. Not enumerable. */
   declare readonly oauthError?: string;
   /** What exactly went wrong. */
   declare readonly reason?: OAuthReason;

@@ -4,7 +4,7 @@
  *   J2  A message names the field and the rule, never the value. `JSON.parse` quotes the text in its error, which is
  *       therefore neither repeated nor kept as a cause.
  */
-import { OAuthError } from "./errors.ts";
+import { OAuthError, type OAuthErrorOptions } from "./errors.ts";
 
 /** A JSON object whose fields are asked for one by one. Throws `OAuthError` kind `Decode` for any other text. */
 export class JsonFields {
@@ -54,7 +54,7 @@ export class JsonFields {
     throw this.fault(`${name} must be a string that is not empty`);
   }
 
-  fault(rule: string): OAuthError {
-    return new OAuthError("Decode", `${this.#what}: ${rule}`);
+  fault(rule: string, options: OAuthErrorOptions = {}): OAuthError {
+    return new OAuthError("Decode", `${this.#what}: ${rule}`, options);
   }
 }

@@ -11,7 +11,7 @@ const ISO_LENGTH = 24;
  * `expires_at` is `now` plus `expires_in`. Without `refresh_token` in the answer the previous one stays. `token_type` and
  * `scope` are copied untouched, "" when absent. `lenient` also takes `expires_in` as digits in a string, and floors fractions,
  * takes scopes as a list, and the answer as a form (`access_token=a&scope=s`), as servers did before RFC 6749.
- * Throws `OAuthError` kind `Decode` when the body has another shape.
+ * Throws `OAuthError` kind `Decode` when the body has another shape; `oauthError` is there where the body is an error.
  * @see specification, "Token-endpoint response"
  */
 export function tokenFromResponse(
@@ -30,7 +30,8 @@ export function tokenFromResponse(
   );
   const error = fields.get("error");
   if (typeof error === "string" && fields.get("access_token") === undefined) {
-    throw fields.fault(`it is an error${registeredError(error)} although the status is a success`);
+    const rule = `it is an error${registeredError(error)} although the status is a success`;
+    throw fields.fault(rule, { oauthError: error });
   }
   const access_token = fields.text("access_token");
   // RFC 6749 A.17 gives a refresh token at least one character: an empty one is none.

@@ -189,7 +189,9 @@ test.each([
   expect(fault(body)).toMatch(/^token response: the (text|JSON) must be/);
 });
 
-test("a success that is an error is Decode, and names a registered code", () => {
+test("a success that is an error is Decode, keeps its code, and names a registered one", () => {
+  const refused = () => tokenFromResponse('{"ok":false,"error":"invalid_refresh_token"}');
+  expect(refused).toThrow(expect.objectContaining({ oauthError: "invalid_refresh_token" }));
   expect(fault({ error: "invalid_grant" })).toContain("(invalid_grant)");
   expect(fault({ error: "SECRET" })).not.toContain("SECRET");
 });

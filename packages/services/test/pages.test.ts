@@ -110,6 +110,14 @@ describe("all pages are read", () => {
   });
 });
 
+test("a page that leaves its list out has no items", async () => {
+  const shop = await startService(
+    (_seen, response) => json(response, { resultSizeEstimate: 0 }),
+    list({ kind: "cursor", param: "pageToken", next: "/nextPageToken", items: "/messages" }),
+  );
+  expect((await call(shop, all)).output).toMatchObject({ items: [], pageCount: 1 });
+});
+
 test("pages follow the last item, an address in the answer, or a member of the body, as the service says", async () => {
   const byItem = await startService(
     (seen, response) => {

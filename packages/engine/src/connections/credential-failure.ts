@@ -5,11 +5,14 @@
 import { NodeError } from "@millrace/contracts";
 import { mustReconnect } from "./refusals.ts";
 
-/** Errors of a token endpoint that no second try mends (RFC 6749, section 5.2). */
+/** Errors of a token endpoint that no second try mends (RFC 6749, section 5.2); the last three are words of Slack and GitHub. */
 const REFUSED_GRANTS: ReadonlySet<unknown> = new Set([
   "invalid_grant",
   "invalid_client",
   "unauthorized_client",
+  "invalid_refresh_token",
+  "bad_refresh_token",
+  "token_revoked",
 ]);
 
 /** The members of an error of `@millrace/oauth` that are read here; its messages hold no secret. */
@@ -33,7 +36,11 @@ export function credentialFailure(
       reason: "internal",
     });
   }
-  const { code, message, retryable, status, reason } = thrown;
+  const { code, message, retryable, status, reason, oauthError } = thrown;
+  // Whatever the code: some token endpoints say no with a status of success.
+  if (REFUSED_GRANTS.has(oauthError)) {
+    return mustReconnect("credentials_expired", "the service no longer accepts the grant", slug);
+  }
   switch (code) {
     case "oauth_no_refresh_token":
       return mustReconnect("no_refresh_token", "no refresh token is stored", slug);
@@ -47,13 +54,6 @@ export function credentialFailure(
       return new NodeError(kind, `${what}: ${host}`, more);
     }
     case "oauth_token":
-      if (REFUSED_GRANTS.has(thrown.oauthError)) {
-        return mustReconnect(
-          "credentials_expired",
-          "the service no longer accepts the grant",
-          slug,
-        );
-      }
       return new NodeError("http_status", `the token request to ${host} was answered ${status}`, {
         reason: retryable ? "server" : "client",
         retryable,

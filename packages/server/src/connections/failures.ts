@@ -4,11 +4,14 @@ import { OAuthError } from "@millrace/oauth";
 import { ProblemError } from "../errors.ts";
 import { isClientRefused } from "./oauth-client.ts";
 
-/** Answers of a token endpoint after which only a person can help. */
+/** Answers of a token endpoint after which only a person can help; the last three are words of Slack and GitHub. */
 const GRANT_IS_GONE: ReadonlySet<string | undefined> = new Set([
   "invalid_grant",
   "invalid_client",
   "unauthorized_client",
+  "invalid_refresh_token",
+  "bad_refresh_token",
+  "token_revoked",
 ]);
 
 const connect = (slug: string): string => `Connect it: millrace connect ${slug}`;
@@ -28,7 +31,7 @@ export function credentialsExpired(slug: string, what: string, cause?: unknown):
 /** Whether the connection needs a person before it can work again. */
 export function needsReconnect(error: unknown): boolean {
   if (!OAuthError.isInstance(error)) return false;
-  if (error.kind === "Token") return GRANT_IS_GONE.has(error.oauthError);
+  if (GRANT_IS_GONE.has(error.oauthError)) return true;
   return error.kind === "NoRefreshToken" || isStoredTokenFault(error);
 }
 
@@ -71,6 +74,7 @@ export function toNodeError(error: unknown, slug: string, tokenHost: string): un
       });
     case "Decode":
       if (isStoredTokenFault(error)) return credentialsExpired(slug, message, error);
+      if (needsReconnect(error)) return credentialsExpired(slug, `${what}: ${message}`, error);
       return new NodeError("decode_failed", `${what}: ${message}`, { reason: "server" });
   }
 }

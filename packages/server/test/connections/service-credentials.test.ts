@@ -327,6 +327,14 @@ describe("what fails a node", () => {
       exit: 5,
     })),
     {
+      name: "a refusal with a status of success",
+      entry: refreshable,
+      answer: { status: 200, body: '{"ok":false,"error":"invalid_refresh_token"}' },
+      code: "credentials_expired",
+      ends: RECONNECT,
+      exit: 5,
+    },
+    {
       name: "an entry that is no token",
       entry: "s3cret",
       code: "credentials_expired",

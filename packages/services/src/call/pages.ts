@@ -72,9 +72,12 @@ export async function collectPages(pagination: Pagination, options: PagesOptions
   }
 }
 
+/** Some services leave the member out where nothing was found; an answer that is no object is another answer. */
 function itemsOf({ items = "" }: Pagination, body: Json): readonly Json[] {
   const found = valueAt(body, items);
   if (Array.isArray(found)) return found;
+  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
+  if (found === undefined && isObject) return [];
   throw undecodable(`a page has no list at "${items}"`);
 }
 
