@@ -113,6 +113,8 @@ async function publishAll(order, { registry, isDry, say }) {
     for (const manifest of order) if (!(await isPublished(manifest, registry))) due.push(manifest);
     if (due.length === 0) return say("every version is published already");
     const filters = due.flatMap(({ name }) => ["--filter", name]);
+    // What is packed is `dist`, which may be older than its sources; after `npm run release` this is a hit of the cache.
+    if (!isDry) await run("turbo", ["run", "build", ...filters]);
     await run("pnpm", ["-r", ...filters, "pack", "--pack-destination", folder]);
     // A registry of one's own wants a token of any kind; that of npm takes the identity of the job, or the token of its .npmrc.
     const npmrc = join(folder, "npmrc");
@@ -120,7 +122,9 @@ async function publishAll(order, { registry, isDry, say }) {
     for (const { name, version } of due) {
       const tarball = join(folder, `${name.slice(1).replace("/", "-")}-${version}.tgz`);
       const provenance = isDry ? "--no-provenance" : "--provenance";
-      const args = ["publish", tarball, "--access", "public", provenance, "--registry", registry];
+      // The registry of a scope, as an .npmrc may have one, wins over --registry.
+      const where = ["--registry", registry, `--@millrace:registry=${registry}`];
+      const args = ["publish", tarball, "--access", "public", provenance, ...where];
       await run(
         "npm",
         [...args, "--loglevel", "error"],
