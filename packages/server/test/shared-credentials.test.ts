@@ -97,8 +97,8 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
     const auth = await authorizationServer();
     const [first, second] = await twoServers(service("tracker", oauth2(auth, { pkce: true })));
     const [one, other] = [first.host.services, second.host.services];
-    const begin = async () => {
-      const { connectId, authorizeUrl } = await one.connect({
+    const begin = async (at = one) => {
+      const { connectId, authorizeUrl } = await at.connect({
         ...{ slug: "tracker", client: { client_id: "client", client_secret: "client-secret" } },
         ...{ receiver: "caller", redirectUri: "http://127.0.0.1:9/callback" },
       });
@@ -108,14 +108,31 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
     const { connectId } = await begin();
     await other.cancel({ connectId });
     expect(await one.progress({ connectId })).toEqual({ state: "cancelled" });
+    const gone = await begin();
+    await one.cancel(gone);
+    const own = await begin(other);
+    expect(await other.progress(gone)).toEqual({ state: "cancelled" });
+    expect(await other.progress(own)).toEqual({ state: "waiting" });
 
     const args = await begin();
-    expect(await other.progress(args)).toEqual({ state: "waiting" });
+    expect(await other.progress(own)).toEqual({ state: "superseded" });
+    expect(await Promise.all([other.progress(args), other.progress(args)])).toEqual([
+      { state: "waiting" },
+      { state: "waiting" },
+    ]);
+    await expect(other.progress({ ...args, slug: "else" })).rejects.toMatchObject({
+      code: "not_found",
+    });
     const ends = await Promise.allSettled([one.complete(args), other.complete(args)]);
     expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     for (const each of [one, other]) {
       await expect.poll(() => each.progress(args)).toEqual({ state: "connected" });
     }
+
+    const early = await begin();
+    await other.disconnect("tracker");
+    await expect(one.complete(early)).rejects.toMatchObject({ code: "state_conflict" });
+    expect(await one.progress(early)).toEqual({ state: "cancelled" });
 
     const last = await begin();
     await first.close();

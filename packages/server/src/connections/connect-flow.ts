@@ -82,16 +82,41 @@ export class ConnectFlow {
     if (parts.storeName === "shared") this.#shared = new SharedConsents(parts);
   }
 
-  /** A consent of this server or of another one, as it is now; undefined: there is none. */
-  async find(id: string): Promise<PendingConnect | undefined> {
+  /**
+   * A consent of this server or of another one, as it is now; undefined: there is none, or it is of another connection than `slug`.
+   */
+  async find(id: string, slug?: string): Promise<PendingConnect | undefined> {
     const known = this.pending.get(id);
+    if (known !== undefined && known.slug !== (slug ?? known.slug)) return undefined;
     if (this.#shared === undefined || (known && known.progress.state !== "waiting")) return known;
     const kept = await this.#shared.get(id);
-    if (kept === undefined) return known;
-    const connect = known ?? (await this.pending.begin(id, kept.slug, kept.expiresEpoch));
+    const now = this.pending.get(id); // who else asked may have taken it up meanwhile
+    if (kept === undefined) return now;
+    if (kept.slug !== (slug ?? kept.slug)) return undefined;
+    const connect = now ?? this.pending.adopt(id, kept.slug, kept.expiresEpoch);
     if (kept.progress.state !== "waiting") connect.end(kept.progress);
-    else if (known === undefined && kept.secrets !== undefined) this.#adopt(connect, kept.secrets);
+    else if (now === undefined) {
+      this.#tellEnd(connect);
+      if (kept.secrets !== undefined) this.#adopt(connect, kept.secrets);
+    }
     return connect;
+  }
+
+  /** Ends one at all servers, unless it has ended before. Rejects when the others cannot be told. */
+  async cancel(connect: PendingConnect): Promise<void> {
+    const progress = { state: "cancelled" } as const;
+    try {
+      if ((await this.#shared?.end(connect.id, progress)) === false) await this.find(connect.id);
+    } finally {
+      connect.end(progress);
+      await connect.released();
+    }
+  }
+
+  /** Ends those of a connection, whichever server has begun them. */
+  async cancelAll(slug: string): Promise<void> {
+    await this.pending.cancel(slug);
+    await this.#shared?.endAll(slug, { state: "cancelled" });
   }
 
   /** Another server has begun it. */
@@ -105,22 +130,27 @@ export class ConnectFlow {
     const finish = (code: string, signal?: AbortSignal) =>
       exchangeCode({ ...endpoint, code, redirectUri, codeVerifier: verifier, signal });
     this.#waiting.set(connect, { connect, consent: { state, finish }, record, client, byCaller });
-    this.#tellEnd(connect);
   }
 
   /** Other servers learn how it ended, unless this server ends alone. */
   #tellEnd(connect: PendingConnect): void {
-    const { id, slug, expiresEpoch } = connect;
     connect.onEnd(async () => {
       if (this.pending.isClosed) return;
-      const { progress } = connect;
-      await this.#shared?.put(id, { slug, expiresEpoch, progress }).catch(() => {}); // it expires there
+      await this.#shared?.end(connect.id, connect.progress).catch(() => {}); // it expires there
     });
   }
 
   /** Takes the one use of its code, among all servers. */
   async #take(connect: PendingConnect): Promise<boolean> {
-    return connect.claim() && ((await this.#shared?.take(connect.id)) ?? true);
+    if (!connect.claim()) return false;
+    try {
+      if ((await this.#shared?.take(connect.id)) ?? true) return true;
+    } catch (error) {
+      connect.unclaim();
+      throw error;
+    }
+    await this.find(connect.id); // it ends as the other server says
+    return false;
   }
 
   /** Begins a consent; with receiver `server` its port is bound when this resolves. */
@@ -170,6 +200,7 @@ export class ConnectFlow {
         const secrets = { record: waiting.record, client, byCaller, state, verifier, redirectUri };
         const { expiresEpoch, progress } = connect;
         await this.#shared.prune();
+        await this.#shared.endAll(slug, { state: "superseded" });
         await this.#shared.put(id, { slug, expiresEpoch, progress, secrets });
         this.#tellEnd(connect);
       }
@@ -218,11 +249,18 @@ export class ConnectFlow {
     const { slug, service } = record;
     try {
       const token = await consent.finish(code, connect.signal);
-      await withEntryLock(lock, slug, async () => {
+      const keep = async (): Promise<void> => {
         connect.signal.throwIfAborted();
         await storeToken(store, slug, token);
         await this.#keepClient(service, client);
         await records.put({ ...record, connectedAt: new Date(now()).toISOString() });
+      };
+      await withEntryLock(lock, slug, async () => {
+        if (this.#shared === undefined) return keep();
+        if (await this.#shared.end(connect.id, { state: "connected" }, keep)) return;
+        await this.find(connect.id); // another server has ended it
+        connect.end({ state: "superseded" });
+        connect.signal.throwIfAborted();
       });
       credentials.forget(slug);
       if (!token.refresh_token) log.warn({ slug }, "connect.no_refresh_token");

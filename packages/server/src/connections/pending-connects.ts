@@ -21,6 +21,8 @@ export class PendingConnect {
   readonly id: string;
   readonly slug: string;
   readonly expiresEpoch: number;
+  /** Another server has begun it. */
+  readonly isCopy: boolean;
   progress: ConnectProgress = { state: "waiting" };
   readonly #controller = new AbortController();
   readonly #releases: (() => Promise<void>)[] = [];
@@ -31,11 +33,12 @@ export class PendingConnect {
   constructor(
     id: string,
     slug: string,
-    { now, expiresEpoch }: { now: number; expiresEpoch: number },
+    { now, expiresEpoch, isCopy }: { now: number; expiresEpoch: number; isCopy: boolean },
   ) {
     this.id = id;
     this.slug = slug;
     this.expiresEpoch = expiresEpoch;
+    this.isCopy = isCopy;
     this.#timer = setTimeout(() => this.end({ state: "expired" }), expiresEpoch - now).unref();
   }
 
@@ -48,6 +51,11 @@ export class PendingConnect {
     if (this.#isClaimed || this.progress.state !== "waiting") return false;
     this.#isClaimed = true;
     return true;
+  }
+
+  /** Gives the use back: nobody has seen the code. */
+  unclaim(): void {
+    this.#isClaimed = false;
   }
 
   /** Ends it; only the first call counts. */
@@ -88,7 +96,8 @@ export class PendingConnects {
 
   /** Whether a consent of this connection may wait beside those of others. */
   hasRoom(slug: string): boolean {
-    return this.#waiting().filter((connect) => connect.slug !== slug).length < MAX_PENDING;
+    const others = this.#waiting().filter((connect) => !connect.isCopy && connect.slug !== slug);
+    return others.length < MAX_PENDING;
   }
 
   get(id: string): PendingConnect | undefined {
@@ -100,18 +109,26 @@ export class PendingConnects {
    * Begins one, and ends the one that the connection had; resolves when that one's port is free. Throws `draining` after
    * `close`: it would never end.
    */
-  async begin(
-    id: string,
-    slug: string,
-    expiresEpoch: number = this.#now() + CONNECT_WAIT_MS,
-  ): Promise<PendingConnect> {
+  async begin(id: string, slug: string): Promise<PendingConnect> {
     if (this.#isClosed) throw new ProblemError("draining");
     const before = this.#waiting().filter((connect) => connect.slug === slug);
-    const connect = new PendingConnect(id, slug, { now: this.#now(), expiresEpoch });
-    this.#all.set(id, connect);
-    this.#prune();
+    const now = this.#now();
+    const times = { now, expiresEpoch: now + CONNECT_WAIT_MS };
+    const connect = this.#add(new PendingConnect(id, slug, { ...times, isCopy: false }));
     for (const old of before) old.end({ state: "superseded" });
     await Promise.all(before.map((old) => old.released()));
+    return connect;
+  }
+
+  /** Takes up one that another server has begun; no other one ends by that. */
+  adopt(id: string, slug: string, expiresEpoch: number): PendingConnect {
+    const times = { now: this.#now(), expiresEpoch };
+    return this.#add(new PendingConnect(id, slug, { ...times, isCopy: true }));
+  }
+
+  #add(connect: PendingConnect): PendingConnect {
+    this.#all.set(connect.id, connect);
+    this.#prune();
     return connect;
   }
 

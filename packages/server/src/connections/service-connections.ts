@@ -132,11 +132,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     readonly connectId: string;
     readonly slug?: string;
   }): Promise<PendingConnect> {
-    const connect = await flow.find(args.connectId);
-    if (connect === undefined || (args.slug ?? connect.slug) !== connect.slug) {
-      throw notFound("connect");
-    }
-    return connect;
+    return known(await flow.find(args.connectId, args.slug), "connect");
   }
 
   async function setSecret({ slug, service: name, value }: ParsedArgs<"set_service_secret">) {
@@ -164,7 +160,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   }
 
   async function disconnect(slug: string): Promise<null> {
-    await flow.pending.cancel(slug);
+    await flow.cancelAll(slug);
     const existed = await withEntryLock(lock, slug, async () => {
       const record = await records.get(slug);
       const isDeleted = await forgetEntry(slug, record);
@@ -234,8 +230,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     },
     async cancel(args) {
       const connect = await pending(args);
-      connect.end({ state: "cancelled" });
-      await connect.released();
+      await asProblem(flow.cancel(connect));
       return null;
     },
     setSecret: (args) => asProblem(setSecret(args)),

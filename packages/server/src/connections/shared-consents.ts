@@ -3,6 +3,7 @@
  * a consent may finish it, cancel it, or say how it ended.
  *   C1  Its code is used once: who takes it empties the entry first.
  *   C2  Once it has ended nothing but its end is kept, and that for ten minutes.
+ *   C3  The first end counts, whichever server says it; one that was only said to be expired may still be told how it ended.
  */
 import type { ConnectProgress } from "@millrace/contracts";
 import { type CredentialStore, type Lock, withEntryLock } from "@millrace/oauth";
@@ -29,6 +30,9 @@ export interface KeptConsent {
 }
 
 const PREFIX = "connect:";
+/** Ends that are kept, so that a caller in a loop does not fill the store. */
+const MAX_ENDS = 256;
+const OPEN: ReadonlySet<string> = new Set<ConnectProgress["state"]>(["waiting", "expired"]);
 
 export class SharedConsents {
   readonly #store: CredentialStore;
@@ -67,14 +71,47 @@ export class SharedConsents {
     });
   }
 
-  /** Forgets those that ended long ago, whoever has begun them. */
+  /**
+   * Says how it ended, and keeps nothing else of it; false when it had ended before, or is not known. `before` is done first, while no
+   * other server ends it.
+   */
+  end(id: string, progress: ConnectProgress, before?: () => Promise<void>): Promise<boolean> {
+    return withEntryLock(this.#lock, PREFIX + id, async () => {
+      const kept = await this.get(id);
+      if (kept === undefined || !OPEN.has(kept.progress.state)) return false;
+      await before?.();
+      await this.put(id, { slug: kept.slug, expiresEpoch: kept.expiresEpoch, progress });
+      return true;
+    });
+  }
+
+  /** Ends those of a connection that wait, whoever has begun them. */
+  async endAll(slug: string, progress: ConnectProgress): Promise<void> {
+    for (const [id, kept] of await this.#all()) {
+      if (kept.slug === slug && kept.progress.state === "waiting") await this.end(id, progress);
+    }
+  }
+
+  /** Forgets those that ended long ago, whoever has begun them, and the oldest of too many. */
   async prune(): Promise<void> {
+    const ended = [...(await this.#all())]
+      .filter(([, { progress }]) => progress.state !== "waiting")
+      .sort(([, one], [, other]) => other.expiresEpoch - one.expiresEpoch);
+    for (const [at, [id, { expiresEpoch, progress }]] of ended.entries()) {
+      if (at >= MAX_ENDS || expiresEpoch + KEPT_MS <= this.#now()) {
+        await this.#store.delete(PREFIX + id);
+      } else if (progress.state === "expired") await this.end(id, progress); // secrets of a server that is gone
+    }
+  }
+
+  async #all(): Promise<ReadonlyMap<string, KeptConsent>> {
+    const all = new Map<string, KeptConsent>();
     for (const account of (await this.#store.list?.()) ?? []) {
       if (!account.startsWith(PREFIX)) continue;
-      const kept = await this.get(account.slice(PREFIX.length));
-      if (kept !== undefined && kept.expiresEpoch + KEPT_MS <= this.#now()) {
-        await this.#store.delete(account);
-      }
+      const id = account.slice(PREFIX.length);
+      const kept = await this.get(id);
+      if (kept !== undefined) all.set(id, kept);
     }
+    return all;
   }
 }
