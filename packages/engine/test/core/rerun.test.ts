@@ -153,7 +153,15 @@ node outer: map { items = [7]
 node after: test.work { value = m.items }
 node apart: test.work { value = 9 }`;
   const bench = await first(text);
-  expect((await again(bench, { plan: bench.plan })).ran).toEqual([]);
+  const same = await again(bench, { plan: bench.plan });
+  expect(same.ran).toEqual([]);
+  // That one has taken the maps over: it knows nothing of their items.
+  await expect(
+    bench.engine.rerun(same.summary.runId, { plan: bench.plan, failedItems: true }),
+  ).rejects.toMatchObject({
+    code: "input_invalid",
+    message: "the items of m are in the log of the run that this one repeats; retry that one",
+  });
   // What made the items fail lies outside: the same flow succeeds now.
   isMended = true;
   onTestFinished(() => {

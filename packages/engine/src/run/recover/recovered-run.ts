@@ -73,6 +73,8 @@ export interface RecoveredNode {
   readonly port: string;
   readonly error: ErrorInfo | null;
   readonly progress: number;
+  /** Its result was not made in this run. */
+  readonly cached: boolean;
 }
 
 const NO_QUESTIONS: readonly RecoveredQuestion[] = [];
@@ -96,6 +98,7 @@ class ReadNode implements RecoveredNode {
   port = "out";
   error: ErrorInfo | null = null;
   progress = 0;
+  cached = false;
 
   finish(live: LiveNode): void {
     const { state, routed = "none", attempt, startedAt } = live;
@@ -107,6 +110,7 @@ class ReadNode implements RecoveredNode {
     this.port = live.ports?.[0] ?? "out";
     this.error = live.error ?? null;
     this.progress = live.progress?.done ?? 0;
+    this.cached = live.cached === true;
     this.live = undefined;
   }
 }
@@ -138,6 +142,8 @@ export interface RecoveredRun {
   readonly answeredBy: string | null;
   /** Nothing of it was at work: it waited for times, and for people besides. */
   readonly isAsleep: boolean;
+  /** It began with results of another run. */
+  readonly isRerun: boolean;
   readonly steps: { readonly [key: string]: Json };
   readonly executions: number;
   /** Ids of all its calls. */
@@ -170,6 +176,7 @@ class LogReader {
   #ends = 0;
   #executions = 0;
   #answeredBy: string | null = null;
+  #isRerun = false;
 
   constructor(view: RunView) {
     this.#view = view;
@@ -185,6 +192,7 @@ class LogReader {
     if (e.kind === "node.started") this.#started(e); // by what the view says of the attempt before
     foldEvents(view, e);
     this.#answeredBy = wasAwaitingPerson && e.kind === "confirm.resolved" ? e.id : null;
+    if (e.kind === "run.started") this.#isRerun = e.resumedFrom !== undefined;
     if (e.kind === "run.resumed") {
       if (e.reason === "recovered" && this.#hasWork(e.ts)) this.#recoveries += 1;
     } else if ("node" in e && e.node !== undefined) {
@@ -323,6 +331,7 @@ class LogReader {
       confirmationCount: this.#questions.size,
       answeredBy: this.#answeredBy,
       isAsleep: this.#isAsleep(),
+      isRerun: this.#isRerun,
       steps,
       executions: this.#executions,
       calls: this.#calls,

@@ -9,6 +9,7 @@
 import type { FlowBody, FlowGraph, FlowNode, Json, JsonObject } from "@millrace/contracts";
 import { compileValue, impliedEdges, type Reference } from "@millrace/dsl";
 import { type Plan, partsOf } from "../../compile/plan.ts";
+import { EngineError } from "../../errors.ts";
 import type { Host } from "../../host.ts";
 import { digestOf, workOf } from "../../values.ts";
 import { SKIPPED, SUCCEEDED } from "../frame.ts";
@@ -35,7 +36,7 @@ export interface Again {
   readonly failedItems?: true | undefined;
 }
 
-/** What is reused. */
+/** What is reused. Throws `EngineError` `input_invalid` for failed items whose events are in the log of a run before the earlier one. */
 export function reusableResults(
   earlier: Earlier,
   now: { readonly plan: Plan; readonly inputs: JsonObject } & Again,
@@ -84,12 +85,28 @@ export function reusableResults(
   /** Whether a map has succeeded without some of its items; or one within a node. */
   function lacksItems(node: FlowNode, order: Order, path: string): boolean {
     const { errors } = (nodes.get(path)?.output ?? {}) as { readonly errors?: readonly Json[] };
-    if (node.type === "map" && (errors ?? []).length > 0) return true;
+    const isLacking = node.type === "map" && (errors ?? []).length > 0;
     const inner = innerOf(node, order);
+    if (earlier.recovered.isRerun && nodes.get(path)?.cached === true) {
+      // Of what was taken over as a whole this log has no rounds.
+      if (isLacking || inner?.nodes.some((each) => collects(each, inner))) {
+        const where = `the items of ${path} are in the log of the run that this one repeats`;
+        throw new EngineError("input_invalid", `${where}; retry that one`);
+      }
+      return false;
+    }
+    if (isLacking) return true;
     if (inner === undefined) return false;
     return [...(rounds.get(path) ?? [])].some((round) =>
       inner.nodes.some((each) => lacksItems(each, inner, round + each.id)),
     );
+  }
+
+  /** Whether a node is a map that may succeed without some of its items, or has one within. */
+  function collects(node: FlowNode, order: Order): boolean {
+    if (node.type === "map" && node.policy?.onError === "collect") return true;
+    const inner = innerOf(node, order);
+    return inner?.nodes.some((each) => collects(each, inner)) ?? false;
   }
 
   function innerOf(node: FlowNode, order: Order): Order | undefined {
