@@ -175,6 +175,7 @@ test("a template is run with the facts that it has inputs for; the flow's own co
   const runId = await fail(server, { dsl: FAILS });
   const named = (to: string) => FAILS.replace("nightly", `other {\n  @notify = "${to}"\n}`);
   await fail(server, { dsl: named("nobody") });
+  await fail(server, { dsl: named("no-one") });
   const list = async (filter: object) =>
     (await invoke<Page<RunSummary>>(server, "list_runs", filter)).items;
   const ended = async () => (await list({ trigger: "notify" })).filter(({ summary }) => summary);
@@ -183,10 +184,12 @@ test("a template is run with the facts that it has inputs for; the flow's own co
   expect(run).toMatchObject({ source: { failedRunId: runId }, template: { slug: "tell" } });
   expect(run.summary?.error?.message).toBe(`${runId} no 1`);
   const givenUp = () => log.lines.filter(({ message }) => message === "notification.given_up");
-  await expect.poll(givenUp, POLL).toMatchObject([{ fields: { reason: "not_found" } }]);
+  await expect
+    .poll(givenUp, POLL)
+    .toMatchObject(Array(2).fill({ fields: { reason: "not_found", count: 1 } }));
   // What told has failed as well, and is looked at with the others.
   await fail(server, { dsl: FAILS });
-  expect(await list({ unacknowledged: true })).toHaveLength(4);
+  expect(await list({ unacknowledged: true })).toHaveLength(5);
   expect(await list({ trigger: "notify" })).toHaveLength(1);
 });
 
@@ -222,6 +225,21 @@ test("of two servers on one store one tells of each failure", async () => {
 });
 
 const SET = { $secret: true };
+
+test("a window that ends too late, for a clock that was ahead or one that was longer, mutes nobody", () => {
+  const failure = { runId: "r", time: new Date(START).toISOString() } as Failure;
+  const options = { now: START, windowMs: MINUTE, to: "ops" };
+  const late = { to: "ops", count: 0, since: failure.time, last: null };
+  const dueAt = START + 90 * MINUTE;
+  const told = noteFailure({ body: late, dueAt }, failure, options);
+  expect([told.message?.count, told.window?.dueAt]).toEqual([1, START + MINUTE]);
+  const counting = { ...late, count: 2, last: failure };
+  const counted = noteFailure({ body: counting, dueAt }, failure, options);
+  expect(counted).toMatchObject({
+    message: null,
+    window: { body: { count: 3 }, dueAt: START + MINUTE },
+  });
+});
 
 test("whenever failures come, each is counted once, the first at once, and no window has two messages", () => {
   const random = createRandom(5);

@@ -5,6 +5,7 @@
  *       same id.
  *   M3  A run that tells of a failure is not told of when it fails itself.
  */
+import { createHash } from "node:crypto";
 import type { Json } from "@millrace/contracts";
 import type { Host } from "@millrace/engine";
 import type { OutboxChange, OutboxRow, Store } from "@millrace/store";
@@ -93,7 +94,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
       ...{ runId, flow: run.flow.id, template: run.template?.slug ?? null, code, message, node },
       ...{ trigger: run.trigger, time: run.endedAt ?? run.createdAt, url: urlOf(runId) },
     };
-    const id = `${WINDOW}${failure.template ?? `flow ${failure.flow}`}`;
+    // Flows with one id may tell different receivers.
+    const receiver = createHash("sha256").update(to).digest("hex").slice(0, 16);
+    const id = `${WINDOW}${failure.template ?? `flow ${failure.flow}`} ${receiver}`;
     const row = await outbox.get(id);
     const open = row && { body: row.body as FailureWindow, dueAt: row.dueAt };
     const { windowMs } = notify;

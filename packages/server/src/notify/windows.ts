@@ -1,11 +1,11 @@
 /**
- * When failures of one flow are told.
+ * When failures of one flow are told to one receiver.
  *   N1  Each failure is counted by exactly one message.
  *   N2  The first one is told at once; of those after it each window has one message, at its end.
  *   N3  A window in which nothing failed is the last one.
  */
 
-/** What is told of a failed run. Nothing of it is an input or an output. */
+/** What is told of a failed run: no input and no output, but `message` is the text of the error, which a flow may make of them. */
 export type Failure = {
   readonly runId: string;
   /** Id of the flow. */
@@ -49,14 +49,17 @@ export function noteFailure(
   { now, windowMs, to }: { readonly now: number; readonly windowMs: number; readonly to: string },
 ): Told {
   const { time: since } = failure;
-  const isOver = open === null || (open.dueAt <= now && open.body.count === 0);
+  // No window ends later than one that opens now: the clock was ahead, or windows were longer.
+  const latest = now + windowMs;
+  const isOver =
+    open === null || (open.body.count === 0 && (open.dueAt <= now || open.dueAt > latest));
   if (!isOver) {
     const { body, dueAt } = open;
     const first = body.count === 0 ? since : body.since;
     const window = { to, count: body.count + 1, since: first, last: failure };
-    return { window: { body: window, dueAt }, message: null };
+    return { window: { body: window, dueAt: Math.min(dueAt, latest) }, message: null };
   }
-  const window = { body: { to, count: 0, since, last: null }, dueAt: now + windowMs };
+  const window = { body: { to, count: 0, since, last: null }, dueAt: latest };
   return { window: windowMs === 0 ? null : window, message: { ...failure, count: 1, since } };
 }
 
