@@ -53,7 +53,7 @@ async function receive(...codes: number[]) {
     const code = signature === `v1,${expected}` ? (codes.shift() ?? 204) : 401;
     tries.push(`${id} ${code}`);
     if (code < 300) told.push({ id: id ?? "", ...JSON.parse(text) });
-    response.writeHead(code).end();
+    response.writeHead(code, { location: "/elsewhere" }).end();
   });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   onTestFinished(() => void server.close().closeAllConnections());
@@ -73,7 +73,7 @@ async function fail(server: RunningServer, request: object = { template: "nightl
 }
 
 test("a webhook is signed, tried again through a restart until it is taken, and sums up its window", async () => {
-  const { url, told, tries } = await receive(500, 500);
+  const { url, told, tries } = await receive(302, 500);
   const clock = createTestClock(START);
   const options: StartOptions = {
     ...{ store: temporaryFolder(), clock, egress: EGRESS, publicUrl: "https://runs.test/x" },
@@ -89,6 +89,13 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
   expect(await (await set(first, { windowMs: 20 * MINUTE })).json()).toMatchObject({
     notify: { to: url, secret: { $secret: true }, windowMs: 20 * MINUTE },
   });
+  // The key signs nothing for an origin that a flow names by itself.
+  const foreign = await receive();
+  const own = `nightly {\n  @notify = "${foreign.url}"\n}`;
+  await fail(first, { dsl: FAILS.replace("nightly", own) });
+  const reasons = () => log.lines.map(({ fields }) => ("reason" in fields ? fields.reason : null));
+  await expect.poll(reasons, POLL).toContain("not_allowed");
+  expect(foreign.tries).toEqual([]);
   const runId = await fail(first);
   await expect.poll(() => tries.length, POLL).toBe(1);
   await fail(first);
@@ -102,7 +109,7 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
     }, POLL)
     .toBe(1);
   const [{ id, data }] = told as [Told];
-  expect(tries).toEqual([`${id} 500`, `${id} 500`, `${id} 204`]);
+  expect(tries).toEqual([`${id} 302`, `${id} 500`, `${id} 204`]);
   expect(data).toEqual({
     ...{ runId, flow: "nightly", template: "nightly", code: "failed", message: "no" },
     ...{ node: "stop", trigger: "api", time: new Date(START).toISOString(), count: 1 },

@@ -2,10 +2,12 @@
  * One try to tell of a failed run.
  *   T1  A template runs once for a message: the id of its run is that of the message.
  *   T2  A webhook is signed as Standard Webhooks says, goes where the operator lets requests go, and follows no redirect.
+ *   T3  The key is the operator's: it signs nothing for an origin that the settings do not name.
  */
 import { createHmac } from "node:crypto";
 import type { FetchLike, RunSpec } from "@millrace/contracts";
 import type { Store } from "@millrace/store";
+import { readSettings } from "../config/settings.ts";
 import { specOfTemplate } from "../flows/stored-flows.ts";
 import type { ServerHost } from "../ports.ts";
 import type { Message } from "./windows.ts";
@@ -45,6 +47,8 @@ const SECRET_PREFIX = "whsec_";
 
 /** Refusals that last until somebody changes the flow, the settings or the policy. */
 const FINAL: ReadonlySet<unknown> = new Set(["flow_invalid", "input_invalid", "egress_denied"]);
+/** What the policy refuses of an answer, or of where a name is found at the moment. */
+const PASSING = /^(?:redirects|redirect-downgrade|private-address|address-changed):/;
 
 export function kindOf(to: string): "webhook" | "template" {
   return /^https?:/.test(to) ? "webhook" : "template";
@@ -55,14 +59,16 @@ export async function send(sending: Sending, parts: SendParts): Promise<SendFaul
   try {
     return await (kindOf(sending.to) === "webhook" ? post : runTemplate)(sending, parts);
   } catch (error) {
-    const { code, diagnostics } = error as {
+    const { code, message, diagnostics } = error as {
       readonly code?: unknown;
+      readonly message?: unknown;
       readonly diagnostics?: readonly { readonly message: string }[];
     };
     if (code === "run_exists") return null;
     const text = diagnostics?.[0]?.message;
     const reason = typeof code === "string" ? code : "failed";
-    return { reason, isFinal: FINAL.has(code), ...(text !== undefined && { text }) };
+    const isFinal = FINAL.has(code) && !(code === "egress_denied" && PASSING.test(`${message}`));
+    return { reason, isFinal, ...(text !== undefined && { text }) };
   }
 }
 
@@ -84,8 +90,12 @@ async function runTemplate(
 
 async function post(
   { id, to, message, now, signal }: Sending,
-  { egress, secret }: SendParts,
+  { egress, secret, store }: SendParts,
 ): Promise<SendFault | null> {
+  const { notify } = await readSettings(store.settings);
+  const origin = originOf(to);
+  if (origin === null || origin !== originOf(notify.to))
+    return { reason: "not_allowed", isFinal: true };
   const key = await secret();
   if (key === null) return { reason: "no_secret", isFinal: true };
   const body = JSON.stringify({ type: "run.failed", timestamp: message.time, data: message });
@@ -109,6 +119,12 @@ async function post(
   } finally {
     done.abort(); // nothing of the answer is read
   }
+}
+
+function originOf(url: string | null): string | null {
+  return url !== null && kindOf(url) === "webhook" && URL.canParse(url)
+    ? new URL(url).origin
+    : null;
 }
 
 /** @see https://www.standardwebhooks.com */

@@ -199,7 +199,7 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
   ),
   "notification.given_up": line(
     "error",
-    "nor will it be tried again: `no_secret`, `not_found` (the template), `input_invalid` (see `text`), `http_500` of the receiver, …",
+    "nor will it be tried again: `no_secret`, `not_allowed` (a URL of `@notify` on another origin than `notify.to`), `not_found` (the template), `input_invalid` (see `text`), `http_500` of the receiver, …",
     ...["id", "kind", "runId", "flow", "count", "attempts", "reason", "text"],
   ),
   "notifications.failed": line("error", "failed runs could not be read from the store", "err"),
