@@ -24,8 +24,8 @@ const CHILD = new URL("../../../bench/durable/chaos-child.js", import.meta.url);
 /** `MILLRACE_CLUSTER=postgres` tries the same without Restate, as the chaos does each time. */
 const KIND: ClusterKind = process.env["MILLRACE_CLUSTER"] === "postgres" ? "postgres" : "restate";
 const SERVERS = 3;
-const PATIENCE = { timeout: 30_000, interval: 50 };
-const TEST_MS = 90_000;
+const PATIENCE = { timeout: 60_000, interval: 50 };
+const TEST_MS = 180_000;
 
 /** Nodes one after another, each of which takes a tenth of a second. */
 function flowOf(nodes: number): string {

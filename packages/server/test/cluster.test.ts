@@ -12,7 +12,7 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const ASK =
   'flow 1 ask\n\nnode ask: confirm {\n  prompt = "Go on?"\n}\n\nnode after: transform {\n  value = 2\n}\n\nask.approved -> after\n\noutput two = after.value\n';
 
-const PATIENCE = { timeout: 30_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 let schemas = 0;
 

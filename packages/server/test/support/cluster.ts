@@ -10,7 +10,7 @@ import { bundleProgram } from "@millrace/test-support/program";
 import { expect } from "vitest";
 
 /** How long a state is waited for. */
-export const PATIENCE = { timeout: 30_000, interval: 50 };
+export const PATIENCE = { timeout: 60_000, interval: 50 };
 
 /** `process.argv[2]` is the folder, `[3]` the cluster, `[4]` other options; `skewMs`: how far its clock is from the right time. */
 const PROGRAM = `
