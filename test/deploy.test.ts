@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { testWith } from "@millrace/test-support";
 import { makeCertificate } from "@millrace/test-support/certificate";
+import { type Receiver, startReceiver } from "@millrace/test-support/otlp";
 import { freePort } from "@millrace/test-support/ports";
 import { expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -55,21 +56,45 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Pr
   await ended;
 }
 
+/** What servers have told of themselves: the lines of their logs, and their traces. */
+interface Told {
+  readonly log: string[];
+  readonly traces: Receiver;
+}
+
 /** `millrace serve` behind the name of the proxy; resolves when it listens. */
-async function serve(home: string, port: number): Promise<ChildProcess> {
+async function serve(home: string, port: number, { log, traces }: Told): Promise<ChildProcess> {
   const server = launch(
     process.execPath,
-    [MILLRACE, "serve", "--json", "--port", `${port}`, "--home", home],
+    [MILLRACE, "serve", "--json", "--log-format=json", "--port", `${port}`, "--home", home],
     {
       MILLRACE_TOKEN: TOKEN,
       MILLRACE_SERVE_PUBLIC_URL: `https://${HOST}`,
       MILLRACE_CREDENTIALS_STORE: "memory",
+      OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
     },
   );
-  server.stderr?.resume();
-  const lines = createInterface({ input: server.stdout as NonNullable<ChildProcess["stdout"]> });
-  await once(lines, "line");
+  const { stdout, stderr } = server as { [K in "stdout" | "stderr"]: NonNullable<ChildProcess[K]> };
+  createInterface({ input: stderr }).on("line", (line) => log.push(line));
+  await once(createInterface({ input: stdout }), "line");
   return server;
+}
+
+/** Metrics, one line of the log and one trace say of each run what became of it, though its server was killed. */
+async function expectStory(metrics: string, runId: string, { log, traces }: Told): Promise<void> {
+  const succeeded = metrics.match(/^millrace_runs_total\{.*status="succeeded".*\} (\d+)$/m);
+  expect(Number(succeeded?.[1]), metrics).toBe(WAITING_RUNS);
+  const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const ends = lines.filter(({ msg }) => msg === "run.ended");
+  expect(ends).toHaveLength(WAITING_RUNS);
+  const recovered = lines.filter(({ msg }) => msg === "server.recovered");
+  expect(recovered).toMatchObject([{ parked: WAITING_RUNS, failed: 0 }]);
+  const end = ends.find((line) => line["runId"] === runId);
+  expect(end).toMatchObject({ flow: "asks", status: "succeeded" });
+  const trace = traces.spans.filter(({ traceId }) => traceId === end?.["trace_id"]);
+  const names = ["run asks", "node ask", "attempt 1", "node done"];
+  expect(trace.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
 }
 
 /** The frames of an event stream, as they arrive. */
@@ -86,7 +111,8 @@ async function* eventsOf(answer: IncomingMessage): AsyncGenerator<{ kind: string
 /** The page, its files, a stream that is not held back, and a server that is killed with runs at work. */
 async function walk(proxy: number, path: string, server: number): Promise<void> {
   const home = scratch();
-  let millrace = await serve(home, server);
+  const told: Told = { log: [], traces: await startReceiver() };
+  let millrace = await serve(home, server, told);
   const at = (rest: string): string => `${path}${rest}`;
 
   const root = await ask(proxy, at("/"), { headers: { accept: "text/html" } });
@@ -122,7 +148,7 @@ async function walk(proxy: number, path: string, server: number): Promise<void> 
   expect(seen.at(-1)?.kind).not.toBe("summary");
   expect((await ask(proxy, at("/api/health"))).status).toBe(502);
 
-  millrace = await serve(home, server);
+  millrace = await serve(home, server, told);
   for (const each of runIds) {
     const approved = await ask(proxy, at(`/api/runs/${each}/confirmations/k1`), {
       ...{ method: "POST", headers: AUTH, body: { decision: "approve" } },
@@ -144,7 +170,9 @@ async function walk(proxy: number, path: string, server: number): Promise<void> 
         .sort();
     })
     .toEqual([...runIds].sort());
+  const metrics = await ask(proxy, at("/api/metrics"), { headers: AUTH });
   await kill(millrace, "SIGTERM");
+  await expectStory(metrics.text, `${runId}`, told);
 }
 
 /** The certificate and key of a proxy, in a folder of their own. */
