@@ -53,8 +53,8 @@ export interface OpenStoreOptions extends StoreParts {
   /** Opens it as the server of the folder, of which there is one. Default false. */
   readonly serves?: boolean;
   /**
-   * How long this process waits for others that write, in milliseconds; afterwards a write is refused with `store_busy`, except events of
-   * runs, which wait on. Default 5,000.
+   * How long this process waits for others that write, in milliseconds; afterwards a write is refused with `store_busy`, except events and
+   * values of live runs, which wait on. Default 5,000.
    */
   readonly busyTimeoutMs?: number | undefined;
   /** Default: `MILLRACE_SQLITE`, else `node:sqlite` where this Node has it, else `libsql`. */

@@ -135,7 +135,7 @@ describe("the lock", () => {
     await newStore({ dir });
   });
 
-  test("a writer that waits too long is told which database it is and who has it; events wait on", async () => {
+  test("a writer that waits too long is told which database it is and who has it; what a run keeps waits on", async () => {
     const dir = temporaryFolder();
     const path = join(dir, "millrace.db");
     const other = await newStore({ dir });
@@ -143,7 +143,12 @@ describe("the lock", () => {
     const { epoch } = await store.journal.create(startRun(1));
     const db = new Database(path);
     db.exec("BEGIN IMMEDIATE");
-    const appended = store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
+    const kept = [
+      store.journal.append("r1", 0, logOf(1), { epoch, sync: true }),
+      store.journal.putValue("r1", "k", 1),
+      store.journal.putValue("r1", "large", "x".repeat(100_000)),
+      store.journal.putValue("r1", "secret", 1, { private: true }),
+    ];
     await expect(store.settings.set({ "ai.keepContent": false })).rejects.toMatchObject({
       code: "store_busy",
       retryable: true,
@@ -153,7 +158,7 @@ describe("the lock", () => {
     });
     db.exec("ROLLBACK");
     db.close();
-    await appended;
+    await Promise.all(kept);
     expect(await linesOf(other.journal, "r1")).toHaveLength(logOf(1).length);
   });
 

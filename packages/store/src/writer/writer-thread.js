@@ -4,8 +4,8 @@
  *   T2  One COMMIT writes all queued units (group commit); a failed unit does not affect the others.
  *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
  *       store is full until there is room for the reserve again.
- *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then events wait on, because a run that loses them
- *       fails; anything else is refused.
+ *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then what a live run keeps waits on, its events and
+ *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
  * In:  the units of `packed-units.ts`, or { close: true }.
  * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
@@ -32,6 +32,9 @@ const SPARE_BYTES = 1_048_576; // free beside the reserve, or the next COMMIT wo
 /** Where no other process has the file open. */
 const CLEAN_END =
   "UPDATE meta SET value = '1' WHERE key = 'cleanShutdown' AND NOT EXISTS (SELECT 1 FROM opening)";
+
+/** All that a unit has which keeps a value of a live run; the creation of a run with private inputs has more, and its caller is told. */
+const KEEPS = /^INSERT INTO (?:step_value|private_value|blob|run_blob)\(/;
 
 const { path, driver, pragmas, reserve, reserveBytes, opening } = workerData;
 const db = opened();
@@ -212,11 +215,13 @@ function failed(error, batch) {
 
 /** Other processes have written for as long as anybody waits. */
 function waitOn(batch, error) {
-  const isEvents = ({ ops }) => !closing && ops.some(({ lines }) => lines !== undefined);
-  const refused = batch.filter((unit) => !isEvents(unit));
+  const isOfRun = ({ ops }) =>
+    !closing &&
+    (ops.some(({ lines }) => lines !== undefined) || ops.every(({ sql = "" }) => KEEPS.test(sql)));
+  const refused = batch.filter((unit) => !isOfRun(unit));
   const done = refused.map((unit) => refusal(unit, "store_busy", error.message));
   parentPort.postMessage({ done });
-  queue = [...batch.filter(isEvents), ...queue];
+  queue = [...batch.filter(isOfRun), ...queue];
   if (queue.length > 0) schedule();
   else if (closing) end();
 }
