@@ -20,6 +20,11 @@ const PULLED = ".millrace-pulled.json";
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const DEFAULT = "flows";
 
+/** Whether a word is the name of a template, and so of a file. */
+export function isSlug(word: string): boolean {
+  return SLUG.test(word);
+}
+
 /** A file with a flow. */
 export interface FlowFile {
   readonly slug: string;
@@ -44,7 +49,7 @@ export async function readFlows(folder: string, io: CommandIo): Promise<FlowFile
   const bySlug = new Map<string, string>();
   for (const file of await expandFiles([folder], io)) {
     const slug = basename(file, ".flow");
-    if (!SLUG.test(slug)) {
+    if (!isSlug(slug)) {
       throw usage(
         `${clean(file)}: the name is no slug`,
         "rename it: a template has the name of its file, small letters, digits and -",
@@ -74,7 +79,7 @@ export function nameOfFolder(folder: string, io: CommandIo): string {
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "")
     .slice(0, 64);
-  if (SLUG.test(name)) return name;
+  if (isSlug(name)) return name;
   throw usage("the folder has no name to push under", "give one with --as");
 }
 

@@ -1,6 +1,7 @@
 /**
  * `millrace pull`: the templates of a server, or of this installation, become the files of a folder.
  *   P1  A file that was changed here since it was pushed or pulled is not overwritten without `--force`; then no file is written.
+ *   P2  A server names templates, never paths: a name that is no slug is refused before anything is written.
  */
 
 import { join, resolve } from "node:path";
@@ -11,6 +12,7 @@ import {
   digestOfFlow,
   type FlowFile,
   folderOfFlows,
+  isSlug,
   readFlows,
   readPulled,
   writePulled,
@@ -98,6 +100,13 @@ async function textsOf(
   const summaries: TemplateSummary[] = [];
   for await (const one of itemsOf((page) => api.invoke("list_templates", page)))
     summaries.push(one);
+  const wrong = summaries.find(({ slug }) => !isSlug(slug));
+  if (wrong !== undefined) {
+    throw new CliError(
+      "check_failed",
+      `the server has a template ${JSON.stringify(clean(wrong.slug))}, which is no name of a file; nothing is written`,
+    );
+  }
   const found: Pulled[] = [];
   for (let at = 0; at < summaries.length; at += AT_ONCE) {
     const some = summaries.slice(at, at + AT_ONCE).map(async ({ slug, source }) => {
