@@ -127,6 +127,11 @@ test("a folder is pushed whole, says what it only proposes, and neither side los
   `);
   rmSync(file("bad"));
   rmSync(file("worse"));
+  expect(await told("push flows --prune")).toMatchInlineSnapshot(`
+    "[2]
+    | error: --prune needs --as; give the name to push under: another folder that is called like this one may have pushed as well
+    "
+  `);
   const { stdout } = await at.inside("push flows --as repo --prune --json".split(" "));
   expect(JSON.parse(stdout)).toMatchObject({
     changes: [{ slug: "nightly", change: "removed" }],

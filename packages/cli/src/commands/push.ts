@@ -1,6 +1,7 @@
 /**
  * `millrace push`: the flows of a folder become the templates of a server, or of this installation, all of them or none.
  *   P1  What a flow only proposes, schedules and connections, is said, and activated with `--activate` alone.
+ *   P2  What is deleted was pushed under the name that was given: two checkouts may have folders of one name.
  */
 
 import { ClientError } from "@millrace/client";
@@ -26,7 +27,7 @@ import {
   type Input,
   isOn,
 } from "../argv/spec.ts";
-import { CliError, interruptible } from "../errors.ts";
+import { CliError, interruptible, usage } from "../errors.ts";
 import { showFindings } from "../output/findings.ts";
 import { clean } from "../output/text.ts";
 import { connectionsOf, servicesOf } from "./connections.ts";
@@ -36,7 +37,7 @@ export const commands: readonly CliCommand[] = [
     args: [{ name: "folder", summary: "folder of flows (default that of the project)" }],
     flags: [
       { long: "dry-run", summary: "say what would change, and change nothing" },
-      { long: "prune", summary: "delete what this folder has pushed and has no more" },
+      { long: "prune", summary: "delete what was pushed as the name of --as and is no more" },
       { long: "activate", summary: "the schedules that the flows declare fire from now on" },
       { long: "force", summary: "also replace what somebody else has changed" },
       option("as", "<name>", "name under which the folder pushes (default its own)"),
@@ -47,11 +48,18 @@ export const commands: readonly CliCommand[] = [
 ];
 
 async function run(input: Input, io: CommandIo): Promise<Answer> {
+  const as = flagText(input, "as");
+  if (isOn(input, "prune") && as === undefined) {
+    throw usage(
+      "--prune needs --as",
+      "give the name to push under: another folder that is called like this one may have pushed as well",
+    );
+  }
   const { folder } = await folderOfFlows(input, io);
   const files = await readFlows(folder, io);
   const pulled = await readPulled(folder, io);
   const dryRun = isOn(input, "dry-run");
-  const by = flagText(input, "as") ?? nameOfFolder(folder, io);
+  const by = as ?? nameOfFolder(folder, io);
   const args = {
     by,
     flows: files.map(({ slug, text: dsl }) => {
