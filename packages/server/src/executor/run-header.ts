@@ -54,7 +54,7 @@ export function headerOf(
       retryOf,
       options: {
         ...{ timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent, vars },
-        environment: spec.environment ?? environment,
+        environment: environmentOf(spec, environment),
       },
     };
   } catch (error) {
@@ -76,13 +76,18 @@ export async function varsOf(
   if (plan.vars.length === 0) return undefined;
   if (spec.vars !== undefined) return spec.vars;
   try {
-    return varsFor(plan.vars, await store.vars.of(spec.environment ?? environment));
+    return varsFor(plan.vars, await store.vars.of(environmentOf(spec, environment)));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const { message } = error;
     const problem = { code: "input_invalid", message, pointer: "/vars" } as const;
     throw refuse("input_invalid", message, [{ ...problem, severity: "error" }]);
   }
+}
+
+/** A run that is repeated stays where it was, in all environments too. */
+function environmentOf(spec: RunSpec, ofExecutor: string | undefined): string | undefined {
+  return spec.retryOf === undefined ? (spec.environment ?? ofExecutor) : spec.environment;
 }
 
 /** Throws when nothing can be started, whatever it is. */
