@@ -52,6 +52,7 @@ test("at a terminal the secret is asked for, and what is typed is not shown", as
 test.each([
   ["a name that is none", ["secrets", "set", "open-ai"], SECRET, "is no name of a secret"],
   ["a secret that no log could hide", ["secrets", "set", "pin"], "4711", "less than 6 characters"],
+  ["a blank at an end", ["secrets", "set", "pin"], `${SECRET} \n`, "a blank at an end"],
   ["an empty secret", ["secrets", "set", "ai:openai"], "\n", "is empty"],
   ["two lines", ["secrets", "set", "ai:openai"], `${SECRET}\n${SECRET}`, "must be one line"],
   ["no action", ["secrets"], "", "secrets needs an action: set, list, remove, move"],
@@ -167,7 +168,11 @@ output region: any = vars.region
     "error: vars.region is not set; did you mean vars.regoin?\n",
   ]);
   await run(["vars", "remove", "regoin"]);
-  await run(["vars", "set", "region", "eu"]);
+  const everywhere = await inside(["vars", "set", "region", "eu"], {
+    ...world,
+    env: { ...world.env, MILLRACE_ENV: "prod" }, // of runs, not of what is set
+  });
+  expect(everywhere.stderr).toBe('vars.region is "eu" in all environments\n');
   await run(["vars", "set", "region", '"us"', "--env", "prod"]);
   expect((await run(["vars", "list"])).stdout).toBe(
     'NAME    ENVIRONMENT  VALUE\nregion  all          "eu"\nregion  prod         "us"\n',

@@ -51,7 +51,9 @@ output said: any = call.body
   await put("/api/secrets/shop_key", { value: "of-all-environments" });
   const set = await put("/api/secrets/shop_key", { value: SECRET, environment: "prod" });
   const answers = [await set.text()];
-  expect((await put("/api/secrets/short", { value: "12345" })).status).toBe(422);
+  for (const value of ["12345", "ends-blank ", "two\r\nlines"]) {
+    expect((await put("/api/secrets/refused", { value })).status).toBe(422);
+  }
   const run = async (command: string, args: object) => {
     const ended = await invoke(server, command, args);
     answers.push(JSON.stringify(ended));

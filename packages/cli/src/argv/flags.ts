@@ -104,6 +104,17 @@ export const ENV_FLAG: FlagSpec = {
   summary: "environment, such as prod (MILLRACE_ENV)",
 };
 
+/** Of one variable or secret. It has no default: who sets one for all environments need not know in which one the shell is. */
+export const OWN_ENV_FLAG: FlagSpec = {
+  ...ENV_FLAG,
+  summary: "of this environment alone (default: of all)",
+};
+
+/** Where a variable or secret counts, at the end of a sentence. */
+export function inEnvironment(environment: string | undefined): string {
+  return environment === undefined ? "in all environments" : `in the environment ${environment}`;
+}
+
 /** An argument that must be there. */
 export function arg(name: string, summary: string, complete?: ArgSpec["complete"]): ArgSpec {
   return { name, summary, required: true, ...(complete && { complete }) };

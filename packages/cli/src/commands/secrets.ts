@@ -8,7 +8,7 @@ import {
   setSecret,
 } from "@millrace/server/connections";
 import { namedServer } from "../api/server-url.ts";
-import { arg, command, ENV_FLAG, option, serverCommand } from "../argv/flags.ts";
+import { arg, command, inEnvironment, OWN_ENV_FLAG, option, serverCommand } from "../argv/flags.ts";
 import {
   type Answer,
   type ArgSpec,
@@ -31,11 +31,13 @@ const OWN = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 /** Shorter ones are not found in a log, so nothing could hide them there. */
 const SHORTEST = 6;
+/** As `set_secret` takes it: a service that repeats a trimmed one would show it. */
+const IN_HEADER = /^[!-~](?:[ -~]*[!-~])?$/;
 const NAME_ARG: ArgSpec = arg("name", "NAME of secrets.NAME in flows; ai:<name>; ext:<NAME>");
 
 const set = serverCommand("secrets set", "store a secret, from stdin, a file or a hidden prompt", {
   args: [NAME_ARG],
-  flags: [ENV_FLAG, option("file", "<file>", "read it from this file")],
+  flags: [OWN_ENV_FLAG, option("file", "<file>", "read it from this file")],
   examples: [
     ["secrets set shop_key < key.txt", "flows send secrets.shop_key in headers"],
     ["secrets set shop_key --env prod --file key.txt", "in one environment"],
@@ -55,9 +57,12 @@ const set = serverCommand("secrets set", "store a secret, from stdin, a file or 
       });
     }
     if (value.length < SHORTEST) throw usage(`${what} has less than ${SHORTEST} characters`);
+    if (!IN_HEADER.test(value)) {
+      throw usage(`${what} has a character that a header cannot hold, or a blank at an end`);
+    }
     return withSecrets(input, io, async (secrets) => {
       const set = await secrets.set({ name, environment, value });
-      return { value: set, ...said(`secrets.${name} is set${inEnvironment(set)}`) };
+      return { value: set, ...said(`secrets.${name} is set ${inEnvironment(set.environment)}`) };
     });
   },
 });
@@ -83,12 +88,13 @@ const list = serverCommand("secrets list", "list the names of secrets, and when 
 /** Deletes a secret. Ends with 6 where there is none. */
 const remove = serverCommand("secrets remove", "delete a stored secret", {
   args: [NAME_ARG],
-  flags: [ENV_FLAG],
+  flags: [OWN_ENV_FLAG],
   examples: [["secrets remove ai:openai", "for good"]],
   async run(input, io) {
     const secret = readName(input);
     const { name, environment } = secret;
-    const done = { value: null, ...said(`${name} is deleted`) };
+    const from = environment === undefined ? "" : ` ${inEnvironment(environment)}`;
+    const done = { value: null, ...said(`${name} is deleted${from}`) };
     const gone = (isDeleted: boolean): Answer => {
       if (isDeleted) return done;
       throw new CliError("unavailable", `there is no secret ${name}`, { problem: "not_found" });
@@ -139,10 +145,6 @@ export const commands: readonly CliCommand[] = [set, list, remove, move];
 
 function said(line: string): Pick<Answer, "said" | "mayBeQuiet"> {
   return { said: [line], mayBeQuiet: false };
-}
-
-function inEnvironment({ environment }: { readonly environment?: string }): string {
-  return environment === undefined ? "" : ` in ${environment}`;
 }
 
 /** The secrets of flows, here or on a server. */

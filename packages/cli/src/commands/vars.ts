@@ -1,14 +1,12 @@
 /** `millrace vars`: what flows read as `vars`, of this installation or of a server. */
-import type { CommandResult, Json } from "@millrace/contracts";
+import type { Json } from "@millrace/contracts";
 import { apiCommand } from "../api/command.ts";
-import { arg, ENV_FLAG } from "../argv/flags.ts";
+import { arg, inEnvironment, OWN_ENV_FLAG } from "../argv/flags.ts";
 import { type CliCommand, flagText, type Input } from "../argv/spec.ts";
 import { environmentIn } from "../config/load.ts";
 import { usage } from "../errors.ts";
 import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
-
-type Var = CommandResult<"set_var">;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const EVERYWHERE = "all";
@@ -18,7 +16,7 @@ const set = apiCommand("vars set", "set what flows read as vars.NAME", {
     arg("name", "letters, digits and _"),
     { name: "value", summary: "JSON, or else text", required: true, mayBeEmpty: true },
   ],
-  flags: [ENV_FLAG],
+  flags: [OWN_ENV_FLAG],
   examples: [
     ["vars set region eu-west", "text"],
     ["vars set limits '{\"items\": 20}' --env prod", "an object, in one environment"],
@@ -26,7 +24,9 @@ const set = apiCommand("vars set", "set what flows read as vars.NAME", {
   command: "set_var",
   write: true,
   request: ({ input }) => ({ ...nameIn(input), value: jsonOrText(input.args[1] ?? "") }),
-  show: (each) => ({ said: [`vars.${each.name} is ${shown(each.value)}${inEnvironment(each)}`] }),
+  show: (each) => ({
+    said: [`vars.${each.name} is ${shown(each.value)} ${inEnvironment(each.environment)}`],
+  }),
 });
 
 const list = apiCommand("vars list", "list what flows read as vars", {
@@ -46,12 +46,16 @@ const list = apiCommand("vars list", "list what flows read as vars", {
 
 const remove = apiCommand("vars remove", "delete a variable", {
   args: [arg("name", "as vars list shows it")],
-  flags: [ENV_FLAG],
+  flags: [OWN_ENV_FLAG],
   examples: [["vars remove region", "flows that read it are refused from now on"]],
   command: "delete_var",
   write: true,
   request: ({ input }) => nameIn(input),
-  show: (_null, { input }) => ({ said: [`vars.${clean(input.args[0] ?? "")} is deleted`] }),
+  show: (_null, { input }) => {
+    const { name, environment } = nameIn(input);
+    const from = environment === undefined ? "" : ` ${inEnvironment(environment)}`;
+    return { said: [`vars.${name} is deleted${from}`] };
+  },
 });
 
 export const commands: readonly CliCommand[] = [set, list, remove];
@@ -78,8 +82,4 @@ function jsonOrText(text: string): Json {
 
 function shown(value: Json): string {
   return JSON.stringify(value);
-}
-
-function inEnvironment({ environment }: Var): string {
-  return environment === undefined ? "" : ` in ${environment}`;
 }

@@ -13,6 +13,17 @@ const environment = z
   .describe("Counts in this environment alone, over the value of all.")
   .exactOptional();
 
+/** What a header can hold and no service repeats trimmed, which no redactor would find. */
+const secret = z
+  .string()
+  .min(6)
+  .max(65_536)
+  .refine(
+    (text) => /^[!-~](?:[ -~]*[!-~])?$/.test(text),
+    "takes printable ASCII, no blank at either end",
+  )
+  .describe("Printable ASCII, with no blank at either end.");
+
 const varSchema = z.strictObject({ name, value: jsonValueSchema, environment });
 const secretSchema = z.strictObject({ name, environment, setAt: timeSchema });
 
@@ -50,7 +61,7 @@ export const varCommands = commandTable({
   },
   set_secret: {
     summary: "Set a secret, which nothing shows again",
-    args: z.strictObject({ name, environment, value: z.string().min(6).max(65_536) }),
+    args: z.strictObject({ name, environment, value: secret }),
     result: secretSchema,
     effect: "admin",
     errors: ["credential_store_unavailable"],
