@@ -90,7 +90,7 @@ test("a ready service is found, added and connected, up to the consent, without 
   expect(added.code, added.stderr).toBe(0);
   expect(added.stderr).toContain("services/github.json: github, 16 operations, added");
   expect(added.stderr).toContain("Then: millrace connect github");
-  expect((await run("services", "add", "github", "--check")).code).toBe(2);
+  expect((await run("services", "add", "github", "--check")).code).toBe(0);
   const listed = JSON.parse((await run("services", "list", "--json")).stdout.split("\n")[0] ?? "");
   expect(listed.items).toMatchObject([{ slug: "github", scheme: "oauth2" }]);
   expect((await run("connect", "github")).stderr).toContain("no OAuth client of service");
@@ -100,7 +100,12 @@ test("a ready service is found, added and connected, up to the consent, without 
   expect(waited.stderr).toContain(
     "https://github.com/login/oauth/authorize?response_type=code&client_id=my-app&",
   );
-  const token = await run("services", "add", "github", "--auth", "token", "-q");
+  const file = join(cwd, "services", "github.json");
+  const before = readFileSync(file, "utf8");
+  const kept = await run("services", "add", "github", "--auth", "token");
+  expect([kept.code, readFileSync(file, "utf8")], kept.stderr).toEqual([1, before]);
+  expect(kept.stderr).toContain("--force replaces it");
+  const token = await run("services", "add", "github", "--auth", "token", "--force", "-q");
   expect(token.stdout).toContain('-      "scheme": "oauth2"');
   const connected = await run("connect", "github", "--secret-stdin");
   expect(connected.stdout, connected.stderr).toContain("github  connected");

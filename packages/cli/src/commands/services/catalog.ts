@@ -1,11 +1,11 @@
 /** `millrace services search` and `add`: ready descriptors of well-known services. Nothing here reaches the network. */
 
 import { arg, command, listOf, option } from "../../argv/flags.ts";
-import { type CliCommand, flagList, flagText } from "../../argv/spec.ts";
+import { type CliCommand, flagList, flagText, isOn } from "../../argv/spec.ts";
 import { meant } from "../../argv/suggest.ts";
 import { usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
-import { addToProject, OUT } from "./import.ts";
+import { addToProject, CHECK, OUT } from "./import.ts";
 
 /** The catalog is a package of its own, which only who asks for it loads. */
 const openCatalog = () => import("@millrace/services-catalog");
@@ -43,7 +43,7 @@ export const searchServices: CliCommand = command(
   },
 );
 
-/** Copies a descriptor of the catalog into the project. */
+/** Copies a descriptor of the catalog into the project. What a person changed in it is replaced only with `--force`. */
 export const addService: CliCommand = command(
   "services add",
   "copy the ready descriptor of a service into the project",
@@ -54,12 +54,15 @@ export const addService: CliCommand = command(
       option("set", "<name=value>", "a value of the descriptor, such as subdomain=acme", {
         multiple: true,
       }),
+      CHECK,
+      { long: "force", summary: "also replace a file that has something else" },
       OUT,
     ],
     output: "check",
     examples: [
       ["services add github", "writes services/github.json"],
       ["services add github --auth token", "with a token instead of a consent"],
+      ["services add github --check", "shows how the file differs from the ready one"],
     ],
     async run(input, io) {
       const slug = input.args[0] as string;
@@ -73,7 +76,8 @@ export const addService: CliCommand = command(
       });
       if (service === null) throw usage(clean(problems.join("; ")), hintOf(entry.meta));
       const next = [clean(`${entry.meta.credential} Then: millrace connect ${slug}`)];
-      return addToProject({ entry: service, diagnostics: [], next }, input, io);
+      const mayReplace = isOn(input, "force");
+      return addToProject({ entry: service, diagnostics: [], next, mayReplace }, input, io);
     },
   },
 );

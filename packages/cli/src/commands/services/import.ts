@@ -33,6 +33,12 @@ export const OUT: FlagSpec = option(
   { short: "o" },
 );
 
+/** Says what would change. */
+export const CHECK: FlagSpec = {
+  long: "check",
+  summary: "write nothing; exit 1 where the file would change",
+};
+
 /** Turns an OpenAPI document into a descriptor and writes it; with `--check` nothing is written, and a difference ends with 1. */
 export const importSpec: CliCommand = command(
   "services import",
@@ -43,7 +49,7 @@ export const importSpec: CliCommand = command(
       option("slug", "<slug>", "name of the service (default from its title)"),
       option("base-url", "<url>", "where it is (default the first server)"),
       option("only", "<filter>", "operations to take, such as tag:contacts,op:list_*"),
-      { long: "check", summary: "write nothing; exit 1 where the file would change" },
+      CHECK,
       OUT,
     ],
     output: "check",
@@ -81,11 +87,14 @@ export async function addToProject(
     entry,
     diagnostics,
     next = [],
+    mayReplace = true,
   }: {
     readonly entry: ServiceSpec;
     readonly diagnostics: readonly object[];
     /** Lines for a person, after the one that lets the project count. */
     readonly next?: readonly string[];
+    /** Whether a file that has something else is replaced. */
+    readonly mayReplace?: boolean;
   },
   input: Input,
   io: CommandIo,
@@ -104,7 +113,7 @@ export async function addToProject(
     target === undefined
       ? join(folder, SERVICES_FOLDER, `${entry.slug}.json`)
       : resolve(io.cwd, target);
-  const code = await writeDescriptor({ file, text, entry, diagnostics, check }, io);
+  const code = await writeDescriptor({ file, text, entry, diagnostics, check, mayReplace }, io);
   if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
   if (project === undefined) await makeProject(folder, io);
   const trust = await nextTrust(await projectFile(options, io), options.home, io);
@@ -129,11 +138,12 @@ interface Imported {
   readonly entry: ServiceSpec;
   readonly diagnostics: readonly object[];
   readonly check: boolean;
+  readonly mayReplace: boolean;
 }
 
 /** Says what changes, and writes it unless this is a check. */
 async function writeDescriptor(
-  { file, text, entry, diagnostics, check }: Imported,
+  { file, text, entry, diagnostics, check, mayReplace }: Imported,
   io: CommandIo,
 ): Promise<number> {
   const shown = relative(io.cwd, file) || file;
@@ -151,8 +161,13 @@ async function writeDescriptor(
   }
   if (check) {
     if (change === "none") return 0;
-    throw new CliError("check_failed", `${clean(shown)} is not what the document says`, {
+    throw new CliError("check_failed", `${clean(shown)} would be ${change}`, {
       hint: "run it again without --check",
+    });
+  }
+  if (change === "changed" && !mayReplace) {
+    throw new CliError("check_failed", `${clean(shown)} has something else; nothing is written`, {
+      hint: "--force replaces it",
     });
   }
   if (change !== "none") await replaceFile(file, text);
