@@ -77,6 +77,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const side: SideRows = { dialect, untimed: new Set() };
   const remember = (runId: string, no: number): number => {
     const [oldest = ""] = numbers.size < MAX_NUMBERS ? [] : numbers.keys();
+    side.untimed.delete(numbers.get(oldest) ?? -1); // it may end at another server, of which nobody tells this one
     numbers.delete(oldest); // never one that was just begun, which the file may not have yet
     numbers.set(runId, no);
     return no;
