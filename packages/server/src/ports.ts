@@ -106,6 +106,8 @@ export interface ServiceConnections {
   cancel(args: ParsedArgs<"cancel_connect">): Promise<null>;
   setSecret(args: ParsedArgs<"set_service_secret">): Promise<ConnectionStatus>;
   disconnect(slug: string): Promise<null>;
+  /** Forgets consents that ended long ago, whichever server has begun them. */
+  prune(): Promise<void>;
   /** Ends every consent and frees its port. */
   close(): Promise<void>;
 }

@@ -140,6 +140,11 @@ export class ConnectFlow {
     });
   }
 
+  /** Forgets those that ended long ago, with what a server that is gone has left of them. */
+  async prune(): Promise<void> {
+    await this.#shared?.prune();
+  }
+
   /** Takes the one use of its code, among all servers. */
   async #take(connect: PendingConnect): Promise<boolean> {
     if (!connect.claim()) return false;

@@ -235,6 +235,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
     },
     setSecret: (args) => asProblem(setSecret(args)),
     disconnect: (slug) => asProblem(disconnect(slug)),
+    prune: () => flow.prune(),
     async close() {
       await flow.pending.close();
       await options.close?.();

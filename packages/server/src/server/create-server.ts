@@ -154,13 +154,21 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   void host.models
     ?.manager()
     .catch((error: unknown) => log.error({ err: error }, "models.not_opened"));
-  const stopRetention = startRetention(store, {
-    limits: async () => (await readSettings(store.settings)).retention,
-    log: (outcome) =>
-      "error" in outcome
-        ? log.error({ err: outcome.error }, "retention.failed")
-        : log.info(outcome, "retention.done"),
-  });
+  const retain: Store["retain"] = async (limits) => {
+    const report = await store.retain(limits);
+    await host.services.prune();
+    return report;
+  };
+  const stopRetention = startRetention(
+    { retain },
+    {
+      limits: async () => (await readSettings(store.settings)).retention,
+      log: (outcome) =>
+        "error" in outcome
+          ? log.error({ err: outcome.error }, "retention.failed")
+          : log.info(outcome, "retention.done"),
+    },
+  );
   const app = buildApp(host, options);
   let hasStopped = false;
   const close: MillraceServer["close"] = async (closeOptions) => {
