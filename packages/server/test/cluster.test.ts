@@ -132,12 +132,17 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
       (await other.request("/api/runs", { headers: bearer(token) })).status;
     expect(await statusOf(ci)).toBe(200);
     const stream = await other.request("/api/events", { headers: bearer(ci) });
-    const changed = await one.request("/api/settings", {
-      method: "PATCH",
-      headers: { ...bearer(root), "if-match": "*", "content-type": "application/json" },
-      body: JSON.stringify({ revokedTokens: ["ci"] }),
-    });
-    expect(changed.status).toBe(200);
+    const patched = (server: typeof one, patch: object) =>
+      server.request("/api/settings", {
+        method: "PATCH",
+        headers: { ...bearer(root), "if-match": "*", "content-type": "application/json" },
+        body: JSON.stringify(patch),
+      });
+    const refused = await patched(one, { revokedTokens: ["ci", "root"] });
+    expect(refused.status).toBe(422);
+    expect(await refused.json()).toMatchObject({ errors: [{ pointer: "/revokedTokens" }] });
+    expect((await patched(one, { revokedTokens: ["ci"] })).status).toBe(200);
+    expect((await patched(other, { run: { concurrency: 3 } })).status).toBe(200); // takes nothing of that back
     await stream.text();
     expect(await statusOf(ci)).toBe(401);
     expect(await statusOf(root)).toBe(200);

@@ -94,7 +94,9 @@ export const settingsSchema = z.strictObject({
     .array(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/))
     .max(1_000)
     .default([])
-    .describe("Ids of tokens that no server of the store takes any more, within a second."),
+    .describe(
+      "Ids of tokens that no server of the store takes any more, within a second. A patch replaces the whole list: read it first (`GET /api/settings`), and send all ids, with its ETag as `If-Match`.",
+    ),
 });
 
 /** Settings that a command may change. What widens a sandbox is operator configuration and is not here. */

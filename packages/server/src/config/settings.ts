@@ -3,6 +3,7 @@
  *   D1  What is read has every member and fits the schema, whatever an earlier version has kept.
  *   D2  A patch is written whole or not at all.
  */
+import { isDeepStrictEqual } from "node:util";
 import type {
   FlowGraph,
   Json,
@@ -34,7 +35,10 @@ type Kept = Awaited<ReturnType<SettingsTable["all"]>>;
 
 /** The settings in force: what was set, else the defaults. What is stored is parsed when it has changed. */
 export async function readSettings(table: Pick<SettingsTable, "all">): Promise<Settings> {
-  const kept = await table.all();
+  return settingsOf(await table.all());
+}
+
+function settingsOf(kept: Kept): Settings {
   const known = read.get(kept);
   if (known !== undefined) return known;
   const settings = settingsSchema.parse(fitting(kept));
@@ -43,21 +47,28 @@ export async function readSettings(table: Pick<SettingsTable, "all">): Promise<S
 }
 
 /**
- * Applies a merge patch; null goes back to the default. Throws `precondition_required` and `etag_mismatch` as every change
- * does, and `value_invalid` with the places that do not fit.
+ * Applies a merge patch; null goes back to the default. Only paths that change are written: another server may change others. Throws
+ * `precondition_required` and `etag_mismatch` as every change does, and `value_invalid` with the places that do not fit.
  */
 function updateSettings(
   { store: { settings: table, templates }, secrets }: Pick<ServerHost, "store" | "secrets">,
-  { patch, ifMatch }: { readonly patch: JsonObject; readonly ifMatch?: string },
+  { patch, ifMatch, tokenId }: SettingsPatch,
 ): Promise<Settings> {
   return inTurn(table, async () => {
-    const before = await readSettings(table);
+    const kept = await table.allNow();
+    const before = settingsOf(kept);
     checkConditions(before, { ifMatch });
-    const next = mergePatch(fitting(await table.all()), patch);
+    const next = mergePatch(fitting(kept), patch);
     const parsed = settingsSchema.safeParse(next);
     if (!parsed.success) {
       const problems = parsed.error.issues.flatMap(problemsOf);
       throw refused(problems.slice(0, MAX_ERRORS));
+    }
+    if (tokenId !== null && parsed.data.revokedTokens.includes(tokenId)) {
+      throw wrong(
+        "/revokedTokens",
+        "holds the token of this request; use another one to revoke it",
+      );
     }
     const { to } = parsed.data.notify;
     if (to !== before.notify.to && to !== null && !/^https?:/.test(to)) {
@@ -66,11 +77,19 @@ function updateSettings(
     }
     const isSet = await keepSecret(before, parsed.data, secrets);
     const shown = isSet ? mergePatch(next, { notify: { secret: SET } }) : next;
-    await table.set(
-      Object.fromEntries(PATHS.map((path) => [path.join("."), valueAt(shown, path)])),
+    const changed = PATHS.map((path) => [path.join("."), valueAt(shown, path)] as const).filter(
+      ([name, value]) => !isDeepStrictEqual(value, kept[name]),
     );
+    await table.set(Object.fromEntries(changed));
     return settingsSchema.parse(shown);
   });
+}
+
+interface SettingsPatch {
+  readonly patch: JsonObject;
+  readonly ifMatch?: string;
+  /** Of who asks; null: the server is open. */
+  readonly tokenId: string | null;
 }
 
 /** What was set and still fits: a value that this version does not take is as if it had never been set. */
@@ -179,5 +198,7 @@ export function runDefaults(
 export const settingsHandlers: HandlerList = [
   wire("get_settings", async (_args, { host }) => tagged(await readSettings(host.store.settings))),
   wire("get_settings_schema", () => tagged(SETTINGS_SCHEMA)),
-  wire("update_settings", async (args, { host }) => tagged(await updateSettings(host, args))),
+  wire("update_settings", async (args, { host, caller: { tokenId } }) =>
+    tagged(await updateSettings(host, { ...args, tokenId })),
+  ),
 ];

@@ -1,6 +1,6 @@
 /**
- * The tokens that the settings take away from all servers of a store. What is known of them is never older than half a second, which with
- * the age of settings that a server keeps is less than a second.
+ * The tokens that the settings take away from all servers of a store. What is known of them is asked for again after 400 ms, and settings
+ * that a store keeps are as old at most: less than a second.
  */
 import type { SettingsTable } from "@millrace/store";
 import { readSettings } from "../config/settings.ts";

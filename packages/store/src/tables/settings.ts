@@ -7,6 +7,8 @@ import type { Database } from "../sql/port.ts";
 export interface SettingsTable {
   /** The same object until something was set; it is not for changing. */
   all(): Promise<{ readonly [path: string]: Json }>;
+  /** As `all`, with what another process has set until now. */
+  allNow(): Promise<{ readonly [path: string]: Json }>;
   /** Sets every path of `values` in one transaction; `undefined` takes a path away. */
   set(values: { readonly [path: string]: Json | undefined }): Promise<void>;
 }
@@ -20,6 +22,10 @@ export function createSettings(db: Database): SettingsTable {
   });
   return {
     all: () => kept.get(),
+    allNow() {
+      kept.drop();
+      return kept.get();
+    },
     async set(values) {
       const set: string[][] = [];
       const gone: string[][] = [];
