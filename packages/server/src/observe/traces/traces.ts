@@ -84,17 +84,27 @@ export class Traces implements TracePort {
   watched<J extends Journal>(journal: J): J {
     const whole: Partial<StoreJournal> & Journal = journal;
     const members: Partial<StoreJournal> = {
-      create: (header, ...more) => {
-        this.learn(header);
-        return (whole as StoreJournal).create(header, ...more);
+      create: (header, rows, options) => {
+        if (options?.isFree !== true) this.learn(header); // else who takes it reads it
+        return (whole as StoreJournal).create(header, rows, options);
       },
       begin: (header) => {
         this.learn(header);
         return (whole as StoreJournal).begin(header);
       },
       append: async (runId, expectedSeq, events, options) => {
-        await whole.append(runId, expectedSeq, events, options);
+        try {
+          await whole.append(runId, expectedSeq, events, options);
+        } catch (error) {
+          if ((error as { readonly code?: unknown }).code === "lease_lost")
+            this.#runs.delete(runId);
+          throw error;
+        }
         this.took(runId, events.map(eventOf));
+      },
+      release: async (runId, epoch) => {
+        await whole.release(runId, epoch);
+        this.#runs.delete(runId);
       },
       load: async (...args) => {
         const state = await whole.load(...args);
@@ -117,7 +127,7 @@ export class Traces implements TracePort {
     { runId, node, attempt }: Parameters<TracePort["request"]>[0],
     { method, url, headers }: Parameters<TracePort["request"]>[1],
   ): RequestTrace {
-    const spans = this.#runs.get(runId) ?? this.#keep(runId, this.#startedBy);
+    const spans = this.#runs.get(runId) ?? this.#spansOf(runId, this.#startedBy);
     const parent = spans.attempt(node, attempt);
     const context = { ...parent, spanId: newSpanId() };
     const startedAt = this.#now();
@@ -178,15 +188,19 @@ export class Traces implements TracePort {
   }
 
   #keep(runId: string, startedBy: string | undefined): RunSpans {
-    const parent = parseTraceparent(startedBy);
-    const spans = new RunSpans(runId, parent, {
-      samples: (traceId) => this.#sink.samples(traceId, "run", parent),
-      send: (span) => this.#sink.send(span),
-    });
+    const spans = this.#spansOf(runId, startedBy);
     this.#runs.set(runId, spans);
     const [oldest = runId] = this.#runs.keys();
     if (this.#runs.size > MAX_KNOWN) this.#runs.delete(oldest);
     return spans;
+  }
+
+  #spansOf(runId: string, startedBy: string | undefined): RunSpans {
+    const parent = parseTraceparent(startedBy);
+    return new RunSpans(runId, parent, {
+      samples: (traceId) => this.#sink.samples(traceId, "run", parent),
+      send: (span) => this.#sink.send(span),
+    });
   }
 }
 
