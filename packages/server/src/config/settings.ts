@@ -101,10 +101,11 @@ function fitting(kept: Kept): Json {
   });
   const whole = patches.reduce(mergePatch, {});
   if (settingsSchema.safeParse(whole).success) return whole;
-  return patches.reduce<Json>((document, patch) => {
+  const add = (document: Json, patch: Json): Json => {
     const next = mergePatch(document, patch);
     return settingsSchema.safeParse(next).success ? next : document;
-  }, {});
+  };
+  return patches.reduce(add, patches.reduce(add, {})); // one may fit only with a later one
 }
 
 function leavesOf(value: Json, path: readonly string[] = []): readonly (readonly string[])[] {
