@@ -7,11 +7,11 @@ import { createNodeHost } from "@millrace/engine/node";
 import { createRandom } from "@millrace/engine/testing";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import type { RunningServer, StartOptions } from "@millrace/server";
-import { openMemoryStore } from "@millrace/store";
+import { openMemoryStore, type Store } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { appendAll, logOf } from "@millrace/test-support/store";
 import { expect, onTestFinished, test } from "vitest";
-import { createNotifier } from "../src/notify/notifier.ts";
+import { createNotifier, type NotifierOptions } from "../src/notify/notifier.ts";
 import { endWindow, type Failure, noteFailure, type OpenWindow } from "../src/notify/windows.ts";
 import { createMetrics } from "../src/server/metrics.ts";
 import { createTestClock } from "./support/clock.ts";
@@ -200,29 +200,88 @@ test("a template is run with the facts that it has inputs for; the flow's own co
   expect(await list({ trigger: "notify" })).toHaveLength(1);
 });
 
-test("of two servers on one store one tells of each failure", async () => {
-  const { url, told } = await receive();
-  const store = openMemoryStore({ now: () => START });
-  onTestFinished(() => store.close());
-  await store.settings.set({ "notify.to": url, "notify.secret": SET, "notify.windowMs": 0 });
+/** Runs of this store have failed. */
+async function failures(store: Store, count: number): Promise<void> {
   let failed = 0;
-  for (let seed = 1; failed < 6; seed += 1) {
+  for (let seed = 1; failed < count; seed += 1) {
     const end = logOf(seed).at(-1)?.event;
     if (end?.kind !== "summary" || end.status !== "failed") continue;
     failed += 1;
     await appendAll(store.journal, logOf(seed));
   }
-  const clock = { now: () => START, setTimer: () => () => {} };
-  const notifiers = Array.from({ length: 2 }, () =>
-    createNotifier({
-      ...{ store, clock, log: keepLog(), metrics: createMetrics(), urlOf: () => null },
-      executor: { start: () => Promise.reject(new Error("no template")) },
-      egress: createNodeHost().openFetch(EGRESS),
-      random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
-      secret: async () => SECRET,
-      limits: { notifyRetryMs: 1, notifyMaxRetryMs: 1, notifyGiveUpMs: 0 },
-    }),
-  );
+}
+
+function notifierOf(store: Store, more: Partial<NotifierOptions> = {}) {
+  return createNotifier({
+    ...{ store, log: keepLog(), metrics: createMetrics(), urlOf: () => null },
+    clock: { now: () => START, setTimer: () => () => {} },
+    executor: { start: () => Promise.reject(new Error("no template")) },
+    egress: createNodeHost().openFetch(EGRESS),
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    secret: async () => SECRET,
+    limits: { notifyRetryMs: 1, notifyMaxRetryMs: 1, notifyGiveUpMs: 0, notifyMaxQueued: 99 },
+    ...more,
+  });
+}
+
+test("a receiver that never answers and a run that cannot be read hold nobody up; a stop is no failure", async () => {
+  const store = openMemoryStore({ now: () => START });
+  onTestFinished(() => store.close());
+  await store.settings.set({ "notify.to": "https://a.test/1", "notify.secret": SET });
+  const put = (id: string, to: string) =>
+    store.outbox.write([
+      { id, rev: null, next: { body: { to, message: {}, madeAt: START, attempts: 0 }, dueAt: 0 } },
+    ]);
+  for (let n = 10; n < 40; n += 1) await put(`msg_${n}`, "https://a.test/dead");
+  await put("msg_z", "https://a.test/alive");
+  await failures(store, 3);
+  const [unread] = await store.outbox.untold(1);
+  const asked: string[] = [];
+  const log = keepLog();
+  const { outbox, settings, templates } = store;
+  const notifier = notifierOf(store, {
+    ...{
+      log,
+      limits: { notifyRetryMs: 1, notifyMaxRetryMs: 1, notifyGiveUpMs: 9, notifyMaxQueued: 32 },
+    },
+    store: {
+      ...{ outbox, settings, templates },
+      runs: {
+        ...store.runs,
+        header: async (runId, options) => {
+          if (runId === unread) throw new Error("unreadable");
+          return store.runs.header(runId, options);
+        },
+      },
+    },
+    egress: (url, { signal } = {}) => {
+      asked.push(url);
+      if (url.endsWith("alive")) return Promise.reject(new Error("refused"));
+      return new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(new Error("aborted")));
+      });
+    },
+  });
+  notifier.start();
+  await expect.poll(() => asked, POLL).toContain("https://a.test/alive");
+  await expect.poll(() => outbox.untold(9), POLL).toEqual([unread]);
+  const said = () => log.lines.map(({ message }) => message);
+  await expect.poll(said, POLL).toContain("notification.failed");
+  expect(asked.filter((url) => url.endsWith("dead"))).toHaveLength(2);
+  await notifier.close();
+  expect(said().filter((message) => message === "notification.failed")).toHaveLength(1);
+  for (const id of ["msg_10", "msg_11"]) {
+    expect(await outbox.get(id)).toMatchObject({ body: { attempts: 0 }, dueAt: START });
+  }
+});
+
+test("of two servers on one store one tells of each failure", async () => {
+  const { url, told } = await receive();
+  const store = openMemoryStore({ now: () => START });
+  onTestFinished(() => store.close());
+  await store.settings.set({ "notify.to": url, "notify.secret": SET, "notify.windowMs": 0 });
+  await failures(store, 6);
+  const notifiers = [notifierOf(store), notifierOf(store)];
   for (const notifier of notifiers) notifier.start();
   await expect.poll(async () => (await store.outbox.untold(1)).length, POLL).toBe(0);
   await expect.poll(() => store.outbox.nextDue(), POLL).toBeNull();
@@ -235,7 +294,7 @@ const SET = { $secret: true };
 
 test("a window that ends too late, for a clock that was ahead or one that was longer, mutes nobody", () => {
   const failure = { runId: "r", time: new Date(START).toISOString() } as Failure;
-  const options = { now: START, windowMs: MINUTE, to: "ops" };
+  const options = { now: START, windowMs: MINUTE, to: "ops", isFull: false };
   const late = { to: "ops", count: 0, since: failure.time, last: null };
   const dueAt = START + 90 * MINUTE;
   const told = noteFailure({ body: late, dueAt }, failure, options);
@@ -254,6 +313,7 @@ test("whenever failures come, each is counted once, the first at once, and no wi
     const windowMs = random.pick([0, 1, 10, 1_000]);
     let open: OpenWindow = null;
     let now = START;
+    let isFull = false;
     const times: number[] = [];
     let [failures, counted] = [0, 0];
     const take = (told: ReturnType<typeof endWindow>): boolean => {
@@ -263,7 +323,7 @@ test("whenever failures come, each is counted once, the first at once, and no wi
       times.push(now);
       return true;
     };
-    const end = () => open !== null && take(endWindow(open.body, { now, windowMs }));
+    const end = () => open !== null && take(endWindow(open.body, { now, windowMs, isFull }));
     for (let step = 0; step < 30; step += 1) {
       now += random.integer(0, random.pick([0, 2, 2 * windowMs]));
       // A server that is late ends a window after failures that came past its end.
@@ -271,9 +331,11 @@ test("whenever failures come, each is counted once, the first at once, and no wi
       const wasQuiet = open === null;
       const failure = { runId: `r${step}`, time: new Date(now).toISOString() } as Failure;
       failures += 1;
-      const isTold = take(noteFailure(open, failure, { now, windowMs, to: "ops" }));
-      if (wasQuiet) expect(isTold).toBe(true);
+      isFull = random.chance(0.1);
+      const isTold = take(noteFailure(open, failure, { now, windowMs, to: "ops", isFull }));
+      if (wasQuiet) expect(isTold).toBe(!isFull);
     }
+    isFull = false;
     while (open !== null) {
       now = (open as { dueAt: number }).dueAt;
       end();

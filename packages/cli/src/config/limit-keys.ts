@@ -37,6 +37,7 @@ const SUMMARIES: { readonly [name in keyof typeof LIMITS]: string } = {
   notifyRetryMs: "pause before the second try to tell of a failed run; it doubles",
   notifyMaxRetryMs: "longest pause between two tries to tell of a failed run",
   notifyGiveUpMs: "how long it is tried to tell of a failed run",
+  notifyMaxQueued: "messages of failed runs that wait; beyond them failures are only counted",
 };
 
 /** The record whose members are limits. */

@@ -73,6 +73,8 @@ export const LIMITS = {
   notifyMaxRetryMs: { default: 3_600_000, min: 1, max: MAX_TIMER_MS },
   /** How long it is tried. */
   notifyGiveUpMs: { default: 86_400_000, min: 0, max: MAX_TIMER_MS },
+  /** Messages and windows of failures that are kept; beyond them failures are only counted. */
+  notifyMaxQueued: { default: 10_000, min: 1, max: MAX_COUNT },
 };
 
 /** The limits of a server; `get_meta` shows them all. */

@@ -4,6 +4,7 @@
  *   M2  A message is sent by who has claimed it. One whose sender died is claimed again: a receiver may get it twice, with the
  *       same id.
  *   M3  A run that tells of a failure is not told of when it fails itself.
+ *   M4  A receiver that does not answer, and a run that cannot be read, hold nobody else up.
  */
 import { createHash } from "node:crypto";
 import type { Json } from "@millrace/contracts";
@@ -13,7 +14,7 @@ import type { ServerLimits } from "../config/limits.ts";
 import { readSettings } from "../config/settings.ts";
 import { newId } from "../http/index.ts";
 import type { Logger, Metrics } from "../ports.ts";
-import { createLoop, type Loop } from "../schedules/loop.ts";
+import { createLoop, type Loop, settled } from "../schedules/loop.ts";
 import { kindOf, SEND_MS, type SendFault, type SendParts, send } from "./send.ts";
 import {
   endWindow,
@@ -35,7 +36,10 @@ export interface NotifierOptions extends Omit<SendParts, "store"> {
   readonly random: (bytes: number) => Uint8Array;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly limits: Pick<ServerLimits, "notifyRetryMs" | "notifyMaxRetryMs" | "notifyGiveUpMs">;
+  readonly limits: Pick<
+    ServerLimits,
+    "notifyRetryMs" | "notifyMaxRetryMs" | "notifyGiveUpMs" | "notifyMaxQueued"
+  >;
   /** Where people look at a run; null: not known. */
   readonly urlOf: (runId: string) => string | null;
 }
@@ -53,14 +57,27 @@ const IDLE_MS = 300_000;
 const FAILED_MS = 10_000; // after a failure of the store
 /** Whoever has claimed a message has it for so long. */
 const CLAIM_MS = 2 * SEND_MS;
-/** Rows of a pass; those that are sent go out at once. */
+/** Runs of a pass; also messages on their way at once. */
 const BATCH = 16;
+/** Messages on their way to one receiver. */
+const MAX_TO_ONE = 2;
+/** Due rows of a pass: beyond the messages to a receiver that is slow there are those to others. */
+const DUE_ROWS = 256;
+/** How long nobody looks again for what has to wait for others on their way; the end of one wakes. */
+const BUSY_MS = 1_000;
+/** How long a run that could not be told is left alone. */
+const BROKEN_MS = 60_000;
 const WINDOW = "window ";
 
 export function createNotifier(options: NotifierOptions): Notifier {
   const { store, clock, random, log, metrics, limits, urlOf } = options;
   const { outbox } = store;
   const stopped = new AbortController();
+  /** Messages on their way from here, by id. */
+  const sending = new Map<string, { readonly to: string; readonly work: Promise<void> }>();
+  /** Runs that could not be told, with the time of the next try. */
+  const broken = new Map<string, number>();
+  let isFull = false;
   const loop = createLoop(clock, () =>
     pass().catch((error: unknown) => {
       log.error({ err: error }, "notifications.failed");
@@ -70,13 +87,39 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   /** Tells what is to be told now; how long to sleep. */
   async function pass(): Promise<number> {
-    const untold = await outbox.untold(BATCH);
-    for (const runId of untold) if (!(await tell(runId))) loop.wake();
-    const due = await outbox.due(clock.now(), BATCH);
-    await Promise.all(due.map((row) => (row.id.startsWith(WINDOW) ? close(row) : deliver(row))));
-    if (untold.length === BATCH || due.length > 0) loop.wake();
+    await checkRoom();
+    const found = await outbox.untold(BATCH + broken.size);
+    const untold = found.filter((runId) => (broken.get(runId) ?? 0) <= clock.now());
+    for (const runId of untold) await tryTell(runId);
+    const due = await outbox.due(clock.now(), DUE_ROWS);
+    const isWindow = ({ id }: OutboxRow): boolean => id.startsWith(WINDOW);
+    const windows = due.filter(isWindow);
+    await Promise.all(windows.map(close));
+    const waiting: OutboxRow[] = [];
+    for (const row of due) if (!isWindow(row) && !(await claim(row))) waiting.push(row);
+    if (untold.length >= BATCH || windows.length > 0) loop.wake();
+    if (waiting.length > 0) return BUSY_MS;
     const next = (await outbox.nextDue()) ?? Number.POSITIVE_INFINITY;
-    return Math.min(IDLE_MS, Math.max(0, next - clock.now()));
+    const idle = broken.size > 0 ? BROKEN_MS : IDLE_MS;
+    return Math.min(idle, Math.max(0, next - clock.now()));
+  }
+
+  /** Whether so much waits that failures are only counted. */
+  async function checkRoom(): Promise<void> {
+    const queued = await outbox.count();
+    const wasFull = isFull;
+    isFull = queued >= limits.notifyMaxQueued;
+    if (isFull && !wasFull) log.warn({ queued }, "notifications.full");
+  }
+
+  async function tryTell(runId: string): Promise<void> {
+    try {
+      if (!(await tell(runId))) loop.wake();
+      broken.delete(runId);
+    } catch (error) {
+      broken.set(runId, clock.now() + BROKEN_MS);
+      log.error({ runId, err: error }, "notifications.failed");
+    }
   }
 
   /** False: another server was faster, and the run is looked at again. */
@@ -100,7 +143,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const row = await outbox.get(id);
     const open = row && { body: row.body as FailureWindow, dueAt: row.dueAt };
     const { windowMs } = notify;
-    const told = noteFailure(open, failure, { now: clock.now(), windowMs, to });
+    const told = noteFailure(open, failure, { now: clock.now(), windowMs, to, isFull });
     return outbox.write(changesOf(id, row, told, to), runId);
   }
 
@@ -108,7 +151,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const { windowMs } = (await readSettings(store.settings)).notify;
     const body = row.body as FailureWindow;
     await outbox.write(
-      changesOf(row.id, row, endWindow(body, { now: clock.now(), windowMs }), body.to),
+      changesOf(row.id, row, endWindow(body, { now: clock.now(), windowMs, isFull }), body.to),
     );
   }
 
@@ -129,17 +172,38 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return changes;
   }
 
+  /** Sends a message, and does not wait for it; false: others have to come first. */
+  async function claim(row: OutboxRow): Promise<boolean> {
+    const { id, rev } = row;
+    const { attempts, ...rest } = row.body as Delivery;
+    const toSame = [...sending.values()].filter(({ to }) => to === rest.to).length;
+    if (sending.size >= BATCH || toSame >= MAX_TO_ONE || sending.has(id)) return false;
+    const delivery = { ...rest, attempts: attempts + 1 };
+    const next = { body: delivery as Json, dueAt: clock.now() + CLAIM_MS };
+    if (!(await outbox.write([{ id, rev, next }]))) return true; // another server sends it
+    const work = deliver({ ...row, ...next, rev: rev + 1 })
+      .catch((error: unknown) => log.error({ err: error }, "notifications.failed"))
+      .finally(() => {
+        sending.delete(id);
+        loop.wake();
+      });
+    sending.set(id, { to: rest.to, work });
+    return true;
+  }
+
   async function deliver({ id, rev, body }: OutboxRow): Promise<void> {
-    const before = body as Delivery;
-    const delivery = { ...before, attempts: before.attempts + 1 };
+    const delivery = body as Delivery;
+    const { to, message, attempts } = delivery;
     const now = clock.now();
-    const claim = { body: delivery as Json, dueAt: now + CLAIM_MS };
-    if (!(await outbox.write([{ id, rev, next: claim }]))) return; // another server sends it
-    const { to, message } = delivery;
     const fault = await send({ id, to, message, now, signal: stopped.signal }, options);
+    if (fault !== null && stopped.signal.aborted) {
+      const unsent: Delivery = { ...delivery, attempts: attempts - 1 }; // it was not the receiver's fault
+      await outbox.write([{ id, rev, next: { body: unsent, dueAt: clock.now() } }]);
+      return;
+    }
     const retryMs = fault === null ? null : pauseOf(fault, delivery);
-    const next = retryMs === null ? null : { body: claim.body, dueAt: clock.now() + retryMs };
-    await outbox.write([{ id, rev: rev + 1, next }]);
+    const next = retryMs === null ? null : { body, dueAt: clock.now() + retryMs };
+    await outbox.write([{ id, rev, next }]);
     note(id, delivery, { fault, retryMs });
   }
 
@@ -171,9 +235,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
   return {
     start: loop.start,
     wake: loop.wake,
-    close() {
+    async close() {
       stopped.abort();
-      return loop.close();
+      await loop.close();
+      await settled([...sending.values()].map(({ work }) => work));
     },
   };
 }

@@ -3,6 +3,7 @@
  *   N1  Each failure is counted by exactly one message.
  *   N2  The first one is told at once; of those after it each window has one message, at its end.
  *   N3  A window in which nothing failed is the last one.
+ *   N4  While too many messages wait (`isFull`) failures are only counted.
  */
 
 /** What is told of a failed run: no input and no output, but `message` is the text of the error, which a flow may make of them. */
@@ -42,11 +43,21 @@ export interface Told {
   readonly message: Message | null;
 }
 
+/** When it is, and how things are. */
+interface Now {
+  readonly now: number;
+  readonly windowMs: number;
+  readonly isFull: boolean;
+}
+
+/** How long a window that may not be told is open at least. */
+const FULL_MS = 60_000;
+
 /** A run of the flow has failed. `to`: who is told, now or at the end of the window. */
 export function noteFailure(
   open: OpenWindow,
   failure: Failure,
-  { now, windowMs, to }: { readonly now: number; readonly windowMs: number; readonly to: string },
+  { now, windowMs, isFull, to }: Now & { readonly to: string },
 ): Told {
   const { time: since } = failure;
   // No window ends later than one that opens now: the clock was ahead, or windows were longer.
@@ -59,6 +70,10 @@ export function noteFailure(
     const window = { to, count: body.count + 1, since: first, last: failure };
     return { window: { body: window, dueAt: Math.min(dueAt, latest) }, message: null };
   }
+  if (isFull) {
+    const counted = { to, count: 1, since, last: failure };
+    return { window: { body: counted, dueAt: now + Math.max(windowMs, FULL_MS) }, message: null };
+  }
   const window = { body: { to, count: 0, since, last: null }, dueAt: latest };
   return { window: windowMs === 0 ? null : window, message: { ...failure, count: 1, since } };
 }
@@ -66,9 +81,13 @@ export function noteFailure(
 /** The window of a flow has ended. */
 export function endWindow(
   { to, count, since, last }: FailureWindow,
-  { now, windowMs }: { readonly now: number; readonly windowMs: number },
+  { now, windowMs, isFull }: Now,
 ): Told {
   if (last === null) return { window: null, message: null };
+  if (isFull) {
+    const body = { to, count, since, last };
+    return { window: { body, dueAt: now + Math.max(windowMs, FULL_MS) }, message: null };
+  }
   const next = { body: { to, count: 0, since, last: null }, dueAt: now + windowMs };
   return { window: windowMs === 0 ? null : next, message: { ...last, count, since } };
 }

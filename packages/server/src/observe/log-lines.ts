@@ -202,7 +202,16 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     "nor will it be tried again: `no_secret`, `not_allowed` (a URL of `@notify` on another origin than `notify.to`), `not_found` (the template), `input_invalid` (see `text`), `http_500` of the receiver, …",
     ...["id", "kind", "runId", "flow", "count", "attempts", "reason", "text"],
   ),
-  "notifications.failed": line("error", "failed runs could not be read from the store", "err"),
+  "notifications.full": line(
+    "warn",
+    "`notifyMaxQueued` messages wait: until there are fewer, failures are only counted",
+    "queued",
+  ),
+  "notifications.failed": line(
+    "error",
+    "failed runs, or the one that is named, could not be read from the store",
+    ...["runId", "err"],
+  ),
 
   "connect.failed": line("warn", "a service was not connected", "slug", "code", "reason"),
   "connect.no_refresh_token": line(

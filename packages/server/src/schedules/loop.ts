@@ -16,6 +16,16 @@ export interface Loop {
 /** How long a close waits for a store that does not write, as on a full disk; what it has not written has not happened. */
 const CLOSE_MS = 2_000;
 
+/** Resolves when all of `work` has ended, or waits for a store that does not write. */
+export async function settled(work: Iterable<Promise<void> | undefined>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_MS);
+  });
+  await Promise.race([Promise.allSettled(work), late]);
+  clearTimeout(timer);
+}
+
 /** `pass` never rejects, and resolves to how long to sleep, in milliseconds. */
 export function createLoop(clock: Pick<Host, "setTimer">, pass: () => Promise<number>): Loop {
   let isStarted = false;
@@ -49,15 +59,10 @@ export function createLoop(clock: Pick<Host, "setTimer">, pass: () => Promise<nu
       wake();
     },
     wake,
-    async close() {
+    close() {
       isClosed = true;
       disarm();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, CLOSE_MS);
-      });
-      await Promise.race([working, late]);
-      clearTimeout(timer);
+      return settled([working]);
     },
     get isBusy() {
       return working !== undefined;

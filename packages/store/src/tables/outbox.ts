@@ -30,6 +30,7 @@ export interface Outbox {
   due(time: number, limit: number): Promise<readonly OutboxRow[]>;
   /** When the next row is due; null: there is none. */
   nextDue(): Promise<number | null>;
+  count(): Promise<number>;
   /** Ids of failed runs that nobody was told of, in the order in which they were made. */
   untold(limit: number): Promise<readonly string[]>;
   /** Makes all changes, and `told` no longer untold; false: another one was faster, and nothing was written. */
@@ -51,6 +52,10 @@ export function createOutbox(db: Database): Outbox {
     async nextDue() {
       const row = await db.get("SELECT min(due_at) AS due FROM outbox");
       return (row?.["due"] ?? null) as number | null;
+    },
+    async count() {
+      const row = await db.get("SELECT count(*) AS count FROM outbox");
+      return Number(row?.["count"]);
     },
     async untold(limit) {
       const rows = await db.all("SELECT id FROM run WHERE untold = 1 ORDER BY no LIMIT ?", [limit]);
