@@ -130,9 +130,15 @@ test("settings outlive the process", async () => {
 test("what an older version has kept and this one does not take counts as not set", async () => {
   const { app, host, close } = await createServer({ store: "memory", log: keepLog() });
   onTestFinished(() => close({ graceMs: 0 }));
-  await host.store.settings.set({ "run.concurrency": -1, "run.gone": 1, "run.timeoutMs": 9 });
+  const notify = { "notify.to": "https://ops.example/x", "notify.secret": { $secret: true } };
+  const kept = { "run.concurrency": -1, "run.gone": 1, "run.timeoutMs": 9, ...notify };
+  await host.store.settings.set(kept);
   const response = await app.fetch(new Request("http://localhost/api/settings"));
-  expect(await response.json()).toEqual({ ...DEFAULTS, run: { ...DEFAULTS.run, timeoutMs: 9 } });
+  expect(await response.json()).toEqual({
+    ...DEFAULTS,
+    run: { ...DEFAULTS.run, timeoutMs: 9 },
+    notify: { ...DEFAULTS.notify, to: "https://ops.example/x", secret: { $secret: true } },
+  });
 });
 
 describe("runs", () => {
