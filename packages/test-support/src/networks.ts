@@ -3,6 +3,7 @@
  * be cut. A cut is silent, as that of a cable: nothing arrives, and nobody is told. It needs root.
  */
 import { execFileSync } from "node:child_process";
+import { networkInterfaces } from "node:os";
 import { fileOf, machinePath } from "./programs.js";
 
 /** A network, which the caller closes. The process of the test is in it too, at a place of its own that is never cut. */
@@ -64,9 +65,13 @@ export function makeNetwork(places: readonly string[]): TestNetwork {
   };
 }
 
-/** Why no networks can be made here; undefined where they can. */
+/**
+ * Why no networks can be made here; undefined where they can. Not beside the network of the machine: a browser gives up what it
+ * loads when one comes or goes.
+ */
 export function noNetworks(): string | undefined {
   if (process.platform !== "linux" || fileOf("ip") === undefined) return "no ip";
+  if (Object.keys(networkInterfaces()).some((name) => name !== "lo")) return "no unshare --net";
   try {
     makeNetwork(["a"]).close();
     return undefined;
