@@ -95,7 +95,7 @@ test("a folder is pushed whole, says what it only proposes, and neither side los
   `);
   expect(await told("push flows --as repo")).toMatchInlineSnapshot(`
     "[1]
-    | error: flows were changed since the last push: say: version 4 was changed there; nothing is stored; millrace pull brings what is there; --force replaces it
+    | error: 1 flow is not as the last push left it: say: version 4 was changed there; nothing is stored; millrace pull brings what is there; --force replaces it
     "
   `);
   expect(await told("push flows --as repo --force")).toMatchInlineSnapshot(`

@@ -1,6 +1,8 @@
 /** Pushing the flows of a folder: all of them are stored, or none; nothing of somebody else is lost. */
-import type { PushReport } from "@millrace/contracts";
+import type { PushReport, Template } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
+import { openStore } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 
@@ -8,6 +10,8 @@ const COUNT = 1_000;
 const say = (word: string): string => `flow 1 say\n\nnode say: log {\n  message = "${word}"\n}\n`;
 const flows = (count: number, word: string) =>
   Array.from({ length: count }, (_, at) => ({ slug: `f-${at}`, dsl: say(`${word} ${at}`) }));
+
+type Flow = ReturnType<typeof flows>[number];
 
 async function push(server: RunningServer, body: object): Promise<PushReport> {
   const response = await post(server, "/api/templates/push", { by: "repo", ...body });
@@ -52,7 +56,9 @@ test("what somebody else has changed, made or uses is refused by name, and repla
   await push(server, { flows: flows(3, "one") });
   await invoke(server, "save_template", { slug: "f-1", dsl: say("edited"), ifMatch: "*" });
   await invoke(server, "save_template", { slug: "mine", dsl: say("mine") });
-  const next = [...flows(3, "two"), { slug: "mine", dsl: say("theirs") }];
+  const night = `${say("two 2")}\nschedule night {\n  cron = "0 3 * * *"\n}\n`;
+  const two = [...flows(2, "two"), { slug: "f-2", dsl: night }];
+  const next = [...two, { slug: "mine", dsl: say("theirs") }];
   expect(await refusal(server, { flows: next })).toMatchObject({
     code: "state_conflict",
     errors: [
@@ -74,6 +80,7 @@ test("what somebody else has changed, made or uses is refused by name, and repla
   await invoke(server, "create_schedule", { template: "f-2", name: "night", everyMs: 60_000 });
   const kept = await invoke<{ id: string }>(server, "create_schedule", {
     template: "f-1",
+    name: "of-a-person",
     everyMs: 60_000,
   });
   expect(await refusal(server, { flows: next.slice(0, 1), prune: true })).toMatchObject({
@@ -86,4 +93,35 @@ test("what somebody else has changed, made or uses is refused by name, and repla
     ["mine", "removed"],
   ]);
   expect(await invoke(server, "list_schedules", {})).toMatchObject({ items: [{ id: kept.id }] });
+});
+
+test("a flow that is a file of a folder is not taken from it, and what is as it was is noted in one go", async () => {
+  const dataDir = temporaryFolder();
+  const server = await serve({ store: dataDir });
+  await using store = await openStore({ dir: dataDir });
+  const [mine, file, old] = flows(3, "one") as [Flow, Flow, Flow];
+  for (const { slug, dsl } of [mine, file, old]) {
+    await invoke(server, "save_template", { slug, dsl });
+  }
+  const filed = { kind: "local", folder: "mark" } as const;
+  const is = (await store.templates.get(file.slug)) as Template;
+  await store.templates.save({ ...is, source: filed }, 1);
+  const before = (await store.templates.list()).map(({ updatedAt }) => updatedAt);
+  expect(await push(server, { flows: [mine, file, old] })).toEqual({ changes: [], same: 3 });
+  const after = await store.templates.list();
+  expect(after.map(({ updatedAt }) => updatedAt)).toEqual(before);
+  const pushed = { by: "repo", text: expect.any(String) };
+  expect(after.map(({ source }) => source)).toEqual([
+    { kind: "local", pushed },
+    filed,
+    { kind: "local", pushed },
+  ]);
+
+  const changed = { ...file, dsl: say("changed") };
+  expect(await refusal(server, { flows: [mine, changed] })).toMatchObject({
+    detail: "1 flow is not as the last push left it",
+    errors: [{ message: "f-1: is a file of a folder, as millrace studio keeps it" }],
+  });
+  await push(server, { flows: [mine, changed], force: true });
+  expect((await store.templates.get(file.slug))?.source).toEqual({ ...filed, pushed });
 });

@@ -132,7 +132,7 @@ async function refused(error: unknown, files: readonly FlowFile[], io: CommandIo
   const { errors = [], detail = "" } = (ClientError.isInstance(error) && error.problem) || {};
   if (!ClientError.isInstance(error) || errors.length === 0) throw error;
   const named = (names: readonly string[]): string => {
-    const more = names.length > MAX_NAMED ? `; and ${names.length - MAX_NAMED} more` : "";
+    const more = names.length > MAX_NAMED ? "; and more" : ""; // how many, the detail says
     return `${detail}: ${names.slice(0, MAX_NAMED).map(clean).join("; ")}${more}; nothing is stored`;
   };
   if (error.code === "flow_invalid") {

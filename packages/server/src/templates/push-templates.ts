@@ -47,22 +47,25 @@ export function pushTemplates(args: Args, { host, app }: CommandCall): Promise<P
       : [...changed, ...gone].flatMap((one) => conflictOf(one, args));
     const removals = await Promise.all(gone.map((one) => removalOf(host, one)));
     const inUse = removals.flatMap((one) => ("message" in one ? [one] : []));
-    refuseAll("state_conflict", conflicts, "flows were changed since the last push");
-    refuseAll("in_use", inUse, "flows are used and cannot be deleted");
+    const count = ({ length }: readonly Problem[]): string =>
+      length === 1 ? "1 flow is" : `${length} flows are`;
+    refuseAll("state_conflict", conflicts, `${count(conflicts)} not as the last push left it`);
+    refuseAll("in_use", inUse, `${count(inUse)} used and cannot be deleted`);
     const remove = removals as readonly Removal[];
     // A pull and a push in a row make the folder the one that has pushed it.
-    const owned = flows.flatMap(({ flow, known: is }) =>
-      flow === undefined && is !== undefined && isOurs(is, args.by) ? [is] : [],
+    const own = flows.flatMap(({ slug, flow, known: is }) =>
+      flow === undefined && is !== undefined && isOurs(is, args.by)
+        ? [{ slug, expected: is.summary.version, source: pushedBy(args.by, is.text) }]
+        : [],
     );
     if (!args.dryRun) {
       const save = changed.map((one) => ({
         ...templateOf(one, args.by),
         expected: versionOf(one),
       }));
-      const isStored = await store.templates.replaceAll({ save, remove });
+      const isStored = await store.templates.replaceAll({ save, remove, own });
       if (!isStored)
         throw new ProblemError("state_conflict", { detail: "Somebody else was faster" });
-      await own(host, owned, args.by);
       if (remove.some(({ schedules }) => schedules.length > 0)) host.scheduler?.wake();
     }
     return reportOf({ flows, changed, gone, dryRun: args.dryRun });
@@ -76,9 +79,9 @@ async function readAll(
   reader: FlowReader,
 ): Promise<Pushed[]> {
   const read: Pushed[] = [];
-  const errors: Problem[] = [];
+  const first: Problem[] = []; // of each flow: all of these are told before any other
+  const rest: Problem[] = [];
   const seen = new Set<string>();
-  let wrong = 0;
   let begun = performance.now();
   for (const [at, { slug, dsl }] of flows.entries()) {
     const is = known.get(slug);
@@ -94,13 +97,15 @@ async function readAll(
       read.push({ at, slug, known: is, ...(isNew && { flow }) });
     } catch (error) {
       if (!ProblemError.isInstance(error)) throw error;
-      wrong += 1;
       const { errors: found = [{ pointer: "", code: error.code, message: error.message }] } =
         error.options;
-      errors.push(...found.map((one) => ({ ...one, pointer: `/flows/${at}${one.pointer}` })));
+      const placed = found.map((one) => ({ ...one, pointer: `/flows/${at}${one.pointer}` }));
+      first.push(...placed.slice(0, 1));
+      rest.push(...placed.slice(1));
     }
   }
-  refuseAll("flow_invalid", errors, `${wrong} of ${flows.length} flows are wrong`);
+  const what = `${first.length} of ${flows.length} flows are wrong`;
+  refuseAll("flow_invalid", [...first, ...rest], what);
   return read;
 }
 
@@ -125,13 +130,17 @@ function goneFrom({ by, flows }: Args, known: ReadonlyMap<string, NewestText>): 
   );
 }
 
+function pushedBy(by: string, text: string) {
+  return { kind: "local", pushed: { by, text: digestOf(text) } } as const;
+}
+
 function pushedOf(source: TemplateSource) {
   return source.kind === "hub" ? undefined : source.pushed;
 }
 
 /** Whether a template that is as the folder has it is to be noted as pushed by it. */
 function isOurs({ summary: { source }, text }: NewestText, by: string): boolean {
-  if (source.kind !== "local") return false;
+  if (source.kind !== "local" || source.folder !== undefined) return false;
   return (
     source.pushed === undefined ||
     (source.pushed.by === by && source.pushed.text !== digestOf(text))
@@ -146,10 +155,12 @@ function conflictOf(one: Pushed | NewestText, { by, flows }: Args): Problem[] {
   const at = "at" in one ? one.at : undefined;
   const text = digestOf(is.text);
   const pushed = pushedOf(source);
+  const isFile = source.folder !== undefined;
   const isSeen = at !== undefined && flows[at]?.base === text;
-  if (isSeen || (pushed?.by === by && pushed.text === text)) return [];
-  const why =
-    pushed === undefined
+  if (!isFile && (isSeen || (pushed?.by === by && pushed.text === text))) return [];
+  const why = isFile
+    ? "is a file of a folder, as millrace studio keeps it"
+    : pushed === undefined
       ? `version ${version} was not made by a push`
       : pushed.by === by
         ? `version ${version} was changed there`
@@ -166,7 +177,8 @@ async function removalOf(
   const uses = ({ body }: { readonly body: unknown }): boolean =>
     (body as { readonly template?: unknown }).template === slug;
   const schedules = (await store.schedules.list()).filter(uses);
-  const declared = schedules.filter(({ body }) => "name" in (body as object));
+  const names = await declaredBy(store, { slug, version, wanted: schedules.flatMap(nameOf) });
+  const declared = schedules.filter((each) => nameOf(each).some((name) => names.has(name)));
   const others = [...schedules, ...(await store.webhooks.list()).filter(uses)].filter(
     (each) => !declared.some(({ id }) => id === each.id),
   );
@@ -177,25 +189,34 @@ async function removalOf(
   return { pointer: "", code: "in_use", message: `${slug}: ${ids}` };
 }
 
+function nameOf({ body }: { readonly body: unknown }): string[] {
+  const { name } = body as { readonly name?: unknown };
+  return typeof name === "string" ? [name] : [];
+}
+
+/** Which of the names are those of schedules that any version of a template declares. */
+async function declaredBy(
+  { templates }: ServerHost["store"],
+  {
+    slug,
+    version,
+    wanted,
+  }: { readonly slug: string; readonly version: number; readonly wanted: readonly string[] },
+): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (let at = version; at > 0 && !wanted.every((name) => names.has(name)); at -= 1) {
+    const { schedules = [] } = (await templates.version(slug, at))?.graph ?? {};
+    for (const { name } of schedules) names.add(name);
+  }
+  return names;
+}
+
 function templateOf({ slug, flow, known }: Changed, by: string): NewTemplate {
   const { graph, dsl, digest } = flow;
   const { name = graph.title ?? slug, description = "", tags = [] } = known?.summary ?? {};
-  const source = { kind: "local", pushed: { by, text: digestOf(dsl) } } as const;
+  const folder = known?.summary.source.folder;
+  const source = { ...pushedBy(by, dsl), ...(folder !== undefined && { folder }) };
   return { slug, graph, dsl, digest, name, description, tags, source };
-}
-
-/** Notes of templates that are as the folder has them that it has pushed them. */
-async function own(
-  { store: { templates } }: ServerHost,
-  same: readonly NewestText[],
-  by: string,
-): Promise<void> {
-  for (const { summary, text } of same) {
-    const template = await templates.get(summary.slug);
-    if (template === null) continue;
-    const source = { kind: "local", pushed: { by, text: digestOf(text) } } as const;
-    await templates.save({ ...template, source }, summary.version);
-  }
 }
 
 function versionOf({ known }: Pushed): number | null {

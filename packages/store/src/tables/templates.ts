@@ -59,6 +59,12 @@ export interface Templates {
       /** Ids of schedules that go with it. */
       readonly schedules: readonly string[];
     }[];
+    /** Templates that stay as they are, but for where they came from. */
+    readonly own?: readonly {
+      readonly slug: string;
+      readonly expected: number;
+      readonly source: TemplateSource;
+    }[];
   }): Promise<boolean>;
   /** Newest first. */
   versions(slug: string): Promise<readonly TemplateVersionSummary[]>;
@@ -119,7 +125,7 @@ export function createTemplates(db: Database): Templates {
       const all = rows.map((row) => ({ summary: summaryOf(row), text: String(row["text"]) }));
       return new Map(all.map((each) => [each.summary.slug, each]));
     },
-    async replaceAll({ save, remove }) {
+    async replaceAll({ save, remove, own = [] }) {
       const at = db.now();
       const ops = [
         ...remove.flatMap(({ slug, expected, schedules }) => [
@@ -134,6 +140,13 @@ export function createTemplates(db: Database): Templates {
             ...versionRows(template, version, at),
           ];
         }),
+        ...own.map(
+          ({ slug, expected, source }): Op => ({
+            sql: "UPDATE template SET source = ? WHERE slug = ? AND version = ?",
+            rows: [[JSON.stringify(source), slug, expected]],
+            need: "changed",
+          }),
+        ),
       ];
       try {
         if (ops.length > 0) await db.write(ops, { topics: ["templates", "schedules"] });
