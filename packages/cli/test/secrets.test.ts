@@ -63,6 +63,15 @@ test.each([
   expect(stderr).not.toContain(SECRET);
 });
 
+test.each([
+  ["a variable decides", { MILLRACE_CREDENTIALS_STORE: "file" }, "would stay what it is"],
+  ["nothing is kept", { MILLRACE_CREDENTIALS_STORE: "memory" }, "keeps nothing to move"],
+])("no credential is moved where %s", async (_name, more, said) => {
+  const { cwd, env } = fileStore();
+  const refused = await inside(["secrets", "move", "os"], { cwd, env: { ...env, ...more } });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(said)]);
+});
+
 test("the encrypted file is never replaced by another store: without its key or with another one, 6", async () => {
   const { cwd, env } = fileStore();
   const { MILLRACE_CREDENTIAL_KEY: _, ...keyless } = env;

@@ -18,6 +18,7 @@ import {
   type Input,
 } from "../argv/spec.ts";
 import { readSecret, secretFromFile } from "../ask.ts";
+import { explainConfig } from "../config/explain.ts";
 import { configOptions, editConfig, warnOn } from "../config/files.ts";
 import { environmentIn, loadConfig } from "../config/load.ts";
 import { openCredentialStore } from "../credentials/store.ts";
@@ -114,27 +115,37 @@ const move = command("secrets move", "move all credentials to another store of t
   async run({ args: [word], ...input }, io) {
     const store = STORES.find((each) => each === word);
     if (store === undefined) throw usage(`secrets move takes ${STORES.join(" or ")}`);
-    const { credentials, sources } = await loadConfig(
-      configOptions({ args: [], ...input }, io),
-      io,
-      warnOn(io),
-    );
+    const options = configOptions({ args: [], ...input }, io);
+    const { credentials, sources } = await loadConfig(options, io, warnOn(io));
     if (credentials.store === store) throw usage(`credentials.store is ${store} already`);
+    if (credentials.store === "memory") throw usage("the store memory keeps nothing to move");
+    const [origin] = (await explainConfig(options, io)).origins("credentials.store");
+    if (origin?.source === "variable" || origin?.source === "project") {
+      const said = `${origin.where} sets credentials.store, which would stay what it is`;
+      throw usage(said, "the move is written into the user's file; take the other away first");
+    }
     const [from, to] = [
       openCredentialStore(credentials),
       openCredentialStore({ ...credentials, store }),
     ];
     try {
-      const names = (await from.store.list?.()) ?? [];
-      for (const name of names) {
-        const value = await from.store.get(name);
-        if (value) await to.store.set(name, value); // else somebody has deleted it since
-      }
+      const copied = new Map<string, string>();
+      const copy = async (): Promise<void> => {
+        for (const name of (await from.store.list?.()) ?? []) {
+          const value = await from.store.get(name);
+          if (!value || value === copied.get(name)) continue;
+          await to.store.set(name, value);
+          copied.set(name, value);
+        }
+      };
+      await copy();
       await editConfig(sources.userPath, "credentials.store", store);
-      for (const name of names) await from.store.delete(name);
+      await copy(); // what another process, such as a server that renews a token, wrote meanwhile
+      for (const name of copied.keys()) await from.store.delete(name);
       const where = store === "file" ? `; the key of the file: ${credentials.keyPlace}` : "";
-      const said = [`${names.length} moved from ${from.name} to ${to.name}${where}`];
-      return { value: { moved: names.length, store }, said, mayBeQuiet: false };
+      const moved = `${copied.size} moved from ${from.name} to ${to.name}${where}`;
+      const said = [moved, "restart a running millrace serve: it still has the old store"];
+      return { value: { moved: copied.size, store }, said, mayBeQuiet: false };
     } finally {
       await Promise.all([from.close(), to.close()]);
     }
