@@ -46,6 +46,11 @@ output said: any = call.body
     code: "input_invalid",
     errors: [{ pointer: "/vars", message: expect.stringContaining("vars.region is not set") }],
   });
+  const large = await put("/api/vars/region", { value: "x".repeat(65_536) });
+  expect(await problemOf(large)).toMatchObject({
+    code: "invalid_args",
+    errors: [{ pointer: "/value", message: "a variable has at most 65536 bytes" }],
+  });
   await put("/api/vars/region", { value: "all" });
   await put("/api/vars/region", { value: "eu", environment: "prod" });
   await put("/api/secrets/shop_key", { value: "of-all-environments" });

@@ -1,13 +1,18 @@
 /** Commands of variables and secrets of flows. */
 import { deleteSecret, listSecrets, setSecret } from "../connections/named-secrets.ts";
 import { wire } from "../dispatch/index.ts";
-import { notFound, ProblemError } from "../errors.ts";
+import { invalidArg, notFound, ProblemError } from "../errors.ts";
 import type { HandlerList } from "../ports.ts";
 
 export const varHandlers: HandlerList = [
   wire("list_vars", async (_args, { host }) => ({ items: [...(await host.store.vars.list())] })),
   wire("set_var", async (args, { host }) => {
-    await host.store.vars.set(args);
+    try {
+      await host.store.vars.set(args);
+    } catch (error) {
+      if (error instanceof RangeError) throw invalidArg("/value", error.message);
+      throw error;
+    }
     return args;
   }),
   wire("delete_var", async (args, { host }) => {

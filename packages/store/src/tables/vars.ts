@@ -19,10 +19,14 @@ export interface Vars {
   list(): Promise<readonly StoredVar[]>;
   /** Those that count in an environment. */
   of(environment: string | undefined): Promise<JsonObject>;
+  /** Throws `RangeError`, with a sentence for people, beyond `VAR_LIMITS`. */
   set(variable: StoredVar): Promise<void>;
   /** Whether there was one. */
   delete(variable: Omit<StoredVar, "value">): Promise<boolean>;
 }
+
+/** Every server keeps all variables in memory, and each run has a copy of those that it reads in its header. */
+const VAR_LIMITS = { vars: 1_000, varBytes: 64 * 1024 } as const;
 
 const PATH = /^var:([^/]*)\/(.+)$/;
 const pathOf = ({ name, environment = "" }: Omit<StoredVar, "value">): string =>
@@ -48,7 +52,17 @@ export function createVars(settings: SettingsTable): Vars {
       const base = all.filter((each) => each.environment === undefined);
       return Object.fromEntries([...base, ...own].map(({ name, value }) => [name, value]));
     },
-    set: (variable) => settings.set({ [pathOf(variable)]: variable.value }),
+    async set(variable) {
+      const path = pathOf(variable);
+      const { vars, varBytes } = VAR_LIMITS;
+      const bytes = new TextEncoder().encode(JSON.stringify(variable.value)).byteLength;
+      if (bytes > varBytes) throw new RangeError(`a variable has at most ${varBytes} bytes`);
+      const known = (await list()).map(pathOf);
+      if (known.length >= vars && !known.includes(path)) {
+        throw new RangeError(`there are ${vars} variables, and no more are kept`);
+      }
+      await settings.set({ [path]: variable.value });
+    },
     async delete(variable) {
       const path = pathOf(variable);
       const isThere = Object.hasOwn(await settings.all(), path);
