@@ -1,4 +1,8 @@
 /** Credentials of the servers of one store: sealed there, renewed by one server at a time, and the same at all of them. */
+
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { credentialStoreCases } from "@millrace/oauth/testing";
 import { createServer } from "@millrace/server";
 import {
@@ -95,7 +99,27 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
 
   test("of a consent that one server has begun are got by another one, once", async () => {
     const auth = await authorizationServer();
-    const [first, second] = await twoServers(service("tracker", oauth2(auth, { pkce: true })));
+    let beforeToken = async (): Promise<unknown> => null;
+    const endpoint = createHttpServer(async (request, response) => {
+      await beforeToken();
+      const headers = Object.entries(request.headers).filter(([name]) =>
+        /^(content-type|auth)/.test(name),
+      );
+      const body = await text(request);
+      const answer = await fetch(auth.tokenUrl, {
+        method: "POST",
+        headers: headers as [string, string][],
+        body,
+      });
+      response.writeHead(answer.status, { "content-type": "application/json" });
+      response.end(await answer.text());
+    });
+    await new Promise<void>((done) => endpoint.listen(0, "127.0.0.1", done));
+    onTestFinished(() => void endpoint.close());
+    const tokenUrl = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/token`;
+    const [first, second] = await twoServers(
+      service("tracker", oauth2(auth, { pkce: true, tokenUrl })),
+    );
     const [one, other] = [first.host.services, second.host.services];
     const begin = async (at = one) => {
       const { connectId, authorizeUrl } = await at.connect({
@@ -128,6 +152,12 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
     for (const each of [one, other]) {
       await expect.poll(() => each.progress(args)).toEqual({ state: "connected" });
     }
+
+    const late = await begin();
+    beforeToken = () => other.cancel(late);
+    await expect(one.complete(late)).rejects.toMatchObject({ code: "state_conflict" });
+    expect(await one.progress(late)).toEqual({ state: "cancelled" });
+    beforeToken = async () => null;
 
     const early = await begin();
     await other.disconnect("tracker");
