@@ -1,5 +1,5 @@
 /** `millrace runs retry --failed --unacknowledged`: all that failed, again. */
-import { itemsOf } from "../../api/api.ts";
+import { itemsOf, MAX_PAGE } from "../../api/api.ts";
 import { withApi } from "../../api/command.ts";
 import { printAnswer } from "../../argv/flags.ts";
 import { flagText, isOn, type Run } from "../../argv/spec.ts";
@@ -15,15 +15,19 @@ export const retryFailed: Run = (input, io) => {
   return withApi(input, io, true, async (api) => {
     const template = flagText(input, "template");
     const filter = { unacknowledged: true, ...(template !== undefined && { template }) };
-    const failed: string[] = [];
+    const failed: { readonly runId: string; readonly createdAt: string }[] = [];
     const pages = itemsOf((page) => api.invoke("list_runs", { ...filter, ...page }));
-    for await (const { runId } of pages) failed.unshift(runId);
+    for await (const { runId, createdAt } of pages) failed.unshift({ runId, createdAt });
     const items: { readonly runId: string; readonly retryOf: string }[] = [];
     const refused: { readonly runId: string; readonly message: string }[] = [];
     const again = isOn(input, "failed-items") ? ({ failedItems: true } as const) : {};
     let code = 0;
-    for (const runId of failed) {
+    for (const { runId, createdAt } of failed) {
       try {
+        // While those before it ran, somebody may have acknowledged it or run it again.
+        const now = { ...filter, since: createdAt, until: createdAt, limit: MAX_PAGE };
+        const { items: open } = await api.invoke("list_runs", now);
+        if (!open.some((run) => run.runId === runId)) continue;
         const ref = await api.invoke("retry_run", { runId, ...again });
         items.push({ runId: ref.runId, retryOf: runId });
         code = Math.max(code, await followToEnd(ref, { api, io, input }, { answered: true }));
