@@ -4,10 +4,13 @@ import { createServer as createHttpServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { RunRef } from "@millrace/contracts";
+import { openMemoryStore } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { type ReceivedSpan, startReceiver } from "@millrace/test-support/otlp";
 import { listen, portOf } from "@millrace/test-support/ports";
+import { startRun } from "@millrace/test-support/store";
 import { expect, onTestFinished, test } from "vitest";
+import { Traces } from "../src/observe/traces/traces.ts";
 import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
 import { invoke, type KeptLog, keepLog, post, serve } from "./support/server.ts";
 import { readEvents } from "./support/streams.ts";
@@ -183,6 +186,24 @@ test("a run that another process goes on with stays in its trace, and each of it
   for (const { name, parentSpanId } of ofRun) {
     if (name.startsWith("node ")) expect(parentSpanId).toBe(run.spanId);
   }
+});
+
+test("only runs that this process drives are remembered", async () => {
+  const store = openMemoryStore({ now: () => 0 });
+  onTestFinished(() => store.close());
+  const sink = { samples: () => true, send: () => {}, close: async () => {} };
+  const traces = new Traces(sink);
+  const journal = traces.watched(store.journal);
+  const header = (runId: string) => startRun(1, { runId });
+  await journal.create(header("free"), undefined, { isFree: true });
+  expect(traces.traceOf("free")).toBeUndefined();
+  const { epoch } = await journal.create(header("own"));
+  expect(traces.traceOf("own")).toBeDefined();
+  await journal.release("own", epoch);
+  expect(traces.traceOf("own")).toBeUndefined();
+  const request = { method: "GET", url: "https://a.test/", headers: {} };
+  traces.request({ runId: "own", node: "n", attempt: 1 }, request);
+  expect(traces.traceOf("own")).toBeUndefined();
 });
 
 test.each([
