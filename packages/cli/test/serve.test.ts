@@ -1,6 +1,7 @@
 /** `millrace serve` and its folder. */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
 import { millrace, scratch, start } from "./cli.ts";
 import { inside } from "./inside.ts";
@@ -48,6 +49,17 @@ test("a server says where its API and data are, who is let in, and which schedul
   const moved = await millrace(["secrets", "move", "os", "--home", home]);
   expect([moved.code, moved.stderr]).toEqual([6, expect.stringContaining("credential store")]);
   expect((await inside(["secrets", "list", "--home", home])).stdout).toBe("ai:x\n");
+});
+
+test("without a keyring no file is chosen over the connections of a folder; the sentence says how to choose", async () => {
+  const home = scratch();
+  const store = await openStore({ dir: home });
+  const row = { slug: "tracker", status: "connected", scope: null, expiresAt: null, body: {} };
+  await store.connections.put(row as never);
+  await store.close();
+  const { code, stderr } = await millrace(["serve", "--port", "0", "--home", home]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("credentials.store file --user")]);
+  expect(existsSync(join(home, "credentials.key"))).toBe(false);
 });
 
 test("what is no terminal gets JSON from the first line on, with the level as a word, as far as it is wanted", async () => {
