@@ -174,7 +174,7 @@ export function sayOpening({ pid, host, startedAt }: Opening): string {
 }
 
 /** The folder has a server. */
-export function servedError(dir: string): StoreError {
+function servedError(dir: string): StoreError {
   const holder = readHolder(dir);
   const who = holder === null ? "another process" : sayOpening(holder); // one that has only just begun is not named yet
   const url = holder?.url;

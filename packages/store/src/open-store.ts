@@ -16,11 +16,9 @@ import { StoreError } from "./errors.ts";
 import { installationKey, KEY_BYTES } from "./journal/private-values.ts";
 import {
   holdOpening,
-  isServed,
   type Lock,
   openingsOf,
   type ServerLock,
-  servedError,
   takeServerLock,
   takeTurn,
 } from "./lock.ts";
@@ -139,8 +137,7 @@ async function openForWriting(
   try {
     const url = writerUrl(workerUrl);
     entered = enter(driver, dir, options);
-    const { epoch, holder, opening, server, firstRun, busyTimeoutMs } = entered;
-    const key = installationKey(join(dir, "key"));
+    const { epoch, holder, key, opening, server, firstRun, busyTimeoutMs } = entered;
     keepReserve(reserve);
     const reading = new Reader(driver.open(path, { readonly: true }));
     reader = reading;
@@ -200,6 +197,7 @@ interface Entered {
   readonly epoch: number;
   readonly holder: string;
   readonly firstRun: number;
+  readonly key: Uint8Array;
   readonly opening: Lock;
   readonly server: ServerLock | undefined;
   readonly busyTimeoutMs: number;
@@ -215,11 +213,13 @@ function enter(
   const server = serves ? takeServerLock(driver, dir) : undefined;
   let opening: Lock | undefined;
   let turn: Lock | undefined;
+  let guard: Lock | undefined; // of the tables: a version that knows no other lock stays out while they change
   try {
     turn = takeTurn(driver, dir, busyTimeoutMs);
     if (turn === undefined) {
       throw new StoreError("store_busy", busyText(path, busyTimeoutMs, "another process opens it"));
     }
+    const isNew = !existsSync(path);
     const alive = openingsOf(driver, dir);
     const holder = randomUUID();
     opening = holdOpening(driver, dir, holder);
@@ -227,7 +227,7 @@ function enter(
     const epoch = prepareFile(driver, path, {
       isAlone: alive.length === 0,
       checkAlone() {
-        if (!serves && isServed(driver, dir)) throw servedError(dir);
+        if (!serves && !isNew) guard = takeServerLock(driver, dir);
         if (alive.length > 0) throw new StoreError("store_locked", inUseText(dir));
       },
       enter(db) {
@@ -235,12 +235,14 @@ function enter(
       },
       busyTimeoutMs,
     });
-    return { epoch, holder, firstRun, opening, server, busyTimeoutMs };
+    const key = installationKey(join(dir, "key"));
+    return { epoch, holder, firstRun, key, opening, server, busyTimeoutMs };
   } catch (error) {
     opening?.release();
     server?.release();
     throw error;
   } finally {
+    guard?.release();
     turn?.release();
   }
 }
