@@ -14,7 +14,7 @@ const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const PNPM = fileURLToPath(new URL("../../../node_modules/.bin/pnpm", import.meta.url));
 
 /** Bytes of the main entry, bundled and minified; what a web page pays. */
-const MAX_MINIFIED = 15_000;
+const MAX_MINIFIED = 15_100; // an error that comes with a status of success keeps its code
 const MAX_GZIPPED = 6_100; // token answers as forms and lists of scopes came to it
 /** The same of a program that imports `percentEncode` alone. */
 const MAX_OF_ONE_FUNCTION = 500;
