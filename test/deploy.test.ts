@@ -88,8 +88,10 @@ async function expectStory(metrics: string, runId: string, { log, traces }: Told
   const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
   const ends = lines.filter(({ msg }) => msg === "run.ended");
   expect(ends).toHaveLength(WAITING_RUNS);
-  const recovered = lines.filter(({ msg }) => msg === "server.recovered");
-  expect(recovered).toMatchObject([{ parked: WAITING_RUNS, failed: 0 }]);
+  const [recovered, ...others] = lines.filter(({ msg }) => msg === "server.recovered");
+  expect(others).toEqual([]);
+  // The last ones were killed before they asked.
+  expect(Number(recovered?.["parked"]) + Number(recovered?.["resumed"])).toBe(WAITING_RUNS);
   const end = ends.find((line) => line["runId"] === runId);
   expect(end).toMatchObject({ flow: "asks", status: "succeeded" });
   const trace = traces.spans.filter(({ traceId }) => traceId === end?.["trace_id"]);
