@@ -6,7 +6,7 @@ import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 
-const COUNT = 1_000;
+const COUNT = 5_000;
 const say = (word: string): string => `flow 1 say\n\nnode say: log {\n  message = "${word}"\n}\n`;
 const flows = (count: number, word: string) =>
   Array.from({ length: count }, (_, at) => ({ slug: `f-${at}`, dsl: say(`${word} ${at}`) }));
@@ -24,7 +24,7 @@ async function refusal(server: RunningServer, body: object) {
 }
 
 test("of many flows the wrong ones are named by their places, and none is stored; mended, all are", async () => {
-  const server = await serve({ maxPushBytes: 1_000_000 });
+  const server = await serve({ maxPushBytes: COUNT * 1_000 });
   const all = flows(COUNT, "a".repeat(300));
   const wrong = all.map((one, at) =>
     at === 7 || at === 500
