@@ -129,6 +129,14 @@ async function fetching(world: World): Promise<string> {
   return slow.jobId;
 }
 
+/** Waits until no job but this one goes on: what another case began would be gone from a second list. */
+async function othersEnd(world: World, jobId?: string): Promise<void> {
+  for (let others = true; others; ) {
+    const jobs = await world.invoke<readonly Job[]>("list_model_jobs", { open: true });
+    others = jobs.some(({ id }) => id !== jobId);
+  }
+}
+
 async function installed(world: World): Promise<string> {
   await stopSlow(world);
   const modelId = world.fresh("model");
@@ -295,19 +303,18 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
   unload_model: async (world) => ({ modelId: await installed(world) }),
   scan_models: () => ({}),
   list_model_jobs: async (world) => {
-    const jobId = await fetching(world);
-    // The scan of another case may still go on, and would be gone from the second list.
-    for (let others = true; others; ) {
-      const jobs = await world.invoke<readonly Job[]>("list_model_jobs", { open: true });
-      others = jobs.some(({ id }) => id !== jobId);
-    }
+    await othersEnd(world, await fetching(world));
     return { open: true };
   },
   get_model_job: async (world) => ({ jobId: await fetching(world) }),
   list_engines: () => ({}),
   fetch_engine: () => ({ engineId: "llama-cpp" }),
   subscribe_models: () => ({}),
-  list_providers: () => ({}),
+  list_providers: async (world) => {
+    await stopSlow(world);
+    await othersEnd(world);
+    return {};
+  },
   get_meta: () => ({}),
   list_commands: () => ({}),
 };
