@@ -8,7 +8,7 @@ import {
   type RunSignal,
 } from "@millrace/contracts";
 import type { Inbox, SharedStore } from "@millrace/store";
-import { ExecutorError, refuse, runNotLocalError } from "./errors.ts";
+import { ExecutorError, refuse, runEndedError, runNotLocalError } from "./errors.ts";
 import { type LiveRun, writeUnstarted } from "./live-runs.ts";
 import { signalRun } from "./signal-run.ts";
 
@@ -60,18 +60,6 @@ export async function askDriver(
   }
 }
 
-/** The answer to a request: what `work` answers, or how it refuses. */
-export async function answerOf(work: Promise<unknown>): Promise<Json> {
-  try {
-    return ((await work) ?? null) as Json;
-  } catch (error) {
-    if (!ExecutorError.isInstance(error) || error.code !== "state_conflict") throw error;
-    return {
-      refused: { code: error.code, ...(error.state !== undefined && { state: error.state }) },
-    };
-  }
-}
-
 /** A refusal of the driver is thrown here as it was thrown there. */
 function checked(answer: Json): Json {
   const { refused } = Object(answer) as { refused?: { code: "state_conflict"; state?: string } };
@@ -88,37 +76,50 @@ interface Obeying {
   readonly live: LiveRun | undefined;
 }
 
-/** Answers the requests that wait. Rejects with what the store refuses. */
-export async function obey(store: SharedStore, { runId, live }: Obeying): Promise<void> {
-  for (const { id, message } of await store.inbox.pending(runId)) {
-    // A run that was left meanwhile knows nothing any more: its next driver answers.
-    if (live?.run?.state === "left" || live?.run?.state === "lost") return;
-    const request = message as unknown as DriverRequest;
-    await store.inbox.answer({ id, runId }, await perform(store, { runId, live, request }));
+/** How the requests to a run are obeyed. */
+interface ObeyingAll {
+  readonly runId: string;
+  /** Does one, and resolves with its answer; a refusal with `state_conflict` is an answer too. */
+  perform(request: DriverRequest): Promise<unknown>;
+  /** True: what still waits is left to another driver. */
+  isGone?(): boolean;
+}
+
+/** Answers the requests that wait, one after another. Rejects with what the store refuses, and with any other refusal. */
+export async function obeyAll(inbox: Inbox, { runId, perform, isGone }: ObeyingAll): Promise<void> {
+  for (const { id, message } of await inbox.pending(runId)) {
+    if (isGone?.()) return;
+    const answer = await answerOf(perform(message as unknown as DriverRequest));
+    await inbox.answer({ id, runId }, answer);
   }
 }
 
-async function perform(
-  store: SharedStore,
-  {
+async function answerOf(work: Promise<unknown>): Promise<Json> {
+  try {
+    return ((await work) ?? null) as Json;
+  } catch (error) {
+    if (!ExecutorError.isInstance(error) || error.code !== "state_conflict") throw error;
+    return {
+      refused: { code: error.code, ...(error.state !== undefined && { state: error.state }) },
+    };
+  }
+}
+
+/** Answers the requests to a run that a server of many drives, or that has ended. */
+export async function obey(store: SharedStore, { runId, live }: Obeying): Promise<void> {
+  await obeyAll(store.inbox, {
     runId,
-    live,
-    request,
-  }: {
-    readonly runId: string;
-    readonly live: LiveRun | undefined;
-    readonly request: DriverRequest;
-  },
-): Promise<Json> {
-  if ("signal" in request) {
-    return (await signalRun({ runId, live, store }, request.signal)) as unknown as Json;
-  }
-  if (live !== undefined && !live.log.ended) {
-    await cancelRun(live, request.cancel);
-    return null;
-  }
-  const run = await store.runs.summary(runId);
-  return { refused: { code: "state_conflict", ...(run !== null && { state: run.status }) } };
+    // A run that was left meanwhile knows nothing any more: its next driver answers.
+    isGone: () => live?.run?.state === "left" || live?.run?.state === "lost",
+    perform: async (request) => {
+      if ("signal" in request) return signalRun({ runId, live, store }, request.signal);
+      if (live !== undefined && !live.log.ended) return cancelRun(live, request.cancel);
+      const run = await store.runs.summary(runId);
+      throw run === null
+        ? refuse("state_conflict", "there is no such run")
+        : runEndedError(run.status);
+    },
+  });
 }
 
 /**

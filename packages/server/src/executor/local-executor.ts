@@ -6,7 +6,6 @@
  *   L3  A run that another process of this machine works on stays there: what people say to it is left in its inbox, and its log is read
  *       from the store.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import {
   type CancelOptions,
   createRunId,
@@ -24,11 +23,8 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
-import type { FlowCatalog } from "@millrace/dsl";
-import { type Engine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
+import { type Engine, EngineError } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
-import { LIMITS } from "../config/limits.ts";
-import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
 import {
   refuse,
@@ -38,12 +34,14 @@ import {
   runNotLocalError,
   throwRunNotFound,
 } from "./errors.ts";
-import { answerOf, askDriver, type DriverRequest } from "./inbox.ts";
+import { type DriverRequest, obeyAll } from "./inbox.ts";
 import { LiveRun, LiveRuns, writeUnstarted } from "./live-runs.ts";
-import { createPlans, type Plans } from "./plans.ts";
+import { EXECUTOR_OPTIONS, type ExecutorOptions, resolveOptions } from "./options.ts";
+import { askOther, type Here, readOther } from "./other-process.ts";
+import type { Plans } from "./plans.ts";
 import {
   checkOpen,
-  checkRetried,
+  createIdCheck,
   headerOf,
   inPool,
   type LiveStart,
@@ -53,23 +51,9 @@ import {
 } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
 
-/** What a local executor is made of. `engine` must write to the journal of `store`. */
-export interface LocalExecutorOptions {
-  readonly engine: Engine;
+/** What a local executor is made of. */
+export interface LocalExecutorOptions extends ExecutorOptions {
   readonly store: Store;
-  /** Node types of the flows. Default: the core ones. */
-  readonly registry?: Registry;
-  /** Whose variables runs read; default those of all environments alone. */
-  readonly environment?: string | undefined;
-  /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
-  readonly catalog?: FlowCatalog | undefined;
-  readonly subflows?: SubflowPort;
-  /** Runs that work at once; default 64. */
-  readonly maxLiveRuns?: number;
-  /** Runs that wait for a place; default 256. */
-  readonly maxQueuedRuns?: number;
-  /** Nodes of one flow, bodies included; default 20,000. */
-  readonly maxNodes?: number;
   /** Told of runs that could not be taken up. */
   readonly log?: Pick<Logger, "error">;
   /** Epoch milliseconds; default the machine's clock. */
@@ -77,15 +61,12 @@ export interface LocalExecutorOptions {
 }
 
 const OPTIONS: OptionNames<LocalExecutorOptions> = {
-  ...{ engine: true, store: true, registry: true, catalog: true, subflows: true },
-  ...{ maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true, log: true, now: true },
-  environment: true,
+  ...EXECUTOR_OPTIONS,
+  ...{ store: true, log: true, now: true },
 };
 
 /** Runs that are taken up at the same time: as many as a server runs at once. */
 const RECOVERED_AT_ONCE = 64;
-/** How often the log of a run that another process works on is looked at: a person sees no difference to at once. */
-const LOOK_MS = 200;
 
 /** An executor in this process, whose runs can be taken up one by one. */
 export interface LocalExecutor extends Executor {
@@ -107,32 +88,33 @@ class EngineExecutor implements LocalExecutor {
   readonly kind: Store["kind"];
   readonly #engine: Engine;
   readonly #store: Store;
-  readonly #options: LocalExecutorOptions & {
-    readonly maxQueuedRuns: number;
-    readonly now: () => number;
-  };
+  readonly #options: LocalExecutorOptions & { readonly now: () => number };
   readonly #plans: Plans;
+  readonly #maxQueued: number;
   readonly #live: LiveRuns;
+  readonly #here: Here;
   /** Runs that are being taken up. */
   readonly #taking = new Map<string, Promise<void>>();
-  /** Ids of new runs that the store is asked about. */
-  readonly #checking = new Set<string>();
+  readonly #checkIds: (spec: RunSpec) => Promise<void>;
   #recovering = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: LocalExecutorOptions) {
-    const { engine, store, registry = createStandardRegistry(), catalog, subflows } = options;
-    const { maxNodes, maxLiveRuns, maxQueuedRuns } = LIMITS;
+    const { plans, maxLive, maxQueued } = resolveOptions(options);
+    const { engine, store } = options;
     this.kind = store.kind;
     this.#engine = engine;
     this.#store = store;
-    this.#options = { maxQueuedRuns: maxQueuedRuns.default, now: Date.now, ...options };
-    const limits = { nodes: options.maxNodes ?? maxNodes.default };
-    this.#plans = createPlans({ registry, catalog, limits, subflows });
-    this.#live = new LiveRuns({
-      maxLive: options.maxLiveRuns ?? maxLiveRuns.default,
-      launch: (live) => this.#launch(live),
-    });
+    this.#options = { now: Date.now, ...options };
+    this.#plans = plans;
+    this.#maxQueued = maxQueued;
+    this.#live = new LiveRuns({ maxLive, launch: (live) => this.#launch(live) });
+    this.#here = {
+      store,
+      isLive: (runId) => this.#live.has(runId),
+      takeUp: (runId) => this.takeUp(runId),
+    };
+    this.#checkIds = createIdCheck(this.#here);
   }
 
   get recovering(): boolean {
@@ -146,7 +128,7 @@ class EngineExecutor implements LocalExecutor {
     checkOpen(this.#store, this.#closed !== undefined);
     const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
     const isNew = spec.runId === undefined && spec.retryOf === undefined;
-    if (!isNew) await this.#checkRuns(spec);
+    if (!isNew) await this.#checkIds(spec);
     const { environment } = this.#options;
     const vars = await varsOf(spec, plan, this.#options);
     // From here to the queue nothing is awaited: what was checked stays true.
@@ -155,7 +137,7 @@ class EngineExecutor implements LocalExecutor {
     const header = headerOf({ spec, plan, runId, vars, environment }, this.#engine);
     const waits = !this.#live.hasPlace;
     const waiting = this.#live.waiting().length;
-    if (waits && waiting >= this.#options.maxQueuedRuns) {
+    if (waits && waiting >= this.#maxQueued) {
       throw refuse("too_many_runs", `${waiting} runs are waiting`);
     }
     const live = this.#add({ header, plan, lastSeq: 0, state: "pending" });
@@ -181,25 +163,6 @@ class EngineExecutor implements LocalExecutor {
     return { runId, status: "pending" };
   }
 
-  /**
-   * Throws for an id that a run has: its readers keep an ended run, so no other may take its place, not even until the store refuses.
-   * Throws for a run to retry that is not there.
-   */
-  async #checkRuns(spec: RunSpec): Promise<void> {
-    const { runId } = spec;
-    if (runId !== undefined) {
-      if (this.#checking.has(runId)) throw runExistsError(runId); // a run of this id may begin and end while it is looked for
-      this.#checking.add(runId);
-      try {
-        const isKnown = (await this.#store.runs.summary(runId)) !== null;
-        if (isKnown || this.#live.has(runId)) throw runExistsError(runId);
-      } finally {
-        this.#checking.delete(runId);
-      }
-    }
-    await checkRetried(this.#store, spec);
-  }
-
   signal(runId: string, signal: RunSignal): Promise<SignalResult> {
     return this.#tell(runId, { signal }, () => this.#signalHere(runId, signal));
   }
@@ -208,25 +171,9 @@ class EngineExecutor implements LocalExecutor {
     return this.#tell(runId, { cancel: options }, () => this.#cancelHere(runId, options));
   }
 
-  /**
-   * Says something to a run, wherever it is: live here or ended, it is for `here`; a run that was left is taken up first. Another process
-   * that works on it is asked.
-   */
+  /** Says something to a run, wherever it is: live here or ended, it is for `here`. */
   async #tell<T>(runId: string, request: DriverRequest, here: () => Promise<T>): Promise<T> {
-    const { inbox, runs } = this.#store;
-    if (inbox === undefined || this.#live.has(runId)) return here();
-    /** Whether another process is there to answer, or this one has taken the run up to do so. */
-    const look = async (): Promise<boolean> => {
-      const run = this.#live.has(runId) ? null : await runs.summary(runId);
-      if (run === null || run.endedAt !== null) return this.#live.has(runId);
-      if ((await runs.worker(runId)) !== null) return true;
-      await this.takeUp(runId).catch(async (error: unknown) => {
-        if ((await runs.worker(runId)) === null) throw error; // else another process was faster
-      });
-      return true;
-    };
-    if (!(await look()) || this.#live.has(runId)) return here();
-    const answer = await askDriver({ inbox }, { runId, request, look });
+    const answer = await askOther(this.#here, { runId, request });
     if (answer === undefined) return here();
     return (answer ?? (await this.get(runId))) as T;
   }
@@ -258,25 +205,15 @@ class EngineExecutor implements LocalExecutor {
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<readonly StoredEvent[], void> {
     const { after = 0, signal } = options;
-    const { journal, runs } = this.#store;
-    const isKnown = this.#live.has(runId) || (await runs.summary(runId)) !== null;
+    const isKnown = this.#live.has(runId) || (await this.#store.runs.summary(runId)) !== null;
     if (!isKnown) throwRunNotFound(runId);
-    for (let at = after; ; ) {
-      const live = this.#live.get(runId);
-      if (live !== undefined) {
-        yield* live.log.read(at, signal);
-        return;
-      }
-      // Asked before the log is read: what is written afterwards is seen by the next look.
-      const goesOn = (await runs.worker(runId)) !== null;
-      for await (const page of journal.read(runId, at)) {
-        if (signal?.aborted) return;
-        yield page;
-        at = page.at(-1)?.seq ?? at;
-      }
-      if (!goesOn || signal?.aborted) return;
-      await pause(LOOK_MS, undefined, { signal }).catch(() => {});
+    let at = after;
+    for await (const page of readOther(this.#here, runId, { after, signal })) {
+      yield page;
+      at = page.at(-1)?.seq ?? at;
     }
+    const live = this.#live.get(runId);
+    if (live !== undefined && !signal?.aborted) yield* live.log.read(at, signal);
   }
 
   async get(runId: string): Promise<Run | null> {
@@ -313,15 +250,13 @@ class EngineExecutor implements LocalExecutor {
     return { ...report, ms: Math.round(performance.now() - startedAt) };
   }
 
-  async takeUp(runId: string): Promise<void> {
+  takeUp(runId: string): Promise<void> {
     // Two who ask at once wait for one take: a second one would take the run from the first.
-    const taking = this.#taking.get(runId) ?? this.#takeUpOne(runId);
+    const taking =
+      this.#taking.get(runId) ??
+      this.#takeUpOne(runId).finally(() => void this.#taking.delete(runId));
     this.#taking.set(runId, taking);
-    try {
-      await taking;
-    } finally {
-      this.#taking.delete(runId);
-    }
+    return taking;
   }
 
   async #takeUpOne(runId: string): Promise<void> {
@@ -342,28 +277,27 @@ class EngineExecutor implements LocalExecutor {
 
   close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
     this.#live.close();
-    this.#closed ??= this.kind === "memory" ? this.#endAll(graceMs) : this.#leaveAll(graceMs);
+    this.#closed ??= this.#close(graceMs);
     return this.#closed;
   }
 
-  /** Nothing outlives this process: every run has its end before it goes. */
-  async #endAll(graceMs: number): Promise<void> {
-    await Promise.all(this.#live.waiting().map((live) => this.#drop(live)));
-    // A paused run waits for a request, and no more requests are let in.
-    for (const { state, run } of this.#live.all()) {
-      if (state === "paused") run?.cancel({ reason: "shutdown" });
-    }
+  /** Runs go on for a while; those that are still there are found by the next process as they are, if the store outlives this one. */
+  async #close(graceMs: number): Promise<void> {
+    const isLast = this.kind === "memory";
+    if (isLast) await this.#endResting();
+    const due = performance.now() + graceMs;
     await this.#live.settled(graceMs);
-    await this.#engine.close({ graceMs: 0 });
+    const rest = Math.max(0, due - performance.now());
+    await this.#engine.close(isLast ? { graceMs: 0 } : { leave: true, graceMs: rest });
     for (const live of this.#live.all()) this.#live.remove(live);
   }
 
-  /** Runs go on for a while; those that are still there are found by the next process as they are. */
-  async #leaveAll(graceMs: number): Promise<void> {
-    const due = performance.now() + graceMs;
-    await this.#live.settled(graceMs);
-    await this.#engine.close({ leave: true, graceMs: Math.max(0, due - performance.now()) });
-    for (const live of this.#live.all()) this.#live.remove(live);
+  /** What waits for a place, or for a request of which no more are let in, has its end. */
+  async #endResting(): Promise<void> {
+    await Promise.all(this.#live.waiting().map((live) => this.#drop(live)));
+    for (const { state, run } of this.#live.all()) {
+      if (state === "paused") run?.cancel({ reason: "shutdown" });
+    }
   }
 
   #add(start: LiveStart): LiveRun {
@@ -371,25 +305,20 @@ class EngineExecutor implements LocalExecutor {
     const live = new LiveRun({ ...start, journal, onState: () => this.#live.fill() });
     this.#live.add(live);
     const { runId } = live;
-    void this.#store.inbox?.obeyUntil(live.gone.signal, {
+    const { inbox } = this.#store;
+    const perform = (request: DriverRequest) => this.#perform(runId, request);
+    void inbox?.obeyUntil(live.gone.signal, {
       runId,
       isNew: start.state === "pending",
-      obey: () => this.#obey(runId),
+      obey: () => obeyAll(inbox, { runId, perform }),
     });
     return live;
   }
 
-  /** Does what other processes have asked of a run that is live here. */
-  async #obey(runId: string): Promise<void> {
-    const { inbox } = this.#store;
-    for (const { id, message } of (await inbox?.pending(runId)) ?? []) {
-      const request = message as unknown as DriverRequest;
-      const work =
-        "signal" in request
-          ? this.#signalHere(runId, request.signal)
-          : this.#cancelHere(runId, request.cancel).then(() => null);
-      await inbox?.answer({ id, runId }, await answerOf(work));
-    }
+  /** Does what another process has asked of a run that is live here. */
+  #perform(runId: string, request: DriverRequest): Promise<unknown> {
+    if ("signal" in request) return this.#signalHere(runId, request.signal);
+    return this.#cancelHere(runId, request.cancel).then(() => null);
   }
 
   /** Begins a run whose row is there. Never rejects. */

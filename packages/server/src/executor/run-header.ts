@@ -16,7 +16,7 @@ import {
   type RunOptions,
 } from "@millrace/engine";
 import { type Store, StoreError, varsFor } from "@millrace/store";
-import { refuse, runNotLocalError, throwRunNotFound } from "./errors.ts";
+import { refuse, runExistsError, runNotLocalError, throwRunNotFound } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
 
 /** The row of a new run. Throws `ExecutorError` `input_invalid`, `executor_unavailable`. */
@@ -99,6 +99,35 @@ export function checkOpen({ condition }: Store, isClosing: boolean): void {
 /** Throws for a run to retry that is not there. */
 export async function checkRetried({ runs }: Store, { retryOf }: RunSpec): Promise<void> {
   if (retryOf !== undefined && (await runs.summary(retryOf)) === null) throwRunNotFound(retryOf);
+}
+
+/**
+ * Looks at the ids of a start: throws for one that a run has, as its readers keep an ended run, so no other may take its place, not
+ * even until the store refuses; and for a run to retry that is not there.
+ */
+export function createIdCheck({
+  store,
+  isLive,
+}: {
+  readonly store: Store;
+  isLive(runId: string): boolean;
+}): (spec: RunSpec) => Promise<void> {
+  /** Ids of new runs that the store is asked about: such a run may begin and end meanwhile. */
+  const checking = new Set<string>();
+  return async (spec) => {
+    const { runId } = spec;
+    if (runId !== undefined) {
+      if (checking.has(runId)) throw runExistsError(runId);
+      checking.add(runId);
+      try {
+        const isKnown = (await store.runs.summary(runId)) !== null;
+        if (isKnown || isLive(runId)) throw runExistsError(runId);
+      } finally {
+        checking.delete(runId);
+      }
+    }
+    await checkRetried(store, spec);
+  };
 }
 
 /** How the engine starts or takes up a run with this row. */

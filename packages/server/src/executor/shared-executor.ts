@@ -27,50 +27,33 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
-import type { FlowCatalog } from "@millrace/dsl";
-import { type Engine, EngineError, type Registry, type SubflowPort } from "@millrace/engine";
+import { type Engine, EngineError } from "@millrace/engine";
 import { type SharedStore, StoreError } from "@millrace/store";
-import { LIMITS } from "../config/limits.ts";
-import { createStandardRegistry } from "../host/registry.ts";
 import type { Logger } from "../ports.ts";
 import { refuse, refusedStart, runEndedError, throwRunNotFound } from "./errors.ts";
 import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
 import { askDriver, cancelRun, cancelUnstarted, ifGone, obey } from "./inbox.ts";
 import { LiveRun } from "./live-runs.ts";
-import { createPlans, type Plans } from "./plans.ts";
+import { EXECUTOR_OPTIONS, type ExecutorOptions, resolveOptions } from "./options.ts";
+import type { Plans } from "./plans.ts";
 import { checkOpen, checkRetried, headerOf, optionsOf, planOf, varsOf } from "./run-header.ts";
 import { isAsking, signalRun } from "./signal-run.ts";
 import { startSweep } from "./sweep.ts";
 import { Takeovers } from "./takeovers.ts";
 
-/** What a shared executor is made of. `engine` must write to the journal of `store`. */
-export interface SharedExecutorOptions {
-  readonly engine: Engine;
+/** What a shared executor is made of. */
+export interface SharedExecutorOptions extends ExecutorOptions {
   readonly store: SharedStore;
   /** How the executor calls itself: after its dispatcher. */
   readonly kind: "postgres" | "restate";
   /** Its `close` is the executor's business. */
   readonly dispatcher: Dispatcher;
-  /** Node types of the flows. Default: the core ones. */
-  readonly registry?: Registry;
-  /** Whose variables runs read; default those of all environments alone. */
-  readonly environment?: string | undefined;
-  /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
-  readonly catalog?: FlowCatalog | undefined;
-  readonly subflows?: SubflowPort;
-  /** Runs that this server drives at the same time, those that it takes over included; default 64. */
-  readonly maxLiveRuns?: number;
-  /** Runs of all servers that wait for one; default 256. */
-  readonly maxQueuedRuns?: number;
-  /** Nodes of one flow, bodies included; default 20,000. */
-  readonly maxNodes?: number;
   readonly log?: Pick<Logger, "error" | "warn">;
 }
 
 const OPTIONS: OptionNames<SharedExecutorOptions> = {
-  ...{ engine: true, store: true, kind: true, dispatcher: true, registry: true, catalog: true },
-  ...{ subflows: true, maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true, log: true },
-  environment: true,
+  ...EXECUTOR_OPTIONS,
+  ...{ store: true, kind: true, dispatcher: true, log: true },
 };
 
 /** A run that goes on by itself sooner than this stays: to leave it and to take it up costs several round trips. */
@@ -110,9 +93,8 @@ class SharedExecutor implements Executor {
   #closed: Promise<void> | undefined;
 
   constructor(options: SharedExecutorOptions) {
-    const { engine, store, dispatcher, catalog, subflows, log } = options;
-    const { registry = createStandardRegistry() } = options;
-    const { maxLiveRuns, maxNodes, maxQueuedRuns } = LIMITS;
+    const { engine, store, dispatcher, log } = options;
+    const { plans, maxLive, maxQueued } = resolveOptions(options);
     this.kind = options.kind;
     this.#engine = engine;
     this.#store = store;
@@ -120,10 +102,9 @@ class SharedExecutor implements Executor {
     this.#dispatcher = dispatcher;
     this.#log = log;
     this.#followed = new FollowedLogs(store);
-    this.#maxLive = options.maxLiveRuns ?? maxLiveRuns.default;
-    this.#maxQueued = options.maxQueuedRuns ?? maxQueuedRuns.default;
-    const limits = { nodes: options.maxNodes ?? maxNodes.default };
-    this.#plans = createPlans({ registry, catalog, limits, subflows });
+    this.#plans = plans;
+    this.#maxLive = maxLive;
+    this.#maxQueued = maxQueued;
   }
 
   async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {

@@ -1,0 +1,47 @@
+/** What every executor of flows is made of, whether its store is its own or shared. */
+import type { OptionNames } from "@millrace/contracts/options";
+import type { FlowCatalog } from "@millrace/dsl";
+import type { Engine, Registry, SubflowPort } from "@millrace/engine";
+import { LIMITS } from "../config/limits.ts";
+import { createStandardRegistry } from "../host/registry.ts";
+import { createPlans, type Plans } from "./plans.ts";
+
+/** The part of the options that executors have in common. */
+export interface ExecutorOptions {
+  /** Writes to the journal of the store. */
+  readonly engine: Engine;
+  /** Node types of the flows. Default: the core ones. */
+  readonly registry?: Registry;
+  /** Whose variables runs read; default those of all environments alone. */
+  readonly environment?: string | undefined;
+  /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
+  readonly catalog?: FlowCatalog | undefined;
+  readonly subflows?: SubflowPort;
+  /** Runs that work at once in this process, those that it takes over included; default 64. */
+  readonly maxLiveRuns?: number;
+  /** Runs of the store that wait for a place; default 256. */
+  readonly maxQueuedRuns?: number;
+  /** Nodes of one flow, bodies included; default 20,000. */
+  readonly maxNodes?: number;
+}
+
+/** Their names, for `checkOptions`. */
+export const EXECUTOR_OPTIONS: OptionNames<ExecutorOptions> = {
+  ...{ engine: true, registry: true, environment: true, catalog: true, subflows: true },
+  ...{ maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true },
+};
+
+/** The plans and limits of an executor, with every default filled in. */
+export function resolveOptions(options: ExecutorOptions): {
+  readonly plans: Plans;
+  readonly maxLive: number;
+  readonly maxQueued: number;
+} {
+  const { registry = createStandardRegistry(), catalog, subflows } = options;
+  const limits = { nodes: options.maxNodes ?? LIMITS.maxNodes.default };
+  return {
+    plans: createPlans({ registry, catalog, limits, subflows }),
+    maxLive: options.maxLiveRuns ?? LIMITS.maxLiveRuns.default,
+    maxQueued: options.maxQueuedRuns ?? LIMITS.maxQueuedRuns.default,
+  };
+}
