@@ -7,6 +7,7 @@ import { feedSuite } from "./feed.ts";
 import { followSuite } from "./follow.ts";
 import { retentionSuite } from "./retention.ts";
 import { runsSuite } from "./runs.ts";
+import { schedulesSuite } from "./schedules.ts";
 import { sealSuite } from "./seal.ts";
 import { sharingSuite } from "./sharing.ts";
 import { startRowsSuite } from "./start-rows.ts";
@@ -52,6 +53,7 @@ export function storeConformance(
     followSuite(bench);
     startRowsSuite(bench);
     sealSuite(bench);
+    schedulesSuite(bench);
     tablesSuite(bench);
     retentionSuite(bench);
     sharingSuite(bench);
