@@ -19,6 +19,7 @@ import { CliError, endedBy, reason, unusable, usage } from "../errors.ts";
 import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
 
+/** The commands that begin with `store`. */
 export const commands: readonly CliCommand[] = [
   command("store move", "copy the store into an empty one in PostgreSQL and compare both", {
     flags: [

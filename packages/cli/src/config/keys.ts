@@ -177,6 +177,7 @@ const ROWS: readonly (readonly [
   ["restate.identityKeys", "list", undefined, "request identity keys of Restate", ADDRESSES],
 ];
 
+/** Every key of the configuration, in the order of its reference page. */
 export const CONFIG_KEYS: readonly ConfigKey[] = ROWS.map(([key, type, value, summary, more]) => ({
   key,
   type,

@@ -17,11 +17,13 @@ export const ANSWER_FLAGS: readonly FlagSpec[] = [
   },
   { long: "yes", summary: "approve every confirmation" },
 ];
+/** How long steps may take to stop. */
 export const GRACE_FLAG: FlagSpec = option(
   "grace",
   "<duration>",
   "how long steps may take to stop (default 10s)",
 );
+/** A file that gets every event as a line. */
 export const EVENTS_FLAG: FlagSpec = option(
   "events",
   "<file>",

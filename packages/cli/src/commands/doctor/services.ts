@@ -37,6 +37,7 @@ interface Answer {
 
 const asked = new WeakMap<DoctorContext, Promise<Answer | CliError>>();
 
+/** Whether the server that is configured answers; nothing where none is. */
 export const serverReachable: Check = {
   name: "server",
   async look(context) {
@@ -62,6 +63,7 @@ export const serverReachable: Check = {
   },
 };
 
+/** Whether the clock of that server and the one here agree. */
 export const clockSkew: Check = {
   name: "clock",
   async look(context) {
@@ -142,6 +144,7 @@ async function storeHangs(context: DoctorContext): Promise<boolean> {
   return told !== undefined && (await told) === undefined;
 }
 
+/** Whether the store of credentials that is chosen can be opened, and where its key is. */
 export const credentialStore: Check = {
   name: "credentials",
   async look(context) {
@@ -215,6 +218,7 @@ function tryInChild(words: readonly string[], io: DoctorContext["io"]): Promise<
   });
 }
 
+/** Whether each provider of the configuration has its key; no key is read out. */
 export const providerKeys: Check = {
   name: "providers",
   async look(context) {

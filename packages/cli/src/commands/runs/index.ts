@@ -199,6 +199,7 @@ const tail = serverCommand("runs tail", "show what a run has done, then what it 
   run: async (...all) => (await import("./views.ts")).tail(...all),
 });
 
+/** The commands that begin with `runs`. */
 export const commands: readonly CliCommand[] = [
   list,
   show,

@@ -44,6 +44,7 @@ const ROOTS: ReadonlyMap<string, FlowType> = new Map([
   ["finish", STRING],
 ]);
 
+/** The types of what expressions of a flow read: its inputs, the outputs of nodes, the items of bodies. */
 export class Types {
   readonly #ctx: Validation;
   readonly #inputs: FlowType;
