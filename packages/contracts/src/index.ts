@@ -353,3 +353,4 @@ export type {
   ServiceOperation,
   ServiceSpec,
 } from "./service.ts";
+export { startedBy } from "./started-by.ts";

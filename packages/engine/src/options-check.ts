@@ -91,8 +91,8 @@ const RUN = optionsOf<RunOptions>({
   timeoutMs: MILLISECONDS,
   concurrency: must((value) => isAmount(value) && value >= 1, "1 or more"),
   trigger: word(
-    ["cli", "api", "schedule", "webhook", "desktop", "embed", "notify"],
-    "cli, api, schedule, webhook, desktop, embed or notify",
+    ["cli", "api", "schedule", "webhook", "desktop", "embed", "notify", "mcp"],
+    "cli, api, schedule, webhook, desktop, embed, notify or mcp",
   ),
   template: TEXT,
   tags: rule((value) => {

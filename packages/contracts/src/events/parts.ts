@@ -67,7 +67,7 @@ export const valueRef = object({
   preview: optional(text(EVENT_LIMITS.preview)),
 });
 
-/** What started a run. */
+/** What started a run: the one open word of it. Whatever starts runs in a new way adds its own; `startedBy` says it to people. */
 export const trigger = shape.open(
   "cli",
   "api",
@@ -76,6 +76,7 @@ export const trigger = shape.open(
   "desktop",
   "embed",
   "notify",
+  "mcp",
 );
 
 export const usage = object({

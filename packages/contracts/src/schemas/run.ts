@@ -197,7 +197,11 @@ export type Confirmation = Infer<typeof confirmationSchema>;
 
 const templateRef = z.strictObject({ slug: slugSchema, version: z.int().min(1) });
 const sourceSchema = z.union([
-  z.strictObject({ scheduleId: z.string(), fireTime: timeSchema }),
+  z.strictObject({
+    scheduleId: z.string(),
+    fireTime: timeSchema,
+    name: z.string().describe("Name of the schedule in its flow.").exactOptional(),
+  }),
   z.strictObject({ webhookId: z.string() }),
   z.strictObject({ failedRunId: runIdSchema }),
 ]);

@@ -1,4 +1,4 @@
-import type { Run, Settings } from "@millrace/contracts";
+import { type Run, type RunSummary, type Settings, startedBy } from "@millrace/contracts";
 import {
   eventSchema,
   modelIdSchema,
@@ -13,6 +13,7 @@ import {
 import { describe, expect, test } from "vitest";
 
 const dsl = "flow 1 x";
+const FIRE = { scheduleId: "sch_1", fireTime: "2026-01-05T10:00:00.000Z" };
 
 describe("a run request", () => {
   test.each<[string, object]>([
@@ -104,7 +105,7 @@ test("a run is its summary with nodes and confirmations", () => {
     flow: { id: "fx-rates", hash: `sha256:${"0".repeat(64)}` },
     template: { slug: "fx-rates", version: 3 },
     trigger: "schedule",
-    source: { scheduleId: "sch_1", fireTime: "2026-01-05T10:00:00.000Z" },
+    source: FIRE,
     tags: {},
     createdAt: "2026-01-05T10:00:00.000Z",
     startedAt: "2026-01-05T10:00:00.000Z",
@@ -191,4 +192,18 @@ describe("settings", () => {
       expect(settingsSchema.safeParse({ [key]: {} }).success).toBe(false);
     }
   });
+});
+
+test.each<[Pick<RunSummary, "trigger" | "source" | "retryOf">, string]>([
+  [{ trigger: "mcp", retryOf: null }, "mcp"],
+  [{ trigger: "api", retryOf: "run_1" }, "retry of run_1"],
+  [{ trigger: "webhook", source: { webhookId: "whk_1" }, retryOf: null }, "webhook whk_1"],
+  [{ trigger: "notify", source: { failedRunId: "run_1" }, retryOf: null }, "notify of run_1"],
+  [
+    { trigger: "schedule", source: { ...FIRE, name: "nightly" }, retryOf: null },
+    "schedule nightly",
+  ],
+  [{ trigger: "api", source: FIRE, retryOf: null }, "schedule sch_1, now"],
+])("a run that %j has started is said to be started by %s", (run, said) => {
+  expect(startedBy(run)).toBe(said);
 });

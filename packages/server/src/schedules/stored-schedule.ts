@@ -40,8 +40,8 @@ export async function specOf(
   store: FirePorts["store"],
   { trigger, fireTime }: { readonly trigger: "schedule" | "api"; readonly fireTime: number },
 ): Promise<RunSpec> {
-  const { id, template: slug, version, inputs = {}, tags } = schedule;
-  const source = { scheduleId: id, fireTime: toIso(fireTime) };
+  const { id, name, template: slug, version, inputs = {}, tags } = schedule;
+  const source = { scheduleId: id, fireTime: toIso(fireTime), ...(name !== undefined && { name }) };
   const spec = await specOfTemplate(store, { slug, version }, { inputs, trigger, source, tags });
   if (spec !== undefined) return spec;
   const which = version === undefined ? "" : `, version ${version}`;

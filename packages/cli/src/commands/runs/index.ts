@@ -1,6 +1,6 @@
 /** `millrace runs`: what has run and what runs, and what can be done about it. `show` and `tail` draw; they are next door. */
 
-import type { RunState } from "@millrace/contracts";
+import { type RunState, startedBy } from "@millrace/contracts";
 import {
   apiCommand,
   type CommandContext,
@@ -62,7 +62,7 @@ const list = listCommand("runs list", "list runs, newest first", {
     run.runId,
     run.status,
     flowOf(run),
-    run.trigger,
+    startedBy(run),
     formatTime(run.createdAt),
     run.summary === null ? "-" : formatDuration(run.summary.durationMs),
     run.summary?.error?.code ?? "",

@@ -6,6 +6,7 @@ import {
   foldEvents,
   type Run as StoredRun,
   type Summary,
+  startedBy,
 } from "@millrace/contracts";
 import type { Api } from "../../api/api.ts";
 import { type CommandContext, callApi, type Rendered, withApi } from "../../api/command.ts";
@@ -116,7 +117,7 @@ async function drawn(run: StoredRun, { api, io, input }: CommandContext): Promis
       ...factLines([
         ["run", runId],
         ["flow", flowOf(run)],
-        ["started by", run.trigger],
+        ["started by", startedBy(run)],
         ["created", formatTime(run.createdAt)],
         ["ended", run.endedAt === null ? undefined : formatTime(run.endedAt)],
         ["repeats", run.retryOf ?? undefined],

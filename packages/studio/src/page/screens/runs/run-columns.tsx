@@ -1,5 +1,5 @@
 /** The columns of the table of runs. */
-import type { RunSummary } from "@millrace/contracts";
+import { type RunSummary, startedBy } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import type { Column } from "../../parts/data-table.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
@@ -50,7 +50,7 @@ export function runColumns({
     },
     { title: "Started", cell: ({ startedAt, createdAt }) => <Time at={startedAt ?? createdAt} /> },
     { title: "Duration", isNumber: true, cell: (run) => durationOf(run, now) },
-    { title: "Trigger", cell: ({ trigger }) => trigger },
+    { title: "Trigger", cell: startedBy },
     { title: "Tags", cell: ({ tags }) => <Tags tags={tags} /> },
     { title: "Tokens", isNumber: true, cell: ({ summary }) => tokensOf(summary) },
     {
