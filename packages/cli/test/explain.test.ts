@@ -1,10 +1,10 @@
 /** `explain`: codes, exit codes, node types, and what is nearly one of them. */
 import { DIAGNOSTICS, type Diagnostic, formatFlow } from "@millrace/dsl";
-import { EXPLANATIONS } from "@millrace/dsl/explain";
+import { BLOCK_WORDS, EXPLANATIONS, languagePage, POLICY_WORDS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
 import { loadCommands } from "../src/argv/spec.ts";
 import { JOB_CODES, NODE_CODES } from "../src/commands/explain/codes.ts";
-import { BLOCKS, POLICIES } from "../src/commands/explain/language.ts";
+
 import { NOUNS } from "../src/commands/index.ts";
 import { coreEntries } from "../src/run/core-catalog.ts";
 import { inside } from "./inside.ts";
@@ -190,7 +190,7 @@ test.each([
   expect(stdout.slice(0, start.length)).toBe(start);
 });
 
-test.each(Object.entries({ ...POLICIES, ...BLOCKS }))(
+test.each(Object.entries({ ...POLICY_WORDS, ...BLOCK_WORDS }))(
   "the example of %s is a flow without an error, in canonical form",
   async (_word, { example }) => {
     const text = `flow 1 x\n\n${example}\n`;
@@ -218,4 +218,11 @@ test("the commands that explanations of codes name are there", async () => {
       known.some((path) => words.startsWith(path)),
       words,
     ).toBe(true);
+});
+
+test("the language is explained as one page, with core's own types", async () => {
+  const { code, stdout } = await inside(["explain", "language"]);
+  expect([code, stdout]).toEqual([0, languagePage(coreEntries())]);
+  const { stdout: json } = await inside(["explain", "language", "--json"]);
+  expect(JSON.parse(json)).toEqual({ kind: "language", page: stdout });
 });

@@ -37,3 +37,6 @@ export const EXPLANATIONS: Explanations = /* @__PURE__ */ Object.fromEntries(
     { why, wrong, right, ...(form && { form }) },
   ]),
 ) as Explanations;
+
+export { languagePage } from "./page/language-page.ts";
+export { BLOCK_WORDS, type LanguageWord, POLICY_WORDS } from "./page/words.ts";

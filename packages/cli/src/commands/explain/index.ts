@@ -3,7 +3,14 @@
 import { type CatalogEntry, ExitCode, type JsonSchema } from "@millrace/contracts";
 import { nearestName } from "@millrace/contracts/kit";
 import { describeType, listFunctions, printFlow, typeFromSchema } from "@millrace/dsl";
-import { DIAGNOSTICS, type DiagnosticCode, EXPLANATIONS } from "@millrace/dsl/explain";
+import {
+  BLOCK_WORDS,
+  DIAGNOSTICS,
+  type DiagnosticCode,
+  EXPLANATIONS,
+  languagePage,
+  POLICY_WORDS,
+} from "@millrace/dsl/explain";
 import { command } from "../../argv/flags.ts";
 import type { Answer, CliCommand, CommandIo, Input } from "../../argv/spec.ts";
 import { variablesOf } from "../../config/keys.ts";
@@ -13,20 +20,25 @@ import { createStyle, type Style } from "../../output/style.ts";
 import { clean } from "../../output/text.ts";
 import { coreEntries } from "../../run/core-catalog.ts";
 import { JOB_CODES, NODE_CODES } from "./codes.ts";
-import { BLOCKS, POLICIES } from "./language.ts";
 
 export const commands: readonly CliCommand[] = [
   command("explain", "say what a code, a node type or a word of the language means", {
     args: [
       {
         name: "word",
-        summary: "FLOW1001, 3, http.request, @retry, upper…; without one, every diagnostic",
+        summary: "FLOW1001, 3, http.request, @retry, upper, language…; default every diagnostic",
       },
     ],
-    examples: [["explain FLOW1003", "what it means, wrong and right"]],
+    examples: [
+      ["explain FLOW1003", "what it means, wrong and right"],
+      ["explain language", "the language on one page, for a model"],
+    ],
     run,
   }),
 ];
+
+/** The word whose explanation is the page for models. */
+const LANGUAGE = "language";
 
 const ERROR_CODES: { readonly [code: string]: string } = { ...JOB_CODES, ...NODE_CODES };
 
@@ -68,6 +80,10 @@ function explain(word: string, style: Style): Answer {
   if (exit) return explainExit(exit[0] as keyof typeof ExitCode, style);
   if (Object.hasOwn(ERROR_CODES, word)) return explainErrorCode(word, style);
   const entries = coreEntries();
+  if (word === LANGUAGE) {
+    const page = languagePage(entries);
+    return { value: { kind: LANGUAGE, page }, data: [page.trimEnd()] };
+  }
   const entry = entries.findLast(
     ({ type, version }) => type === word || `${type}@${version}` === word,
   );
@@ -78,7 +94,7 @@ function explain(word: string, style: Style): Answer {
   if (language) return language;
   const types = entries.map(({ type }) => type);
   const functions = listFunctions().map(({ name }) => name);
-  const names = [...types, ...Object.keys(ERROR_CODES), ...functions, ...Object.keys(POLICIES)];
+  const names = [...types, ...Object.keys(ERROR_CODES), ...functions, ...Object.keys(POLICY_WORDS)];
   const near = nearestName(code, CODES) ?? nearestName(word, names);
   throw usage(
     `nothing is called ${JSON.stringify(word)}: neither a diagnostic, an exit code, an error code nor a node type`,
@@ -89,9 +105,9 @@ function explain(word: string, style: Style): Answer {
 /** A policy, a block, a function, or a key of `millrace.json`. `map()` is the function and not the type. */
 function explainLanguage(word: string, style: Style): Answer | undefined {
   const policy = word.startsWith("@") ? word : `@${word}`;
-  const [kind, name, found] = Object.hasOwn(POLICIES, policy)
-    ? (["policy", policy, POLICIES[policy]] as const)
-    : (["block", word, Object.hasOwn(BLOCKS, word) ? BLOCKS[word] : undefined] as const);
+  const [kind, name, found] = Object.hasOwn(POLICY_WORDS, policy)
+    ? (["policy", policy, POLICY_WORDS[policy]] as const)
+    : (["block", word, Object.hasOwn(BLOCK_WORDS, word) ? BLOCK_WORDS[word] : undefined] as const);
   if (found) {
     const { summary, example: sample } = found;
     const parts = [`${style.bold(name)} (${kind}) ${summary}`, `example\n\n${example(sample)}`];

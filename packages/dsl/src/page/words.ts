@@ -1,4 +1,4 @@
-/** Blocks and policies of the language as `explain` shows them: what each is for, and an example that holds. */
+/** Blocks and policies of the language as `explain` and the page for models show them: what each is for, and an example that holds. */
 
 export interface LanguageWord {
   readonly summary: string;
@@ -9,7 +9,7 @@ export interface LanguageWord {
 const READ = 'node fetch: http.request {\n  url = "https://shop.example"\n';
 
 /** Policies of nodes. */
-export const POLICIES: { readonly [name: string]: LanguageWord } = {
+export const POLICY_WORDS: { readonly [name: string]: LanguageWord } = {
   "@timeout": {
     summary:
       "how long one try may take; on a `confirm`, how long the person has. A duration, default none",
@@ -57,7 +57,7 @@ export const POLICIES: { readonly [name: string]: LanguageWord } = {
 };
 
 /** Blocks. */
-export const BLOCKS: { readonly [word: string]: LanguageWord } = {
+export const BLOCK_WORDS: { readonly [word: string]: LanguageWord } = {
   input: {
     summary:
       "a value that the caller gives; without a default it must be given. Read it as `inputs.name`",
