@@ -33,7 +33,7 @@ export function project(config: string, { workers = 1 } = {}): ViteUserConfig {
       include: ["test/**/*.test.ts"],
       // `npm test -- NAME` asks every package for its files of that name.
       passWithNoTests: true,
-      server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
+      server: { deps: { external: [/\/(?:packages|extensions)\/[^/]+\/dist\//] } },
     },
   });
 }

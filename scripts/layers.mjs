@@ -7,11 +7,13 @@
 //   L5  index.ts is a list of names: no `export *`.
 //   L6  Neutral packages are compiled with tsconfig.neutral.json.
 //   L7  Files import each other in one direction, types included (circles.mjs).
+//   L8  An extension has `contracts` as a peer, as one of others has.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { circlesOf } from "./circles.mjs";
+import { packageFolders } from "./package-folders.mjs";
 
 const spine = ["contracts", "dsl", "engine"];
 const packs = ["ai", "services", "extensions"];
@@ -90,6 +92,11 @@ export const layers = {
   },
 };
 
+/** Our extensions: each uses `contracts` and the foreign runtime dependencies that are listed. */
+export const extensions = {
+  sql: ["libsql", "pg"],
+};
+
 const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*["']([^"']+)["']/g;
 const NODE_MODULES = new Set(builtinModules.flatMap((name) => [name, `node:${name}`]));
 
@@ -102,19 +109,25 @@ const withoutComments = (text) =>
 /** Every broken rule under `root`, one sentence each; an empty list is a pass. */
 export function checkLayers(root) {
   const problems = [];
-  for (const name of readdirSync(join(root, "packages"))) {
-    const folder = join(root, "packages", name);
-    if (!existsSync(join(folder, "package.json"))) continue;
-    const layer = layers[name];
-    if (layer === undefined)
-      problems.push(`packages/${name}: not in the table of scripts/layers.mjs`);
-    else problems.push(...checkManifest(folder, name, layer), ...checkSources(folder, name, layer));
+  for (const place of packageFolders(root)) {
+    const layer = layerOf(place);
+    if (layer === undefined) problems.push(`${place}: not in the table of scripts/layers.mjs`);
+    else problems.push(...checkManifest(root, place, layer), ...checkSources(root, place, layer));
   }
   return problems;
 }
 
-function checkManifest(folder, name, { needs, foreign, neutral }) {
+/** What the package in a folder may use. */
+function layerOf(place) {
+  const [kind, name] = place.split("/");
+  if (kind === "packages") return layers[name];
+  const foreign = extensions[name];
+  return foreign && { needs: ["contracts"], foreign, isExtension: true };
+}
+
+function checkManifest(root, place, { needs, foreign, neutral, isExtension }) {
   const problems = [];
+  const folder = join(root, place);
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const declared = ["dependencies", "optionalDependencies", "peerDependencies"].flatMap((field) =>
     Object.keys(manifest[field] ?? {}),
@@ -122,12 +135,10 @@ function checkManifest(folder, name, { needs, foreign, neutral }) {
   for (const dependency of declared) {
     const own = millrace(dependency);
     if (own !== undefined && !needs.includes(own)) {
-      problems.push(`packages/${name}/package.json: L1 must not depend on ${dependency}`);
+      problems.push(`${place}/package.json: L1 must not depend on ${dependency}`);
     }
     if (own === undefined && !foreign.some((pattern) => matches(dependency, pattern))) {
-      problems.push(
-        `packages/${name}/package.json: L2 ${dependency} needs a decision record first`,
-      );
+      problems.push(`${place}/package.json: L2 ${dependency} needs a decision record first`);
     }
   }
   if (neutral) {
@@ -139,24 +150,29 @@ function checkManifest(folder, name, { needs, foreign, neutral }) {
       lib !== undefined
     ) {
       problems.push(
-        `packages/${name}/tsconfig.build.json: L6 must take types and lib from tsconfig.neutral.json`,
+        `${place}/tsconfig.build.json: L6 must take types and lib from tsconfig.neutral.json`,
       );
     }
+  }
+  const { "@millrace/contracts": peer } = manifest.peerDependencies ?? {};
+  if (isExtension && peer === undefined) {
+    problems.push(`${place}/package.json: L8 @millrace/contracts must be a peer dependency`);
   }
   return problems;
 }
 
-function checkSources(folder, name, { needs, neutral }) {
+function checkSources(root, place, { needs, neutral }) {
+  const folder = join(root, place);
   const problems = circlesOf(join(folder, "src")).map(
-    (circle) => `packages/${name}: L7 these files import each other: ${circle.join(", ")}`,
+    (circle) => `${place}: L7 these files import each other: ${circle.join(", ")}`,
   );
   for (const file of sources(join(folder, "src"))) {
-    const where = `packages/${name}/${relative(folder, file).split(sep).join("/")}`;
+    const where = `${place}/${relative(folder, file).split(sep).join("/")}`;
     const nodeOnly = where.includes("/src/node/");
     const code = withoutComments(readFileSync(file, "utf8"));
     for (const [, specifier] of code.matchAll(SPECIFIER)) {
       const own = millrace(specifier);
-      if (own !== undefined && own !== name && !needs.includes(own)) {
+      if (own !== undefined && place !== `packages/${own}` && !needs.includes(own)) {
         problems.push(`${where}: L1 must not import ${specifier}`);
       }
       if (

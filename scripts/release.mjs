@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { packageFolders } from "./package-folders.mjs";
 import { serveRegistry } from "./registry.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -77,10 +78,8 @@ export function publishOrder(manifests, only = []) {
  * @returns {Manifest[]}
  */
 export function publishedManifests() {
-  return readdirSync(join(root, "packages"))
-    .map((folder) =>
-      JSON.parse(readFileSync(join(root, "packages", folder, "package.json"), "utf8")),
-    )
+  return packageFolders(root)
+    .map((folder) => JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")))
     .filter((manifest) => manifest.private !== true);
 }
 

@@ -3,10 +3,11 @@
 // Fails when a test fails again; when more files failed than a busy machine explains; when a package has no report, so that
 // nobody knows what failed in it.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RETRIES, readReport, reportFiles } from "./closing-line.mjs";
+import { packageFolders } from "./package-folders.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** Files that run again. More than these have failed for another reason than a busy machine. */
@@ -14,7 +15,7 @@ const MOST_FILES = 6;
 
 /** The folders whose tests are tasks of their own. */
 function testFolders() {
-  const packages = readdirSync(join(root, "packages")).map((name) => `packages/${name}`);
+  const packages = packageFolders(root);
   return ["test", ...packages].filter((folder) =>
     existsSync(join(root, folder, "vitest.config.ts")),
   );

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PROGRAMS = Object.keys(OUTSIDE);
 
 /** Sources of tests, with the helpers beside them. */
-const SOURCES = ["packages", "test"].flatMap((folder) =>
+const SOURCES = ["packages", "extensions", "test"].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { packageFolders } from "../scripts/package-folders.mjs";
 import { packedProblems } from "../scripts/tarball.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -52,14 +53,12 @@ test("what configs of builds extend is an input of every build", () => {
   const { globalDependencies } = JSON.parse(readFileSync(join(ROOT, "turbo.json"), "utf8")) as {
     globalDependencies: readonly string[];
   };
-  const extended = readdirSync(join(ROOT, "packages")).flatMap((name) =>
-    readdirSync(join(ROOT, "packages", name))
+  const extended = packageFolders(ROOT).flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
       .filter((file) => /^tsconfig\.(?:build|node)\.json$/.test(file))
       .map(
         (file) =>
-          /"extends": "\.\.\/\.\.\/(.*)"/.exec(
-            readFileSync(join(ROOT, "packages", name, file), "utf8"),
-          )?.[1],
+          /"extends": "\.\.\/\.\.\/(.*)"/.exec(readFileSync(join(ROOT, folder, file), "utf8"))?.[1],
       )
       .filter((file) => file !== undefined),
   );

@@ -36,7 +36,7 @@ interface Program {
   readonly isRun: boolean;
 }
 
-const READMES = PUBLISHED.map((name) => `packages/${name}/README.md`);
+const READMES = PUBLISHED.map((folder) => `${folder}/README.md`);
 const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
 const programs: readonly Program[] = [...READMES, ...GUIDE, "README.md"].flatMap(programsOf);
 const project = mkdtempSync(join(tmpdir(), "millrace-packed-"));

@@ -6,7 +6,6 @@ import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -15,15 +14,16 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageFolders } from "../../scripts/package-folders.mjs";
 
 /** Folder of this repository. */
 export const ROOT: string = fileURLToPath(new URL("../..", import.meta.url));
 
 const BIN = join(ROOT, "node_modules/.bin");
 
-/** Folders below `packages/` of what is published. */
-export const PUBLISHED: readonly string[] = readdirSync(join(ROOT, "packages")).filter(
-  (name) => manifestOf(name).private !== true,
+/** Folders of what is published: `packages/dsl`. */
+export const PUBLISHED: readonly string[] = packageFolders(ROOT).filter(
+  (folder) => manifestOf(folder).private !== true,
 );
 
 /** What a project may install. */
@@ -45,7 +45,7 @@ interface Manifest {
 }
 
 function manifestOf(folder: string): Manifest {
-  const path = join(ROOT, "packages", folder, "package.json");
+  const path = join(ROOT, folder, "package.json");
   return JSON.parse(readFileSync(path, "utf8")) as Manifest;
 }
 
@@ -61,14 +61,15 @@ function pack(): Packed {
   const folder = mkdtempSync(join(tmpdir(), "millrace-tarballs-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const tarballs = join(folder, "tarballs");
-  pnpm(["-r", "--filter", "./packages/*", "pack", "--pack-destination", tarballs], ROOT);
+  const filters = ["packages", "extensions"].flatMap((kind) => ["--filter", `./${kind}/*`]);
+  pnpm(["-r", ...filters, "pack", "--pack-destination", tarballs], ROOT);
   const overrides: Record<string, string> = {};
   const names: string[] = [];
   for (const each of PUBLISHED) {
-    const at = join(ROOT, "packages", each);
+    const at = join(ROOT, each);
     const { name, version, dependencies, optionalDependencies } = manifestOf(each);
     names.push(name);
-    overrides[name] = `file:${join(tarballs, `millrace-${each}-${version}.tgz`)}`;
+    overrides[name] = `file:${join(tarballs, `${name.slice(1).replace("/", "-")}-${version}.tgz`)}`;
     for (const other of Object.keys({ ...dependencies, ...optionalDependencies })) {
       if (!other.startsWith("@millrace/")) link(overrides, other, join(at, "node_modules", other));
     }

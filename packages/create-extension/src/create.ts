@@ -21,7 +21,7 @@ export interface CreateOptions {
   readonly kind: Kind;
   /** Default `js`. */
   readonly template?: Template;
-  /** Name of the package: `@acme/millrace-weather` or `weather`. Its last part, without `millrace-`, is the id of the extension. */
+  /** Name of the package: `@acme/millrace-weather` or `weather`. Its last part, without `millrace-` and `extension-`, is the id of the extension. */
   readonly name: string;
   /** Folder to write to; made when it is not there. */
   readonly folder: string;
@@ -78,9 +78,9 @@ async function filesOf(scaffold: Scaffold): Promise<{ readonly [path: string]: s
   return files;
 }
 
-/** `@acme/millrace-weather` adds `weather`. */
+/** `@acme/millrace-weather` and `@acme/extension-weather` add `weather`. */
 function idOf(name: string): string {
-  return name.replace(/^@[^/]*\//, "").replace(/^millrace-/, "");
+  return name.replace(/^@[^/]*\//, "").replace(/^(?:millrace-)?(?:extension-)?/, "");
 }
 
 async function exists(path: string): Promise<boolean> {
