@@ -17,14 +17,14 @@ import {
   type SummaryPayload,
 } from "@millrace/contracts";
 import {
+  NodeStarted,
+  NodeSucceeded,
   ofNode,
   ofRun,
   requested,
   runPaused,
   runStarted,
   type Said,
-  started,
-  succeeded,
   succeededLarge,
   waitingForAnswers,
 } from "./event-makers.ts";
@@ -97,7 +97,7 @@ export function emitNodeStarted(
   add(
     run,
     inputs === null
-      ? started(id, seq, now, path, attempt, type)
+      ? new NodeStarted(id, seq, now, path, attempt, type)
       : { v: 1, kind: "node.started", runId: id, seq, ts: now, node: path, attempt, type, inputs },
   );
 }
@@ -123,7 +123,7 @@ export function emitSucceeded(
   const durationMs = since(attempt.startedAt, now);
   const seq = log.seq + 1;
   if (isPlain && ref === null) {
-    add(run, succeeded(id, seq, now, path, tries, output, durationMs), result.bytes);
+    add(run, new NodeSucceeded(id, seq, now, path, tries, output, durationMs), result.bytes);
     return;
   }
   if (isPlain && ref !== null) {

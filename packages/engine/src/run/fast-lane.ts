@@ -15,7 +15,7 @@ import { armTimeout } from "./attempt.ts";
 import { ContextOf } from "./context.ts";
 import { add, since } from "./emit.ts";
 import { checkLiveBytes } from "./end.ts";
-import { started, succeeded } from "./event-makers.ts";
+import { NodeStarted, NodeSucceeded } from "./event-makers.ts";
 import { type Frame, READY, RUNNING, SUCCEEDED } from "./frame.ts";
 import { scopeOf } from "./scope.ts";
 import { acquire, release } from "./slots.ts";
@@ -45,7 +45,7 @@ export function beginFast(attempt: Attempt): void {
   frame.begin(node);
   const seq = run.log.seq + 1;
   const typeName = layout.typeNames[node] as string;
-  add(run, started(run.id, seq, run.now, frame.path(node), 1, typeName), 0);
+  add(run, new NodeStarted(run.id, seq, run.now, frame.path(node), 1, typeName), 0);
   const set = layout.fields[node] as FieldSet;
   const given = set.isSound ? set.constant : readyFields(attempt, set);
   if (given === null) {
@@ -152,7 +152,11 @@ function settle(attempt: Attempt, raw: unknown): void {
   const { id, now } = run;
   const seq = run.log.seq + 1;
   const ms = since(attempt.startedAt, now);
-  add(run, succeeded(id, seq, now, frame.path(node), frame.attempt(node), output, ms), bytes);
+  add(
+    run,
+    new NodeSucceeded(id, seq, now, frame.path(node), frame.attempt(node), output, ms),
+    bytes,
+  );
   if (frame.owner === null) run.counts.succeeded += 1;
   else run.countInBody("succeeded");
   run.nodeEnded(frame, node, PORT_OUT);
