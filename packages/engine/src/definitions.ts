@@ -72,11 +72,10 @@ export function typesOf(source: TypeSource, options: CatalogOptions = {}): reado
 }
 
 function ofNodeType(definition: NodeTypeDefinition, options: CatalogOptions): NodeType {
-  const { check } = definition;
   return {
     entry: catalogEntryOf(definition, options),
     run: (fields, ctx) => definition.run(fields, ctx),
-    ...(check !== undefined && { check: (fields: Fields) => check.call(definition, fields) }),
+    ...checkOf(definition),
     ...parserOf(definition.fields),
     ...outputCheckOf(definition.output),
   };
@@ -88,6 +87,7 @@ function ofAdapter(adapter: ActionAdapterDefinition, options: CatalogOptions): N
     entry: entryFor(entries, adapter, action),
     run: (fields: Fields, ctx: CoreContext) => action.run(fields, ctx satisfies NodeContext),
     adapter: adapter.id,
+    ...checkOf(action),
     ...parserOf(action.fields),
     ...outputCheckOf(action.output),
   }));
@@ -102,6 +102,11 @@ function entryFor(
   const type = `${adapter.id}.${name}`;
   const found = entries.find((entry) => entry.type === type && entry.version === Number(version));
   return found as CatalogEntry;
+}
+
+function checkOf(definition: ActionDefinition | NodeTypeDefinition): Pick<NodeType, "check"> {
+  const { check } = definition;
+  return check === undefined ? {} : { check: (fields: Fields) => check.call(definition, fields) };
 }
 
 /** A zod schema checks for itself: it can say more than JSON Schema, and it fills in defaults. */

@@ -99,7 +99,12 @@ export function catalogOf(definition: ExtensionDefinition): ExtensionCatalog {
     nodes,
     providers: definition.providers.map(({ id, title }) => ({ id, title })),
     adapters: definition.adapters.map(({ id, title }) => ({ id, title })),
-    checks: definition.nodeTypes
+    checks: [
+      ...definition.nodeTypes,
+      ...definition.adapters.flatMap(({ id, actions }) =>
+        actions.map(({ name, check }) => ({ type: `${id}.${name}`, check })),
+      ),
+    ]
       .filter(({ check }) => check !== undefined)
       .map(({ type }) => (type.includes("@") ? type : `${type}@1`))
       .sort(),

@@ -41,7 +41,7 @@ export interface ExtensionCode {
    */
   run(type: string, fields: Fields, ctx: ControlContext): unknown;
   /** What the type's own check says of literal fields. */
-  check(type: string, fields: Fields): readonly FieldFinding[];
+  check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
   provider(id: string): AiProvider;
   /** Closes what adapters and providers have opened. */
   close(): Promise<void>;
@@ -122,8 +122,8 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
       if (opening === undefined) return runBody(type, fields, ctx);
       return opening.then(() => runBody(type, fields, ctx));
     },
-    check(name, fields) {
-      const found = typeOf(name).type.check?.(fields, {}) ?? [];
+    async check(name, fields) {
+      const found = (await typeOf(name).type.check?.(fields, {})) ?? [];
       return Array.isArray(found) ? found : [];
     },
     provider(id) {

@@ -56,7 +56,7 @@ export function defineProvider(spec: ProviderSpec): ProviderDefinition {
   return define("provider", `provider "${nameOf(spec, "id")}"`, spec, providerShape);
 }
 
-/** A node type with ports from data, own checks or waits; for a plain effect an action is less work. */
+/** A node type with ports from data or waits; for a plain effect an action is less work. */
 export function defineNodeType<F = JsonObject, O = unknown>(
   spec: NodeTypeSpec<F, O>,
 ): NodeTypeDefinition<F, O> {

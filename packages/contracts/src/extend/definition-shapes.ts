@@ -97,6 +97,7 @@ const more = optionals({
     optionals({ secrets: list(secretName, { unique: "" }), connection: text("a field name") }),
   ),
   defaults: object({ policy: optional(jsonObject) }),
+  check: fn,
   examples: list(object({ title: text("a title"), fields: jsonObject, output: json })),
   category: text("a word"),
   tags: list(text("a word"), { unique: "" }),
@@ -110,7 +111,6 @@ export const nodeTypeShape = object({
   type: typeName,
   ...more,
   portsFrom: optional(text("a field name")),
-  check: optional(fn),
 });
 
 export const adapterShape = object({

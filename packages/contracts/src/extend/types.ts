@@ -51,6 +51,13 @@ export interface NodeSpec<F, O> {
   };
   /** Policy where a flow says nothing. */
   readonly defaults?: { readonly policy?: Partial<Policy> };
+  /**
+   * Looks at literal fields before a run; a field with an expression arrives as `undefined`. Must not throw. It may wait for
+   * what it needs to look, such as a parser that is loaded, never for the world.
+   */
+  readonly check?: (
+    fields: NoInfer<F>,
+  ) => readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
   readonly examples?: readonly {
     readonly title: string;
     readonly fields: JsonObject;
@@ -75,9 +82,10 @@ export interface ActionSpec<F, O> extends NodeSpec<F, O> {
 
 /** What `defineAction` answers: the spec, checked, frozen and stamped with its version of the seam. */
 export interface ActionDefinition<F = unknown, O = unknown>
-  extends Omit<ActionSpec<F, O>, "run">,
+  extends Omit<ActionSpec<F, O>, "run" | "check">,
     Stamp<"action"> {
   // A method, so that a list may hold actions of different fields.
+  check?(fields: F): readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
   run(fields: F, ctx: NodeContext): O | NodeExit<O> | Promise<O | NodeExit<O>>;
 }
 
@@ -106,7 +114,7 @@ export interface ProviderSpec {
 /** What `defineProvider` answers. */
 export interface ProviderDefinition extends ProviderSpec, Stamp<"provider"> {}
 
-/** A finding of `NodeTypeSpec.check`; `pointer` is a JSON Pointer into the fields. */
+/** A finding of `NodeSpec.check`; `pointer` is a JSON Pointer into the fields. */
 export interface FieldFinding {
   readonly pointer: string;
   readonly code: string;
@@ -119,8 +127,6 @@ export interface NodeTypeSpec<F, O> extends NodeSpec<F, O> {
   readonly type: string;
   /** Field that yields further ports: the keys of an object, the `name`s of a list. */
   readonly portsFrom?: string;
-  /** Looks at literal fields before a run; a field with an expression arrives as `undefined`. Must not wait or throw. */
-  readonly check?: (fields: NoInfer<F>) => readonly FieldFinding[];
   /** Entered again from its top after a restart: `confirm` and `step` answer from the journal. */
   readonly run: (
     fields: NoInfer<F>,
@@ -132,7 +138,7 @@ export interface NodeTypeSpec<F, O> extends NodeSpec<F, O> {
 export interface NodeTypeDefinition<F = unknown, O = unknown>
   extends Omit<NodeTypeSpec<F, O>, "run" | "check">,
     Stamp<"nodeType"> {
-  check?(fields: F): readonly FieldFinding[];
+  check?(fields: F): readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
   run(fields: F, ctx: ControlContext): O | NodeExit<O> | Promise<O | NodeExit<O>>;
 }
 

@@ -55,13 +55,12 @@ export function bodyCases(
     actions.map((action) => [`${id}.${action.name}`, action] as const),
   );
   const nodeTypes = new Map(extension.nodeTypes.map((each) => [each.type, each]));
-  const specs = new Map<string, Pick<ActionDefinition, "effect" | "idempotent">>([
+  const specs = new Map<string, Pick<ActionDefinition, "effect" | "idempotent" | "check">>([
     ...actions,
     ...nodeTypes,
   ]);
   return samplesOf(extension, options).flatMap((sample) => {
     const spec = specs.get(sample.type);
-    const check = nodeTypes.get(sample.type)?.check;
     const suites: readonly (typeof SUITES)[number][] = [
       ...SUITES,
       ...when(spec?.effect === "pure", "effect: what is pure asks nobody", asksNobody),
@@ -76,9 +75,9 @@ export function bodyCases(
         survivesCuts,
       ),
       ...when(
-        check !== undefined,
+        spec?.check !== undefined,
         "check: it says what it finds, and nothing of what it cannot know",
-        async () => checksWhatItKnows((fields) => check?.(fields), sample),
+        async () => checksWhatItKnows(async (fields) => spec?.check?.(fields), sample),
       ),
     ];
     return suites.map(([name, body]) => ({
@@ -214,13 +213,13 @@ async function asksNobody(extension: ExtensionDefinition, sample: Sample): Promi
 }
 
 /** Fields that a flow computes are undefined to a check: any of them, and all. */
-function checksWhatItKnows(
-  check: (fields: { readonly [name: string]: unknown }) => unknown,
+async function checksWhatItKnows(
+  check: (fields: { readonly [name: string]: unknown }) => Promise<unknown>,
   { fixture: { fields } }: Sample,
-): void {
+): Promise<void> {
   const unknown = Object.keys(fields).map((name) => ({ ...fields, [name]: undefined }));
   for (const known of [fields, ...unknown, {}]) {
-    const found: unknown = check(known);
+    const found = await check(known);
     assert.ok(Array.isArray(found), "its check answers no list");
     for (const finding of found) {
       const { pointer, code, message, severity } = Object(finding) as Partial<FieldFinding>;
