@@ -1,4 +1,5 @@
-// Writes the pages of the reference from the code: docs/cli.md, docs/reference/*.md, packages/cli/schema.json.
+// Writes the pages of the reference from the code: docs/cli.md, docs/reference/*.md, llms.txt of docs and command,
+// packages/cli/schema.json.
 // Usage: node scripts/reference.mjs. The tests fail when a page is not what this writes.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
 /** `explain`: codes, exit codes, node types, and what is nearly one of them. */
-import { DIAGNOSTICS, type Diagnostic, formatFlow } from "@millrace/dsl";
+import { DIAGNOSTICS, type Diagnostic, formatFlow, listFunctions } from "@millrace/dsl";
 import { BLOCK_WORDS, EXPLANATIONS, languagePage, POLICY_WORDS } from "@millrace/dsl/explain";
 import { expect, test } from "vitest";
 import { loadCommands } from "../src/argv/spec.ts";
@@ -225,4 +225,27 @@ test("the language is explained as one page, with core's own types", async () =>
   expect([code, stdout]).toEqual([0, languagePage(coreEntries())]);
   const { stdout: json } = await inside(["explain", "language", "--json"]);
   expect(JSON.parse(json)).toEqual({ kind: "language", page: stdout });
+});
+
+test("--all has a line for each word that is explained, and as data all of their explanations", async () => {
+  const { stdout } = await inside(["explain", "--all"]);
+  const words = stdout.split("\n").map((line) => line.split(" ")[0]);
+  const named = ["language", "node", "@retry", "http.request", "upper", "FLOW1003", "dns", "124"];
+  expect(words).toEqual(expect.arrayContaining([...named, "egress.maxRedirects"]));
+  const { stdout: json } = await inside(["explain", "--all", "--json"]);
+  const all = JSON.parse(json);
+  expect(all.types).toEqual(coreEntries());
+  expect(all.functions).toEqual(listFunctions());
+  expect(all.diagnostics).toContainEqual({
+    code: "FLOW1003",
+    ...DIAGNOSTICS.FLOW1003,
+    ...EXPLANATIONS.FLOW1003,
+  });
+  expect(all.language).toMatchObject({ version: 1, units: { h: 3_600_000 } });
+  expect(all.language.policies.node).toContainEqual({
+    ...{ name: "when", key: "when", schema: { type: "boolean" } },
+    ...POLICY_WORDS["@when"],
+  });
+  expect(all.language.blocks.map(({ name }: { name: string }) => name)).toContain("schedule");
+  expect((await inside(["explain", "upper", "--all"])).code).toBe(2);
 });

@@ -38,5 +38,11 @@ export const EXPLANATIONS: Explanations = /* @__PURE__ */ Object.fromEntries(
   ]),
 ) as Explanations;
 
+export {
+  type BlockDescription,
+  describeLanguage,
+  type LanguageDescription,
+  type MemberDescription,
+} from "./page/describe-language.ts";
 export { languagePage } from "./page/language-page.ts";
 export { BLOCK_WORDS, type LanguageWord, POLICY_WORDS } from "./page/words.ts";

@@ -8,7 +8,7 @@ import { FAIL } from "./cursor.ts";
 import type { Scanner } from "./scanner.ts";
 
 /** Milliseconds of each unit, largest first. */
-const UNITS: readonly (readonly [string, number])[] = [
+export const UNITS: readonly (readonly [string, number])[] = [
   ["d", 86_400_000],
   ["h", 3_600_000],
   ["m", 60_000],

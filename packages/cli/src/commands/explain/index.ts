@@ -7,12 +7,13 @@ import {
   BLOCK_WORDS,
   DIAGNOSTICS,
   type DiagnosticCode,
+  describeLanguage,
   EXPLANATIONS,
   languagePage,
   POLICY_WORDS,
 } from "@millrace/dsl/explain";
 import { command } from "../../argv/flags.ts";
-import type { Answer, CliCommand, CommandIo, Input } from "../../argv/spec.ts";
+import { type Answer, type CliCommand, type CommandIo, type Input, isOn } from "../../argv/spec.ts";
 import { variablesOf } from "../../config/keys.ts";
 import { ALL_KEYS } from "../../config/limit-keys.ts";
 import { usage } from "../../errors.ts";
@@ -29,9 +30,11 @@ export const commands: readonly CliCommand[] = [
         summary: "FLOW1001, 3, http.request, @retry, upper, language…; default every diagnostic",
       },
     ],
+    flags: [{ long: "all", summary: "everything that can be explained; with --json as data" }],
     examples: [
       ["explain FLOW1003", "what it means, wrong and right"],
       ["explain language", "the language on one page, for a model"],
+      ["explain --all --json", "types, functions, policies and codes for a program"],
     ],
     run,
   }),
@@ -61,7 +64,12 @@ export const EXIT_CODES: { readonly [name in keyof typeof ExitCode]: string } = 
 const CODES = Object.keys(DIAGNOSTICS) as DiagnosticCode[];
 
 /** Explains one word; without a word, lists every diagnostic. */
-async function run({ args: [word] }: Input, io: CommandIo): Promise<Answer> {
+async function run(input: Input, io: CommandIo): Promise<Answer> {
+  const [word] = input.args;
+  if (isOn(input, "all")) {
+    if (word !== undefined) throw usage("--all explains everything; give it without a word");
+    return everything();
+  }
   return word === undefined ? list() : explain(word, createStyle(io.colour, io.env));
 }
 
@@ -71,6 +79,35 @@ function list(): Answer {
     value,
     data: value.map((row) => `${row.code}  ${row.severity.padEnd(7)}  ${row.message}`),
   };
+}
+
+/** All that has an explanation: a line each, and as data what the explanation of each one shows. */
+function everything(): Answer {
+  const value = {
+    language: describeLanguage(),
+    types: coreEntries(),
+    functions: listFunctions(),
+    diagnostics: CODES.map((code) => ({ code, ...DIAGNOSTICS[code], ...EXPLANATIONS[code] })),
+    errorCodes: Object.entries(ERROR_CODES).map(([errorCode, meaning]) => ({ errorCode, meaning })),
+    exitCodes: Object.entries(ExitCode).map(([name, exitCode]) => ({
+      ...{ exitCode, name },
+      meaning: EXIT_CODES[name as keyof typeof ExitCode],
+    })),
+    keys: ALL_KEYS,
+  };
+  const { language, types, functions, diagnostics, errorCodes, exitCodes, keys } = value;
+  const rows = [
+    [LANGUAGE, "all of it on one page, for a model"],
+    ...language.blocks.map(({ name, summary = "" }) => [name, summary]),
+    ...language.policies.node.map(({ name, summary = "" }) => [`@${name}`, summary]),
+    ...types.map(({ type, summary }) => [type, summary]),
+    ...functions.map(({ name, summary }) => [name, summary]),
+    ...diagnostics.map(({ code, message }) => [code, message]),
+    ...errorCodes.map(({ errorCode, meaning }) => [errorCode, meaning]),
+    ...exitCodes.map(({ exitCode, meaning }) => [String(exitCode), meaning]),
+    ...keys.map(({ key, summary }) => [key, summary]),
+  ];
+  return { value, data: rows.map(([word = "", says]) => `${word.padEnd(24)}  ${says}`) };
 }
 
 function explain(word: string, style: Style): Answer {
