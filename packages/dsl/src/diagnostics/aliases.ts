@@ -224,7 +224,13 @@ export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
   endsWith: "endswith hassuffix",
   replace: "replaceall gsub",
   substring: "substr mid",
-  slice: "take limit sublist subarray",
+  slice: "sublist subarray",
+  take: "limit takefirst top",
+  reverse: "reversed",
+  indexOf: "find search position index findindex",
+  groupBy: "group groupingby",
+  countBy: "tally frequencies histogram",
+  chunk: "batch chunks splitevery",
   exists: "some any",
   all: "every",
   filter: "where select",
@@ -261,8 +267,6 @@ const NO_PATTERNS =
 
 export const FUNCTION_HINTS: Aliases = /* @__PURE__ */ aliases({
   [NO_PATTERNS]: "matches match regex regexp test regexmatch",
-  "`contains(list, x)` says whether it is there": "indexof",
-  "`sortBy(list, x, -x)` sorts downwards": "reverse",
   "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest":
     "reduce",
   "a flow reads no environment; use an input, or a connection for a secret": "env",

@@ -164,6 +164,7 @@ const CHECKING = {
   FLOW5010: ["warning", "comparing {a} with {b} is always {result}"],
   FLOW5011: ["warning", "condition is always {result}"],
   FLOW5012: ["warning", "`{found}` is plain text here", "a value in text is written `{hole}`"],
+  FLOW5013: ["error", "{function} refuses this argument: {why}"],
   // Family 6: security
   FLOW6001: [
     "error",

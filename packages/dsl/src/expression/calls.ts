@@ -38,7 +38,7 @@ export function callPart(
     syntaxError(node, `wrong number of arguments: ${spec.signature}`);
   }
   if (spec.readsClock === true) unit.reads = true;
-  if (spec.name === "entries") unit.nests = true;
+  if (spec.nests === true) unit.nests = true;
   const args = node.args.map((argument) => compile(argument, variables));
   return new Part(functionClosure(node, spec, args), stepsOf(args) + 1);
 }
@@ -113,10 +113,8 @@ function macroPart(
   if (variable?.kind !== "name") {
     syntaxError(variable ?? node, `the second argument of ${macro.name} must be a new name`);
   }
-  if (macro.multiplies) {
-    unit.nests = true;
-    unit.multiplies = true;
-  }
+  if (macro.nests) unit.nests = true;
+  if (macro.multiplies) unit.multiplies = true;
   const site: MacroSite = { name: node.name, start: node.start, end: node.end, body };
   const elements = compile(list, variables);
   const slot = unit.newSlot();

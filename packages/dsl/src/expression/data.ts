@@ -87,13 +87,15 @@ export function equals(ev: Evaluation, place: Span, a: Json, b: Json): boolean {
   return a === b;
 }
 
-/** Whether a list has an element equal to a value; each comparison is paid for. */
-export function listHas(ev: Evaluation, place: Span, list: readonly Json[], value: Json): boolean {
+/** Where a list first has an element equal to a value, or -1; each comparison is paid for. */
+export function listIndex(ev: Evaluation, place: Span, list: readonly Json[], value: Json): number {
+  let at = 0;
   for (const element of list) {
     if (--ev.steps < 0) overSteps(ev, place);
-    if (equals(ev, place, element ?? null, value)) return true;
+    if (equals(ev, place, element ?? null, value)) return at;
+    at += 1;
   }
-  return false;
+  return -1;
 }
 
 function sameData(

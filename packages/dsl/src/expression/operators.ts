@@ -10,7 +10,7 @@ import {
   produceText,
   spend,
 } from "./budget.ts";
-import { compareText, equals, finite, kindName, listHas } from "./data.ts";
+import { compareText, equals, finite, kindName, listIndex } from "./data.ts";
 import { type Closure, held, Part, pay } from "./unit.ts";
 
 type Site = BinaryExpression;
@@ -180,7 +180,7 @@ function membership(node: Site, left: Part, right: Part): Closure {
 }
 
 function isIn(ev: Evaluation, node: Site, item: Json, whole: Json): boolean {
-  if (Array.isArray(whole)) return listHas(ev, node, whole, item);
+  if (Array.isArray(whole)) return listIndex(ev, node, whole, item) >= 0;
   if (!isObject(whole)) {
     fail(
       node,

@@ -1,5 +1,6 @@
 /** Types of calls. */
 
+import type { Json } from "@millrace/contracts";
 import { aliasOf, FUNCTION_ALIASES, FUNCTION_HINTS, meantName } from "../diagnostics/aliases.ts";
 import { writing } from "../diagnostics/bag.ts";
 import { MAX_RANGE } from "../expression/functions/collections.ts";
@@ -8,6 +9,7 @@ import type { MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
 import { allFunctions, arityOf, findFunction, findMacro } from "../expression/functions/table.ts";
 import type { CallExpression, Expression } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print-expression.ts";
 import { fits } from "./fits.ts";
 import {
   ANY,
@@ -21,6 +23,7 @@ import {
   unionOfAll,
   withoutNull,
 } from "./flow-type.ts";
+import { literalType } from "./from-schema.ts";
 import type { Inference } from "./inference.ts";
 import { has } from "./operator-types.ts";
 import { factsOf, type TypeScope } from "./scope.ts";
@@ -38,6 +41,7 @@ export function callType(node: CallExpression, inference: Inference): FlowType {
   if (!checkArity(node, spec.signature, arityOf(spec), inference)) return resultOf(spec, []);
   const solid = args.map((type, i) => {
     const param = spec.params[i] ?? (spec.params.at(-1) as FlowType);
+    checkLiteral(node, i, spec, inference);
     return argumentType(node, i, type, param, inference);
   });
   if (node.name === "range") checkRange(node, inference);
@@ -78,11 +82,24 @@ function macroType(node: CallExpression, macro: MacroSpec, inference: Inference)
   const result = inference.inner(body, inner, isEmpty);
   if (isEmpty) return macro.returns(lists, result);
   if (macro.condition) inference.condition(body, result, `the condition of ${macro.name}`);
-  else if (macro.name === "sortBy" && !has(result, "null", "int", "number", "string", "bool")) {
-    inference.mismatch(body, "sortBy", "number, string or bool keys", [result]);
-  }
+  else if (macro.keys !== undefined) checkKeys(body, result, macro.name, macro.keys, inference);
   const kept = macro.name === "filter" ? keptItems(items, variable, body, inner) : items;
   return macro.returns(listOf(kept), result);
+}
+
+/** The keys by which a macro goes: where null is none, each must be there. */
+function checkKeys(
+  body: Expression,
+  type: FlowType,
+  name: string,
+  [words, ...kinds]: readonly [words: string, ...kinds: FlowType["kind"][]],
+  inference: Inference,
+): void {
+  const given = kinds.includes("null") ? type : inference.solid(body, type);
+  if (has(given, ...kinds)) return;
+  const asText = kinds.length === 1 && has(given, "int", "number", "bool");
+  const text = asText ? `string(${printExpression(body)})` : undefined;
+  inference.mismatch(body, name, words, [type], text);
 }
 
 /** `filter(l, x, x != null)` leaves no null in the list, `filter(l, x, x.a != null)` none in that member. */
@@ -153,6 +170,33 @@ function unknownFunction(node: CallExpression, inference: Inference): void {
     hint,
     fix: writing(near, at),
   });
+}
+
+/** An argument that is written out and that the function refuses whatever else it is given. */
+function checkLiteral(
+  node: CallExpression,
+  index: number,
+  spec: FunctionSpec,
+  inference: Inference,
+): void {
+  const argument = node.args[index] as Expression;
+  const value = spec.check === undefined ? undefined : literalOf(argument);
+  const param = spec.params[index] ?? ANY;
+  if (value === undefined || fits(literalType(value), param) === "no") return;
+  const why = spec.check?.(value, index);
+  if (why === undefined) return;
+  inference.ofValue("FLOW5013", argument, { parts: { function: node.name, why } });
+}
+
+/** The value of an expression that is written out; undefined: it is computed. */
+function literalOf(node: Expression): Json | undefined {
+  if (node.kind === "literal") return node.value;
+  if (node.kind === "duration") return node.ms;
+  if (node.kind !== "object") return undefined;
+  const entries = node.entries.map(({ key, value }) => [key, literalOf(value)] as const);
+  return entries.some(([, value]) => value === undefined)
+    ? undefined
+    : (Object.fromEntries(entries) as Json);
 }
 
 /** A range of literal numbers that no budget allows. */

@@ -136,7 +136,10 @@ function memberType(
     if (member.kind !== "object") continue;
     const prop = member.props.get(name);
     if (prop !== undefined) found = found === undefined ? [prop] : [...found, prop];
-    else if (member.open) return ANY;
+    else if (member.open) {
+      if (member.others === undefined) return ANY;
+      found = [...(found ?? []), unionOf(member.others, NULL)];
+    }
   }
   if (found !== undefined) return unionOfAll(found);
   // Nothing can be read optionally from what is always null; that is no error.
@@ -166,7 +169,9 @@ function indexType(
       found.push(member.items);
     }
     if (member.kind === "object" && has(at, "string")) {
-      found.push(literal === undefined ? ANY : (member.props.get(literal) ?? ANY));
+      const { others, props } = member;
+      const other = others === undefined || props.size > 0 ? ANY : unionOf(others, NULL);
+      found.push((literal === undefined ? undefined : props.get(literal)) ?? other);
     }
   }
   if (found.length > 0 || membersOf(type).length === 0) return unionOfAll(found);

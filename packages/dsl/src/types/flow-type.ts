@@ -21,6 +21,8 @@ export interface ObjectType {
   readonly kind: "object";
   readonly props: ReadonlyMap<string, FlowType>;
   readonly open: boolean;
+  /** Of an open object: the type of members that `props` does not name; default: any. One that is not there is null. */
+  readonly others?: FlowType;
   /** Names that a member has elsewhere, with its name here; for the hint about a member that is not there. */
   readonly aliases?: ReadonlyMap<string, string>;
 }
@@ -47,6 +49,11 @@ export function listOf(items: FlowType): FlowType {
 /** The type of an object. */
 export function objectOf(props: Iterable<readonly [string, FlowType]>, open = false): ObjectType {
   return { kind: "object", props: new Map(props), open };
+}
+
+/** The type of an object with any names, whose members are of one type. */
+export function mapOf(others: FlowType): ObjectType {
+  return { kind: "object", props: new Map(), open: true, others };
 }
 
 /** The type that admits what any of the given types admits. */

@@ -36,7 +36,7 @@ import { binaryType, negatedType, notType } from "./operator-types.ts";
 import { factsOf, type TypeEnv } from "./scope.ts";
 
 /**
- * The type of an expression and its diagnostics (FLOW5001 to 5011). Ranges are relative to the expression's source: line 1,
+ * The type of an expression and its diagnostics (FLOW5001 to 5013). Ranges are relative to the expression's source: line 1,
  * `column = offset + 1`; add the offset of the source in its text to `offset` and count lines anew.
  */
 export function inferType(

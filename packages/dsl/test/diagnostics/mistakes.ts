@@ -53,8 +53,6 @@ export const MISTAKES: readonly Mistake[] = [
   expression("a member of run that is not there", "run.trigger"),
   expression("an environment", "env.KEY"),
   // Functions and methods.
-  expression("a function that reverses", "reverse(inputs.xs)"),
-  expression("indexOf", "indexOf(inputs.xs, 2)"),
   expression("a method", "inputs.name.toUpperCase()", "upper(inputs.name)"),
   expression("a method of methods", "inputs.name.trim().toLowerCase()", "lower(trim(inputs.name))"),
   expression(

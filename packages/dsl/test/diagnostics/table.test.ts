@@ -100,6 +100,7 @@ const PAGE: { readonly [code: string]: string } = {
   FLOW5010: "warning",
   FLOW5011: "warning",
   FLOW5012: "warning",
+  FLOW5013: "error",
   FLOW6001: "error",
   FLOW6002: "warning error",
   FLOW6003: "warning",

@@ -154,6 +154,7 @@ describe("nothing small makes something huge", () => {
       "a loop in a loop in a loop",
       "map(range(1000), a, size(map(range(1000), b, size(map(range(1000), c, 1)))))",
     ],
+    ["a list in many lists", "zip(wide, wide, wide, map(range(1000), i, wide))"],
     ["sorting with costly keys", "sortBy(range(10000), x, size(map(range(100), y, x)))"],
   ])("%s is budget_exceeded", (_name, source) => {
     expect(codeOf(source, { text, wide }, {})).toBe("budget_exceeded");

@@ -55,6 +55,11 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ["sortBy([true, false], x, x)", [false, true]],
       ["sortBy([null, 2, null, 1], x, x)", [1, 2, null, null]],
       ["sortBy([], x, x)", []],
+      ['groupBy(["b1", "a1", "b2"], x, take(x, 1))', { b: ["b1", "b2"], a: ["a1"] }],
+      ['keys(groupBy(["b1", "a1", "b2"], x, take(x, 1)))', ["b", "a"]],
+      ["groupBy([], x, x.nope)", {}],
+      ['countBy(["b", "a", "b"], x, x)', { b: 2, a: 1 }],
+      ['countBy(["__proto__", "toString"], x, x)["__proto__"]', 1],
       [
         "map(sortBy([{ k: 1, n: 1 }, { k: 0, n: 2 }, { k: 1, n: 3 }, { k: 0, n: 4 }], e, e.k), e, e.n)",
         [2, 4, 1, 3],
@@ -76,6 +81,11 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ['contains("flow", "x")', false],
       ["contains([1, [2]], [2])", true],
       ["contains([], null)", false],
+      ['indexOf("a😀bc", "b")', 2],
+      ['indexOf("abc", "x")', -1],
+      ['indexOf("abc", "")', 0],
+      ["indexOf([1, [2], [2]], [2])", 1],
+      ["indexOf([], null)", -1],
       ['startsWith("flow", "fl")', true],
       ['endsWith("flow", "ow")', true],
       ['startsWith("flow", "low")', false],
@@ -131,6 +141,24 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ['slice("a😀bc", 1, 3)', "😀b"],
       ['slice("a😀bc", -3, -1)', "😀b"],
       ['slice("abc", 2, 1)', ""],
+      ["take([1, 2, 3], 2)", [1, 2]],
+      ["take([1, 2, 3], -2)", [2, 3]],
+      ["take([1], 9)", [1]],
+      ["take([1], 0)", []],
+      ['take("a😀b", 2)', "a😀"],
+      ['take("a😀b", -2)', "😀b"],
+      ["reverse([1, null, [2]])", [[2], null, 1]],
+      ['reverse("a😀b")', "b😀a"],
+      ["chunk([1, 2, 3, 4, 5], 2)", [[1, 2], [3, 4], [5]]],
+      ["chunk([], 2)", []],
+      [
+        'zip([1, 2, 3], ["a", "b"])',
+        [
+          [1, "a"],
+          [2, "b"],
+        ],
+      ],
+      ["zip([1], [2], [3])", [[1, 2, 3]]],
       ["flatten([[1], [2, [3]], 4])", [1, 2, [3], 4]],
       [
         'unique([1, 1.0, 2, "1", [1], [1], { a: 1, b: 2 }, { b: 2, a: 1 }, null, null])',
@@ -211,9 +239,9 @@ test("every function of the table has a row here under its group, a signature an
       .sort(),
   ).toEqual(
     (
-      "abs ago all base64Decode base64Encode bool ceil contains date dateAdd dateDiff dateFormat endsWith entries epochMs " +
-      "exists filter first flatten floor fromEntries int join json keys last lower map max merge min now number parseJson " +
-      "range replace round sha256 size slice sortBy split startsWith string substring sum trim type unique upper uriDecode uriEncode values"
+      "abs ago all base64Decode base64Encode bool ceil chunk contains countBy date dateAdd dateDiff dateFormat endsWith entries epochMs " +
+      "exists filter first flatten floor fromEntries groupBy indexOf int join json keys last lower map max merge min now number parseJson " +
+      "range replace reverse round sha256 size slice sortBy split startsWith string substring sum take trim type unique upper uriDecode uriEncode values zip"
     ).split(" "),
   );
 });
@@ -243,6 +271,12 @@ describe("arguments of a wrong type are `type_mismatch` at the argument", () => 
     ["first({})", "type_mismatch@6+2"],
     ["slice({}, 0)", "type_mismatch@6+2"],
     ["slice([], 0.5)", "type_mismatch@10+3"],
+    ["take({}, 1)", "type_mismatch@5+2"],
+    ['indexOf("a", 1)', "type_mismatch@0+15"],
+    ["chunk([1], 0.5)", "type_mismatch@11+3"],
+    ["zip([1], 2)", "type_mismatch@9+1"],
+    ["groupBy([1], x, x)", "type_mismatch@16+1"],
+    ["countBy([null], x, x)", "type_mismatch@19+1"],
     ["keys([])", "type_mismatch@5+2"],
     ["merge({}, null)", "type_mismatch@10+4"],
     ["fromEntries([1])", "type_mismatch@0+16"],
@@ -274,6 +308,7 @@ describe("arguments of the right type that mean nothing are `bad_argument`", () 
     'parseJson("{")',
     "round(1, 16)",
     "round(1, -1)",
+    "chunk([1], 0)",
     'date("yesterday")',
     'date("2026-02-30")',
     'date("2026-13-01")',
@@ -324,6 +359,7 @@ test.each([
   "size([], 1)",
   "now(1)",
   "min()",
+  "zip([1])",
   "merge()",
   "map([1], x)",
   "map([1], 1, 2)",

@@ -125,7 +125,7 @@ function call(
   of: (node: Expression) => Value,
 ): Value {
   const [first, second, third] = args as [Expression, Expression, Expression];
-  if (["map", "filter", "all", "exists", "sortBy"].includes(name)) {
+  if (["map", "filter", "all", "exists", "sortBy", "groupBy", "countBy"].includes(name)) {
     const list = need(of(first), "list") as Value[];
     const variable = (second as { name: string }).name;
     const each = (x: Value): Value => referenceEvaluate(third, new Map([...names, [variable, x]]));
@@ -155,6 +155,11 @@ function macro(name: string, list: Value[], each: (x: Value) => Value): Value {
   if (name === "all") return list.every((x) => need(each(x), "bool"));
   if (name === "exists") return list.some((x) => need(each(x), "bool"));
   const keyed = list.map((x) => [each(x), x] as [Value, Value]);
+  if (name !== "sortBy") {
+    const keys = new Set(keyed.map(([key]) => need(key, "string") as string));
+    const of = (name: string): Value[] => keyed.filter(([key]) => key === name).map(([, x]) => x);
+    return objectFrom([...keys].map((key) => [key, name === "groupBy" ? of(key) : of(key).length]));
+  }
   const kinds = new Set(keyed.map(([key]) => kind(key)));
   kinds.delete("null");
   if (kinds.size > 1 || kinds.has("list") || kinds.has("object"))
@@ -216,6 +221,14 @@ const FUNCTIONS: Record<
         ? whole.some((x) => same(x, part))
         : whole.split(need(part, "string")).length > 1 || part === "",
   ],
+  indexOf: [
+    ["string list", "any"],
+    (whole, part) => {
+      if (Array.isArray(whole)) return whole.findIndex((x) => same(x, part));
+      const [before = "", ...rest] = whole.split(need(part, "string"));
+      return part === "" ? 0 : rest.length === 0 ? -1 : points(before).length;
+    },
+  ],
   startsWith: [["string", "string"], (s, part) => s.slice(0, part.length) === part],
   endsWith: [["string", "string"], (s, part) => part === "" || s.slice(-part.length) === part],
   replace: [
@@ -243,6 +256,35 @@ const FUNCTIONS: Record<
       typeof whole === "string"
         ? points(whole).slice(from, to).join("")
         : (whole as Value[]).slice(from, to),
+  ],
+  take: [
+    ["string list", "int"],
+    (whole, n) => {
+      const all: Value[] = typeof whole === "string" ? points(whole) : whole;
+      const part = all.filter((_, i) => (n < 0 ? i >= all.length + n : i < n));
+      return typeof whole === "string" ? part.join("") : part;
+    },
+  ],
+  reverse: [
+    ["string list"],
+    (whole) =>
+      typeof whole === "string"
+        ? points(whole).reduce((after, c) => c + after, "")
+        : whole.map((_: Value, i: number) => whole.at(-1 - i)),
+  ],
+  chunk: [
+    ["list", "int"],
+    (l, n) => {
+      if (n < 1) throw new Failure("bad_argument");
+      return l.flatMap((_: Value, i: number) => (i % n === 0 ? [l.slice(i, i + n)] : []));
+    },
+  ],
+  zip: [
+    ["list", "list"],
+    (a, ...others) =>
+      a.flatMap((x: Value, i: number) =>
+        others.every((l) => i < l.length) ? [[x, ...others.map((l) => l[i])]] : [],
+      ),
   ],
   flatten: [["list"], (l) => [].concat(...l)],
   unique: [

@@ -23,18 +23,30 @@ const TEXTS = [
 ];
 const NUMBERS = [0, 1, 2, -1, 0.5, 1.5, 10, 1e308, -1e308, 1e21, 1e-7, 10_001];
 const FUNCTIONS: readonly (readonly [name: string, least: number, most: number])[] = [
-  ..."size string number int bool type json lower upper trim sum floor ceil abs first last flatten unique keys values entries fromEntries"
+  ..."size string number int bool type json lower upper trim sum floor ceil abs first last reverse flatten unique keys values entries fromEntries"
     .split(" ")
     .map((name) => [name, 1, 1] as const),
-  ..."split join contains startsWith endsWith".split(" ").map((name) => [name, 2, 2] as const),
+  ..."take chunk indexOf split join contains startsWith endsWith"
+    .split(" ")
+    .map((name) => [name, 2, 2] as const),
   ["replace", 3, 3],
   ["substring", 2, 3],
   ["range", 1, 2],
   ["min", 1, 3],
   ["max", 1, 3],
   ["merge", 1, 3],
+  ["slice", 2, 3],
+  ["zip", 2, 3],
 ];
-export const MACROS: readonly string[] = ["map", "filter", "all", "exists", "sortBy"];
+export const MACROS: readonly string[] = [
+  "map",
+  "filter",
+  "all",
+  "exists",
+  "sortBy",
+  "groupBy",
+  "countBy",
+];
 const BINARY = [
   "??",
   "||",

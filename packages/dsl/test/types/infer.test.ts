@@ -110,6 +110,14 @@ test.each([
   ["flatten(map(inputs.people, p, p.tags ?? []))", "list of string"],
   ["keys(inputs)", "list of string"],
   ["values({ a: 1, b: 2 })", "list of int"],
+  ["take(inputs.people, 2)", "list of object"],
+  ["reverse(inputs.status)", "string"],
+  ["chunk(inputs.people, 2)", "list of list of object"],
+  ['zip([1], ["a"])[0]', "list"],
+  ["values(groupBy(inputs.people, p, p.name))", "list of list of object"],
+  ['groupBy(inputs.people, p, p.name)["Ada"]', "list of object or null"],
+  ["countBy(inputs.people, p, p.name).Ada ?? 0", "int"],
+  ["entries(countBy(inputs.people, p, p.name))[0].value", "int"],
   ["merge({ a: 1 }, { b: 2 }).b", "int"],
   ["entries({ a: 1 })[0].value", "int"],
   ["parseJson(inputs.text)", "any"],
@@ -133,6 +141,14 @@ describe("what is wrong", () => {
       [
         "FLOW5002 [inputs.text + 1] `+` takes two numbers, two strings or two lists, found string and int",
       ],
+    ],
+    [
+      "groupBy(inputs.people, p, p.age)",
+      ["FLOW5002 [p.age] `groupBy` takes string keys, found int"],
+    ],
+    [
+      "chunk([1], 0)",
+      ["FLOW5013 [0] chunk refuses this argument: the size of its lists is at least 1"],
     ],
     ["inputs.text - 1", ["FLOW5002 [inputs.text - 1] `-` takes two numbers, found string and int"]],
     [

@@ -142,6 +142,11 @@ export const GRAPH_EXPLANATIONS = {
     'input n: int\n\noutput t = "{{ inputs.n }} of {inputs.n} or $inputs.n"',
     'input n: int\n\noutput t = "${inputs.n} of 10"',
   ],
+  FLOW5013: [
+    "A pattern, a time zone or a size that is written out can be checked before a run; this one would fail each time.",
+    "output pages: any = chunk([1, 2, 3], 0)",
+    "output pages: any = chunk([1, 2, 3], 2)",
+  ],
   FLOW6001: [
     "A flow is stored, shared and shown; a secret in it is known to everyone who can read it and has to be replaced.",
     'node a: http.request {\n  url = "https://shop.example"\n  headers = { Authorization: "Bearer sk-example-0123456789abcdef" }\n}',

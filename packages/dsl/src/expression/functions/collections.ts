@@ -17,7 +17,7 @@ import {
   unionOfAll,
 } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
-import { checkData, codePointCount, codePointOffset, memberOf } from "../data.ts";
+import { checkData, memberOf } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { itemsOf } from "./numbers.ts";
 
@@ -27,26 +27,6 @@ export const MAX_RANGE = 10_000;
 export const COLLECTIONS: readonly FunctionRow[] = [
   end("first", (list) => list[0]),
   end("last", (list) => list[list.length - 1]),
-  define<[string | readonly Json[], number, number | undefined]>({
-    signature: "slice(list, from, to?) list, slice(string, from, to?) string",
-    params: [unionOf(STRING, LIST), INT, INT],
-    required: 2,
-    returns: ([whole = ANY]) =>
-      unionOfAll(membersOf(whole).map((type) => (type.kind === "string" ? STRING : type))),
-    call(ev, site, whole, from, to) {
-      if (typeof whole !== "string") {
-        const part = whole.slice(from, to);
-        produceElements(ev, site, part.length);
-        return part;
-      }
-      handleText(ev, site, whole.length);
-      const size = codePointCount(whole);
-      const at = (position: number): number =>
-        codePointOffset(whole, position < 0 ? size + position : position);
-      const start = at(from);
-      return whole.slice(start, Math.max(start, at(to ?? size)));
-    },
-  }),
   define<[readonly Json[]]>({
     signature: "flatten(list) list",
     params: [LIST],
@@ -106,6 +86,7 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   define<[JsonObject]>({
     signature: "entries(object) list",
     params: [OBJECT],
+    nests: true,
     returns: ([object]) =>
       listOf(
         objectOf([
@@ -205,7 +186,8 @@ function flatItems(list: FlowType): FlowType {
 }
 
 function valuesOf(type: FlowType): FlowType {
-  if (type.kind !== "object" || type.open) return ANY;
+  if (type.kind !== "object") return ANY;
+  if (type.open) return type.props.size > 0 ? ANY : (type.others ?? ANY);
   return unionOfAll([...type.props.values()]);
 }
 

@@ -32,10 +32,14 @@ export interface FunctionSpec extends Named {
   readonly required?: number;
   /** The last parameter repeats, and `call` gets all arguments as one list. */
   readonly rest?: true;
+  /** It puts data into data one level deeper. */
+  readonly nests?: true;
   /** It is not a constant, even of constants. */
   readonly readsClock?: true;
   /** What it gives, from the types of the arguments. */
   readonly returns: FlowType | ((args: readonly FlowType[]) => FlowType);
+  /** Why it refuses a literal argument whatever the others are; undefined: it may take it. */
+  check?(literal: Json, index: number): string | undefined;
   call(ev: Evaluation, site: CallSite, ...args: (Json | undefined)[]): Json;
 }
 

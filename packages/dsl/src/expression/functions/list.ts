@@ -10,6 +10,9 @@ const SUMMARIES: { readonly [name: string]: string } = {
   all: "whether the condition holds for each element; stops at the first for which it does not",
   exists: "whether the condition holds for some element; stops at the first for which it does",
   sortBy: "the elements by rising key; equal keys keep their order, null comes last",
+  groupBy:
+    "the elements by the key that the expression gives; lists and keys in the order in which they come",
+  countBy: "how many elements have each key that the expression gives",
   size: "number of code points, elements or keys",
   string: "the value as a template shows it",
   number: "the number that the text spells; 1 and 0 for true and false",
@@ -24,6 +27,7 @@ const SUMMARIES: { readonly [name: string]: string } = {
   split: "the parts between separators; code points when the separator is empty",
   join: "the texts with the separator between them",
   contains: "whether the text has the part, or the list an equal element",
+  indexOf: "where the part, or an equal element, first stands, counted from 0; -1 when nowhere",
   startsWith: "whether the text begins with the part",
   endsWith: "whether the text ends with the part",
   replace:
@@ -40,6 +44,10 @@ const SUMMARIES: { readonly [name: string]: string } = {
   last: "the last element, null when there is none",
   slice:
     "the elements or code points from `from` up to but not including `to`; a negative position counts from the end",
+  take: "the first `n` elements or code points; of a negative `n` the last",
+  reverse: "the elements or code points from last to first",
+  chunk: "lists of `n` elements each, in their order; the last may be shorter",
+  zip: "a list of the first elements, one of the second, …, as far as each list has one",
   flatten: "the elements of the lists in the list, one level deep",
   unique: "the list without later elements that equal an earlier one",
   range: `the integers from 0 or \`from\` up to but not including the end, at most ${MAX_RANGE}`,

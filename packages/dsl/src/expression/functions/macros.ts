@@ -3,8 +3,9 @@
  * that a compiled body fills; no macro calls another.
  */
 import type { Json } from "@millrace/contracts";
+import { setMember } from "../../data.ts";
 import type { Span } from "../../syntax/ast.ts";
-import { BOOL, type FlowType, LIST, listOf } from "../../types/flow-type.ts";
+import { BOOL, type FlowType, INT, LIST, listOf, mapOf } from "../../types/flow-type.ts";
 import { type Evaluation, fail, handleText, overSteps, produceElements, spend } from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../data.ts";
 import { type Part, pay } from "../unit.ts";
@@ -26,6 +27,10 @@ export interface MacroSite extends Span {
 export interface MacroSpec extends Named {
   /** The body must be a condition. */
   readonly condition: boolean;
+  /** The types that the body may have when it is no condition, in words and by kind; default: any. */
+  readonly keys?: readonly [words: string, ...kinds: FlowType["kind"][]];
+  /** It puts elements, or what the body gives, into data one level deeper. */
+  readonly nests: boolean;
   /** It can put one value into its result many times. */
   readonly multiplies: boolean;
   readonly returns: (list: FlowType, body: FlowType) => FlowType;
@@ -36,6 +41,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "filter(list, x, bool) list",
     condition: true,
+    nests: false,
     multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
     ev(ev, site, list, body) {
@@ -51,6 +57,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "map(list, x, T) list",
     condition: false,
+    nests: true,
     multiplies: true,
     returns: (_list, body) => listOf(body),
     ev(ev, site, list, body) {
@@ -66,6 +73,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "all(list, x, bool) bool",
     condition: true,
+    nests: false,
     multiplies: false,
     returns: () => BOOL,
     ev: (ev, site, list, body) => list.every((element) => holds(ev, site, body, element)),
@@ -73,6 +81,7 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "exists(list, x, bool) bool",
     condition: true,
+    nests: false,
     multiplies: false,
     returns: () => BOOL,
     ev: (ev, site, list, body) => list.some((element) => holds(ev, site, body, element)),
@@ -80,6 +89,8 @@ export const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "sortBy(list, x, number|string|bool) list",
     condition: false,
+    keys: ["number, string or bool keys", "null", "int", "number", "string", "bool"],
+    nests: false,
     multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
     ev(ev, site, list, body) {
@@ -94,7 +105,57 @@ export const MACROS: readonly Row<MacroSpec>[] = [
         .map(({ element }) => element);
     },
   },
+  {
+    signature: "groupBy(list, x, string) object",
+    condition: false,
+    keys: ["string keys", "string"],
+    nests: true,
+    multiplies: false,
+    returns: (list) => mapOf(list.kind === "list" ? list : LIST),
+    ev: (ev, site, list, body) =>
+      byKey<Json[]>(ev, site, list, body, (element, group = []) => {
+        group.push(element);
+        return group;
+      }),
+  },
+  {
+    signature: "countBy(list, x, string) object",
+    condition: false,
+    keys: ["string keys", "string"],
+    nests: false,
+    multiplies: false,
+    returns: () => mapOf(INT),
+    ev: (ev, site, list, body) =>
+      byKey<number>(ev, site, list, body, (_element, count = 0) => count + 1),
+  },
 ];
+
+/** An object of what the elements of each key amount to, keys in the order in which they first come. */
+function byKey<T extends Json>(
+  ev: Evaluation,
+  site: MacroSite,
+  list: readonly Json[],
+  body: MacroBody,
+  add: (element: Json, before: T | undefined) => T,
+): Json {
+  const groups = new Map<string, T>();
+  for (const element of list) {
+    produceElements(ev, site, 1);
+    bind(ev, site, body, element);
+    const key = body.part.closure(ev);
+    if (typeof key !== "string") {
+      const found = `${site.name} takes string keys, found ${kindName(key)}; \`string(…)\` makes text`;
+      fail(site.body, "type_mismatch", found);
+    }
+    handleText(ev, site, key.length);
+    const before = groups.get(key);
+    if (before === undefined) produceElements(ev, site, 1);
+    groups.set(key, add(element ?? null, before));
+  }
+  const object: Record<string, Json> = {};
+  for (const [key, value] of groups) setMember(object, key, value);
+  return object;
+}
 
 /** Gives the variable an element and pays for the body. */
 function bind(ev: Evaluation, site: MacroSite, body: MacroBody, element: Json | undefined): void {

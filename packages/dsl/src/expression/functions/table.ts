@@ -5,6 +5,7 @@ import type { FunctionSpec, Named, Row } from "./define.ts";
 import { GENERAL } from "./general.ts";
 import { MACROS, type MacroSpec } from "./macros.ts";
 import { NUMBERS } from "./numbers.ts";
+import { SEQUENCES } from "./sequences.ts";
 import { TEXT } from "./text.ts";
 import { TIME_FUNCTIONS } from "./time.ts";
 
@@ -12,7 +13,7 @@ const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map([
   ...named<FunctionSpec>("general", GENERAL),
   ...named<FunctionSpec>("text", TEXT),
   ...named<FunctionSpec>("numbers", NUMBERS),
-  ...named<FunctionSpec>("collections", COLLECTIONS),
+  ...named<FunctionSpec>("collections", [...SEQUENCES, ...COLLECTIONS]),
   ...named<FunctionSpec>("time", TIME_FUNCTIONS),
   ...named<FunctionSpec>("bytes", BYTES),
 ]);

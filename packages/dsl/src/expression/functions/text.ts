@@ -9,11 +9,9 @@ import {
   produceText,
   spend,
 } from "../budget.ts";
-import { codePointCount, codePointOffset, kindName, listHas } from "../data.ts";
+import { codePointCount, codePointOffset, kindName, listIndex } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
-
-/** Up to here the platform's search is the faster one whatever the texts. */
-const LONG_PART = 32;
+import { findText, LONG_PART, partsBetween } from "./search.ts";
 
 export const TEXT: readonly FunctionRow[] = [
   mapping("lower", (text) => text.toLowerCase()),
@@ -60,16 +58,15 @@ export const TEXT: readonly FunctionRow[] = [
     signature: "contains(string, part) bool, contains(list, T) bool",
     params: [unionOf(STRING, LIST), ANY],
     returns: BOOL,
+    call: (ev, site, whole, part) => unitIndex(ev, site, whole, part) >= 0,
+  }),
+  define<[string | readonly Json[], Json]>({
+    signature: "indexOf(string, part) int, indexOf(list, T) int",
+    params: [unionOf(STRING, LIST), ANY],
+    returns: INT,
     call(ev, site, whole, part) {
-      if (typeof whole !== "string") return listHas(ev, site, whole, part);
-      if (typeof part !== "string") {
-        fail(
-          site,
-          "type_mismatch",
-          `contains looks for a string in a string, found ${kindName(part)}`,
-        );
-      }
-      return search(ev, site, whole, part, (a, b) => indexOf(a, b, 0) >= 0);
+      const at = unitIndex(ev, site, whole, part);
+      return typeof whole === "string" && at > 0 ? codePointCount(whole.slice(0, at)) : at;
     },
   }),
   test("startsWith", (text, part) => text.startsWith(part)),
@@ -86,7 +83,7 @@ export const TEXT: readonly FunctionRow[] = [
         return ["", ...Array.from(text), ""].join(to);
       }
       let found = 0;
-      for (let at = indexOf(text, from, 0); at >= 0; at = indexOf(text, from, at + from.length)) {
+      for (let at = findText(text, from, 0); at >= 0; at = findText(text, from, at + from.length)) {
         found += 1;
       }
       spend(ev, site, found >> 6);
@@ -108,6 +105,25 @@ export const TEXT: readonly FunctionRow[] = [
     },
   }),
 ];
+
+/** Where a part stands in text, in UTF-16 units, or an equal element in a list; -1: nowhere. */
+function unitIndex(
+  ev: Evaluation,
+  site: CallSite,
+  whole: string | readonly Json[],
+  part: Json,
+): number {
+  if (typeof whole !== "string") return listIndex(ev, site, whole, part);
+  if (typeof part !== "string") {
+    fail(
+      site,
+      "type_mismatch",
+      `${site.name} looks for a string in a string, found ${kindName(part)}`,
+    );
+  }
+  handleText(ev, site, whole.length + part.length);
+  return findText(whole, part, 0);
+}
 
 /** A function from text to text; `weight`: how often the text is handled. */
 export function mapping(
@@ -133,55 +149,9 @@ function test(name: string, holds: (text: string, part: string) => boolean): Fun
     signature: `${name}(string, part) bool`,
     params: [STRING, STRING],
     returns: BOOL,
-    call: (ev, site, text, part) => search(ev, site, text, part, holds),
+    call(ev, site, text, part) {
+      handleText(ev, site, text.length + part.length);
+      return holds(text, part);
+    },
   });
-}
-
-function search(
-  ev: Evaluation,
-  site: CallSite,
-  text: string,
-  part: string,
-  holds: (text: string, part: string) => boolean,
-): boolean {
-  handleText(ev, site, text.length + part.length);
-  return holds(text, part);
-}
-
-/** The parts between separators, at most `limit`: one more than can be paid for is enough to fail. */
-function partsBetween(text: string, separator: string, limit: number): string[] {
-  if (separator.length <= LONG_PART) return text.split(separator, limit);
-  const parts: string[] = [];
-  let from = 0;
-  for (let at = 0; parts.length < limit; from = at + separator.length) {
-    at = indexOf(text, separator, from);
-    if (at < 0) break;
-    parts.push(text.slice(from, at));
-  }
-  parts.push(text.slice(from));
-  return parts;
-}
-
-/**
- * Where `part` first stands in `text` from `from` on, or -1. The platform's search may compare all of the part at each place
- * of the text: minutes for texts of a megabyte. Long parts are found in linear time (Knuth, Morris, Pratt 1977).
- */
-function indexOf(text: string, part: string, from: number): number {
-  const { length } = part;
-  if (length <= LONG_PART) return text.indexOf(part, from);
-  /** For each prefix of the part: how much of its end is again a beginning of the part. */
-  const border = new Int32Array(length + 1);
-  for (let i = 1, matched = 0; i < length; i += 1) {
-    const unit = part.charCodeAt(i);
-    while (matched > 0 && unit !== part.charCodeAt(matched)) matched = border[matched] as number;
-    if (unit === part.charCodeAt(matched)) matched += 1;
-    border[i + 1] = matched;
-  }
-  for (let at = from, matched = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    while (matched > 0 && unit !== part.charCodeAt(matched)) matched = border[matched] as number;
-    if (unit === part.charCodeAt(matched)) matched += 1;
-    if (matched === length) return at - length + 1;
-  }
-  return -1;
 }
