@@ -181,6 +181,7 @@ export type {
   FetchLike,
   FileEntry,
   FilePort,
+  FileRange,
   HeadersLike,
   NodeContext,
   ResponseLike,

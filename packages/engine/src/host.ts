@@ -64,7 +64,7 @@ export interface FilePolicy {
   /** Absolute folder; every path of a flow is relative to it. */
   readonly root: string;
   readonly readOnly?: boolean;
-  /** Largest file read or written; default 16 MiB. */
+  /** Largest file written, or read at once; a larger one is read by ranges. Default 16 MiB. */
   readonly maxBytes?: number;
 }
 

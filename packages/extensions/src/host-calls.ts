@@ -5,6 +5,7 @@
 import {
   type ControlContext,
   type FetchInit,
+  type FileRange,
   type Json,
   type JsonObject,
   NodeError,
@@ -50,9 +51,18 @@ export function hostRequest(
 type Act = (ctx: ControlContext, asked: never, call: OpenCall) => Promise<unknown>;
 
 const ACTS: { readonly [op: string]: Act } = {
-  "host.files.read": async (ctx, asked: { path: string; maxBytes?: number }) => {
-    const maxBytes = counted(asked.maxBytes, "files.read");
-    return ctx.files.read(String(asked.path), maxBytes === undefined ? {} : { maxBytes });
+  "host.files.read": async (
+    ctx,
+    { path, maxBytes, range }: { path: string; maxBytes?: number; range?: FileRange },
+  ) => {
+    counted(maxBytes, "files.read");
+    if (range !== undefined && !(isCount(range?.offset) && isCount(range?.length))) {
+      throw takes("files.read takes a range of counts from 0");
+    }
+    return ctx.files.read(String(path), {
+      ...(maxBytes !== undefined && { maxBytes }),
+      ...(range !== undefined && { range }),
+    });
   },
   "host.files.write": async (
     ctx,

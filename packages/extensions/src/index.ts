@@ -33,6 +33,7 @@ export {
   type ExtensionMode,
   PACKAGE_NAME,
   parseManifest,
+  problemOfHosts,
 } from "./manifest.ts";
 export { type Extensions, type OpenExtensionsOptions, openExtensions } from "./open-extensions.ts";
 export type { OutputLine } from "./output-lines.ts";

@@ -11,7 +11,7 @@ import {
   record,
   text,
 } from "@millrace/contracts/shape";
-import { permissionsShape } from "./manifest.ts";
+import { hostsShape, permissionsShape } from "./manifest.ts";
 import { readText } from "./read-text.ts";
 
 /** File beside `millrace.json`. */
@@ -29,6 +29,8 @@ const LOCKED = object({
   source: oneOf("npm", "tarball", "path"),
   mode: oneOf("child", "inProcess"),
   granted: permissionsShape,
+  /** Those of `granted.net` that a person named beside what the package asks for. */
+  hosts: optional(hostsShape),
   /** The project depended on the package before: whoever removes the extension leaves it installed. */
   dependency: optional(oneOf(true)),
 });

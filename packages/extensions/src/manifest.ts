@@ -50,12 +50,21 @@ const folder: Shape<string> = rule((value) => {
 });
 
 const many = (each: Shape<string>) => list(each, { max: MAX_LIST, unique: "" });
+
+/** Hosts, as `permissions.net` takes them. */
+export const hostsShape: Shape<readonly string[]> = many(host);
+
+/** What is wrong with a list of hosts; undefined: nothing. */
+export function problemOfHosts(hosts: readonly string[]): string | undefined {
+  return problemsOf(hosts, hostsShape)[0]?.message;
+}
+
 const words = many(text("a name", { max: MAX_UNITS }));
 
 /** What a package asks for, or was granted. */
 export const permissionsShape: Shape<Permissions> = object(
   optionals({
-    net: many(host),
+    net: hostsShape,
     fs: object(optionals({ read: many(folder), write: many(folder) })),
     env: many(text("the name of a variable", { pattern: /^[A-Za-z_][A-Za-z0-9_]*$/ })),
     secrets: many(text("a name such as API_KEY", { pattern: /^[A-Za-z][A-Za-z0-9_]*$/, max: 64 })),

@@ -49,7 +49,9 @@ const acts = [
     await ctx.files.write(path, new TextEncoder().encode("hello"), { mode: "replace" });
     const { files } = await ctx.files.list("out");
     const back = await ctx.files.read(path);
-    return { text: new TextDecoder().decode(back.data), files: files.map((f) => f.path) };
+    const part = await ctx.files.read(path, { range: { offset: 1, length: 3 } });
+    const [text, middle] = [back, part].map(({ data }) => new TextDecoder().decode(data));
+    return { text, middle, files: files.map((f) => f.path) };
   }, { effect: "write" }),
   action("leave", () => exit("cold", { by: "x" }), { ports: [{ name: "out" }, { name: "cold" }] }),
   action("meaning", () => { throw new NodeError("weather_http", "answered 503", { retryable: true, status: 503, reason: "server" }); }),
@@ -254,7 +256,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       type: "application/json",
     });
     expect(of("b")).toBe("egress_denied");
-    expect(of("c")).toEqual({ text: "hello", files: ["out/a.txt"] });
+    expect(of("c")).toEqual({ text: "hello", middle: "ell", files: ["out/a.txt"] });
     expect(of("d")).toBe("file_denied");
     expect(readFileSync(join(folder, "private.txt"), "utf8")).toBe("private");
     expect(of("e")).toEqual({ key: "[redacted]" });

@@ -56,11 +56,20 @@ export interface FileEntry {
   readonly modifiedAt: string;
 }
 
+/**
+ * Bytes of a file from `offset` on, at most `length`; fewer where the file ends, none beyond it. Limits hold for the part, so a
+ * file of any size is read part by part; `modifiedAt` tells whether it was written meanwhile.
+ */
+export interface FileRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** Files below one root. Paths are relative with `/`; whatever leaves the root is refused with `file_denied`. */
 export interface FilePort {
   read(
     path: string,
-    options?: { maxBytes?: number; signal?: AbortSignalLike },
+    options?: { maxBytes?: number; range?: FileRange; signal?: AbortSignalLike },
   ): Promise<{ path: string; data: Uint8Array; modifiedAt: string }>;
   write(
     path: string,

@@ -107,6 +107,17 @@ describe("reading", () => {
     await expect(files.read("ten", { maxBytes: 9 })).rejects.toMatchObject(large);
   });
 
+  test("a range is read of a file of any size, and the limit holds for the part", async () => {
+    const { files, root } = tempRoot({ maxBytes: 4 });
+    writeFileSync(join(root, "ten"), "0123456789");
+    const part = async (offset: number, length: number) =>
+      text((await files.read("ten", { range: { offset, length } })).data);
+    expect(await part(0, 4)).toBe("0123");
+    expect(await part(8, 4)).toBe("89");
+    expect(await part(10, 4)).toBe("");
+    await expect(part(0, 5)).rejects.toMatchObject({ code: "file_too_large" });
+  });
+
   test("folders, FIFOs and devices are refused without waiting for them", async () => {
     const { files, root } = tempRoot();
     mkdirSync(join(root, "folder"));

@@ -89,7 +89,11 @@ export class ChildContext implements ControlContext {
   get files(): FilePort {
     return {
       read: async (path, options = {}) =>
-        (await this.#ask("host.files.read", { path, maxBytes: options.maxBytes })) as {
+        (await this.#ask("host.files.read", {
+          path,
+          maxBytes: options.maxBytes,
+          range: options.range,
+        })) as {
           path: string;
           data: Uint8Array;
           modifiedAt: string;

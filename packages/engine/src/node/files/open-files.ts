@@ -19,13 +19,13 @@ export function openFiles(policy: FilePolicy): FilePort {
     throw new TypeError(`files: the root ${JSON.stringify(root)} is not an absolute path`);
   }
   return {
-    read: (path, { maxBytes: own = maxBytes, signal } = {}) =>
+    read: (path, { maxBytes: own = maxBytes, range, signal } = {}) =>
       answering(path, async () => {
         const check = checkOf(signal);
         const most = Math.min(own, maxBytes);
         return inFolder({ root, path, check }, async (folder, name, whole) => {
           const { readFileIn } = await import("./read.ts");
-          const file = await readFileIn(folder, name, { path, maxBytes: most, check });
+          const file = await readFileIn(folder, name, { path, maxBytes: most, range, check });
           return { path: whole, ...file };
         });
       }),

@@ -1,6 +1,7 @@
 /** Reading one file. */
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import type { FileRange } from "@millrace/contracts";
 import { denied, tooLarge } from "./failures.ts";
 import type { Folder } from "./folder.ts";
 
@@ -8,11 +9,19 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 const CHUNK = 65_536;
 
-/** The whole content of a regular file of at most `maxBytes`. */
+/** What of a file is read. */
+interface Reading {
+  readonly path: string;
+  readonly maxBytes: number;
+  readonly range: FileRange | undefined;
+  readonly check: () => void;
+}
+
+/** The content of a regular file, or of a range of it; at most `maxBytes`. */
 export async function readFileIn(
   folder: Folder,
   name: string,
-  { path, maxBytes, check }: { path: string; maxBytes: number; check: () => void },
+  { path, maxBytes, range, check }: Reading,
 ): Promise<{ data: Uint8Array; modifiedAt: string }> {
   // Non-blocking, because opening a FIFO waits for a writer.
   const file = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -20,8 +29,12 @@ export async function readFileIn(
     await folder.verify(file, name);
     const stats = await file.stat();
     if (!stats.isFile()) throw denied(path, "is not a regular file");
-    if (stats.size > maxBytes) throw tooLarge(path, stats.size, maxBytes);
-    const data = await readAll(file, { path, maxBytes, check, size: stats.size });
+    const size = range === undefined ? stats.size : range.length;
+    if (size > maxBytes) throw tooLarge(path, size, maxBytes);
+    const data =
+      range === undefined
+        ? await readAll(file, { path, maxBytes, check, size })
+        : await readPart(file, range, check);
     return { data, modifiedAt: stats.mtime.toISOString() };
   } finally {
     await file.close();
@@ -48,4 +61,20 @@ async function readAll(
       data = larger;
     }
   }
+}
+
+async function readPart(
+  file: FileHandle,
+  { offset, length }: FileRange,
+  check: () => void,
+): Promise<Uint8Array> {
+  const data = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    check();
+    const { bytesRead } = await file.read(data, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return data.subarray(0, filled);
 }
