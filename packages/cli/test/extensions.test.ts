@@ -83,11 +83,18 @@ test("a folder is shown, granted, run, and asked about again when a byte of it c
   expect(refused.stderr).toContain("--yes");
   expect(existsSync(join(cwd, "millrace.lock.json"))).toBe(false);
 
-  expect((await call("ext", "add", "./ext/weather", "--yes")).code).toBe(0);
+  expect((await call("ext", "add", "./ext/weather", "--net", "*", "--yes")).code).toBe(2);
+  const hosts = ["--net", "storage.example:9000"];
+  const added = await call("ext", "add", "./ext/weather", ...hosts, "--yes");
+  expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("also granted") });
   expect(json("millrace.json")).toEqual({ extensions: ["./ext/weather"] });
-  expect(json("millrace.lock.json")["extensions"]).toMatchObject({
-    "./ext/weather": { source: "path", mode: "child", granted: { net: ["api.example:443"] } },
-  });
+  const locked = {
+    source: "path",
+    mode: "child",
+    granted: { net: ["api.example:443", "storage.example:9000"] },
+    hosts: ["storage.example:9000"],
+  };
+  expect(json("millrace.lock.json")["extensions"]).toMatchObject({ "./ext/weather": locked });
 
   // Its catalog is enough for everything but a run.
   write(join(cwd, "ext/weather"), "weather", {
@@ -111,6 +118,7 @@ test("a folder is shown, granted, run, and asked about again when a byte of it c
   expect((await call("run", "f.flow")).code).toBe(3);
   const trusted = await call("ext", "trust", "ext/weather", "--yes");
   expect(trusted.stderr).toContain("its files have changed");
+  expect(json("millrace.lock.json")["extensions"]).toMatchObject({ "./ext/weather": locked });
 
   // In a process of its own: in this one the code was imported by the build.
   rmSync(marker, { force: true });

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
 import { gunzipSync } from "node:zlib";
+import type { Permissions } from "@millrace/contracts";
 import {
   type ExtensionSource,
   type InspectedExtension,
@@ -11,10 +12,11 @@ import {
   missingGrants,
   PACKAGE_NAME,
   ProblemFound,
+  problemOfHosts,
   readExtensions,
   writeLock,
 } from "@millrace/extensions";
-import { type Answer, type CommandIo, type Input, isOn } from "../../argv/spec.ts";
+import { type Answer, type CommandIo, flagList, type Input, isOn } from "../../argv/spec.ts";
 import { askYes } from "../../ask.ts";
 import { configOptions } from "../../config/files.ts";
 import { describedIds, readSources } from "../../config/sources.ts";
@@ -58,7 +60,7 @@ export async function add(input: Input, io: CommandIo): Promise<Answer> {
     const integrity =
       wanted.integrity ?? (await integrityOf(project.folder, name, inspected.manifest.version));
     const offer = { inspected, source, integrity, mode };
-    return await grant(offer, { name, input, project, isDependency }, io);
+    return await grant(offer, { name, input, project, isDependency, hosts: hostsIn(input) }, io);
   } catch (error) {
     if (wanted.install !== undefined && isNew) await uninstall(project.folder, name, io);
     throw error;
@@ -74,6 +76,7 @@ export async function trust(input: Input, io: CommandIo): Promise<Answer> {
     throw usage(`${clean(name)} was granted nothing yet`, `millrace ext add ${clean(name)}`);
   const inspected = await inspect(project.folder, name);
   const { source, mode } = locked;
+  const hosts = [...new Set([...(locked.hosts ?? []), ...hostsIn(input)])];
   const { version } = inspected.manifest;
   const integrity = source === "npm" ? await integrityOf(project.folder, name, version) : "";
   if (io.json === undefined) {
@@ -81,7 +84,7 @@ export async function trust(input: Input, io: CommandIo): Promise<Answer> {
   }
   const isDependency = locked.dependency === true;
   const offer = { inspected, source, integrity, mode };
-  return grant(offer, { name, input, project, isDependency }, io);
+  return grant(offer, { name, input, project, isDependency, hosts }, io);
 }
 
 /** Takes an extension out of both files, and its package away unless the project had it before. */
@@ -136,6 +139,14 @@ async function readSpec(
  */
 const REGISTRY = /^((?:@[^@/\s]+\/)?[^@/\s]+)(?:@[\w.^~<>=*+-]+)?$/;
 
+/** Hosts that the operator's configuration leads to, which no author of a package can know. */
+function hostsIn(input: Input): readonly string[] {
+  const hosts = [...new Set(flagList(input, "net"))];
+  const problem = problemOfHosts(hosts);
+  if (problem === undefined) return hosts;
+  throw usage(`--net ${problem}`);
+}
+
 /** The name in the list that a person means, with or without `./`. */
 function listed(word: string, { choice, lock }: ExtensionProject): string {
   const known = [...choice.list, ...lock.keys()];
@@ -161,13 +172,14 @@ async function grant(
     readonly input: Input;
     readonly project: ExtensionProject;
     readonly isDependency: boolean;
+    readonly hosts: readonly string[];
   },
   io: CommandIo,
 ): Promise<Answer> {
-  const { name, input, project, isDependency } = about;
+  const { name, input, project, isDependency, hosts } = about;
   const { inspected, source, integrity, mode } = offer;
   const { manifest, manifestDigest, treeDigest } = inspected;
-  if (io.json === undefined) await io.err.write(`${offerLines(offer).join("\n")}\n`);
+  if (io.json === undefined) await io.err.write(`${offerLines(offer, hosts).join("\n")}\n`);
   if (!isOn(input, "yes")) {
     if (!io.interactive) {
       throw usage("nobody can be asked here whether this is granted", "read it, then give --yes");
@@ -176,7 +188,7 @@ async function grant(
       throw usage("nothing was granted");
     }
   }
-  const granted = manifest.permissions;
+  const granted = withHosts(manifest.permissions, hosts);
   const locked: LockedExtension = {
     version: manifest.version,
     integrity,
@@ -185,6 +197,7 @@ async function grant(
     source,
     mode,
     granted,
+    ...(hosts.length > 0 && { hosts }),
     ...(isDependency && source !== "path" && { dependency: true }),
   };
   await writeLock(project.folder, new Map([...project.lock, [name, locked]]));
@@ -194,6 +207,12 @@ async function grant(
     value: { name, version: manifest.version, source, mode, granted },
     said: [`${clean(name)} is granted; the project has changed: run millrace config trust`],
   };
+}
+
+/** What a package asks for, and the hosts that a person names beside it. */
+function withHosts(asked: Permissions, hosts: readonly string[]): Permissions {
+  if (hosts.length === 0) return asked;
+  return { ...asked, net: [...new Set([...(asked.net ?? []), ...hosts])] };
 }
 
 /** An extension that cannot be used beside the others is not added. */
@@ -218,7 +237,7 @@ function changesOf(
   { manifest, treeDigest }: InspectedExtension,
 ): string[] {
   const added = missingGrants(manifest.permissions, locked.granted);
-  const gone = missingGrants(locked.granted, manifest.permissions);
+  const gone = missingGrants(locked.granted, withHosts(manifest.permissions, locked.hosts ?? []));
   return [
     ...(locked.version === manifest.version
       ? []

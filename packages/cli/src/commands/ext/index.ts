@@ -18,6 +18,12 @@ const IMPORT_TIMEOUT = {
   value: "<duration>",
   summary: "how long its import may take (default 30s)",
 };
+const NET = {
+  long: "net",
+  value: "<host>",
+  summary: "grant a host of yours, too, such as storage.example:9000",
+  multiple: true,
+} as const;
 const FOLDER = { name: "folder", summary: "folder of the extension (default here)" };
 
 const list = command("ext list", "list the extensions of the project and how they stand", {
@@ -83,7 +89,11 @@ const doctor = command("ext doctor", "load every extension and say what came of 
 
 const add = command("ext add", "install an extension, show what it wants, and grant it", {
   args: [{ name: "package", summary: "a package, a tarball or a folder", required: true }],
-  flags: [{ long: "in-process", summary: "run its code inside millrace, without any guard" }, YES],
+  flags: [
+    { long: "in-process", summary: "run its code inside millrace, without any guard" },
+    NET,
+    YES,
+  ],
   examples: [
     ["ext add @acme/millrace-weather", "from the registry"],
     ["ext add ./ext/weather", "a folder of the project"],
@@ -100,7 +110,7 @@ const remove = command("ext remove", "take an extension out of the project", {
 
 const trust = command("ext trust", "look at a changed extension again, and grant it", {
   args: [{ name: "package", summary: "as ext list names it", required: true }],
-  flags: [YES],
+  flags: [NET, YES],
   examples: [["ext trust ./ext/weather", "after its files changed"]],
   run: async (input, io) => (await import("./add.ts")).trust(input, io),
 });

@@ -78,8 +78,11 @@ export interface Offer {
   readonly mode: ExtensionRuntime["mode"];
 }
 
-/** The lines of a grant screen. */
-export function offerLines({ inspected, source, integrity, mode }: Offer): readonly string[] {
+/** The lines of a grant screen. `hosts`: those that a person names beside what is asked for. */
+export function offerLines(
+  { inspected, source, integrity, mode }: Offer,
+  hosts: readonly string[],
+): readonly string[] {
   const { manifest } = inspected;
   const { nodes, providers, services } = manifest.contributes;
   const asked = permissionLines(manifest.permissions);
@@ -94,6 +97,7 @@ export function offerLines({ inspected, source, integrity, mode }: Offer): reado
       ["flows", manifest.templates === undefined ? "" : `offered in ${manifest.templates}`],
       ["mode", modeText(mode)],
       ["asks for", asked.length === 0 ? "nothing" : asked.join(", ")],
+      ["also granted", permissionLines({ net: hosts }).join(", ")],
       ["enforced", enforcementText(runtimeOf(mode))],
     ]).map((line) => `  ${line}`),
   ];
