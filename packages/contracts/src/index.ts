@@ -331,7 +331,9 @@ export type {
   ScheduleArgs,
   SchedulePage,
   Webhook,
+  WebhookAnswer,
   WebhookArgs,
+  WebhookScheme,
 } from "./schemas/schedule.ts";
 export type { CommandInfo, Meta, Settings } from "./schemas/server.ts";
 export type {

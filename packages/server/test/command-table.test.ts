@@ -76,9 +76,11 @@ const WIRED = [
   "start_run",
   "subscribe_events",
   "sync_hub",
+  "test_webhook",
   "update_hub",
   "update_schedule",
   "update_settings",
+  "update_webhook",
   "validate_flow",
 ];
 

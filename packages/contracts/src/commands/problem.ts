@@ -50,6 +50,7 @@ export const PROBLEMS = {
   internal: { status: 500, title: "An internal error happened" },
   command_not_wired: { status: 501, title: "The command is not available here" },
   upstream_failed: { status: 502, title: "The other side failed" },
+  run_failed: { status: 502, title: "The run did not succeed" },
   draining: { status: 503, title: "The server is shutting down" },
   too_many_streams: { status: 503, title: "Too many streams are open" },
   store_unavailable: { status: 503, title: "The store is not available" },

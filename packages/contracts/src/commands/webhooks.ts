@@ -1,8 +1,16 @@
 /** Commands on webhooks. The hook itself is `POST /hooks/:token`, which is no command. */
 import * as z from "zod";
 import { pageSchema } from "../schemas/common.ts";
-import { newWebhookSchema, webhookArgsSchema, webhookSchema } from "../schemas/schedule.ts";
+import {
+  newWebhookSchema,
+  webhookAnswerSchema,
+  webhookArgsSchema,
+  webhookChangeShape,
+  webhookSchema,
+} from "../schemas/schedule.ts";
 import { commandTable, get, KEY_ERRORS, nothing, pageArgs, post, remove } from "./table.ts";
+
+const webhookId = z.string().min(1).max(64);
 
 /** Commands on webhooks. */
 export const webhookCommands = commandTable({
@@ -29,9 +37,33 @@ export const webhookCommands = commandTable({
     ],
     http: post("/api/webhooks", 201),
   },
+  update_webhook: {
+    summary: "Change the key of a webhook, its answers, or whether it is on",
+    args: z.strictObject({ webhookId, ...webhookChangeShape }),
+    result: webhookSchema,
+    effect: "admin",
+    errors: ["not_found", "credential_store_unavailable"],
+    http: { method: "PATCH", path: "/api/webhooks/:webhookId", status: 200, body: "rest" },
+  },
+  test_webhook: {
+    summary: "Call a webhook as its sender does, and show what it answers",
+    args: z.strictObject({
+      webhookId,
+      body: z.string().max(262_144).default("{}"),
+      headers: z
+        .record(z.string().regex(/^[a-z0-9-]{1,128}$/), z.string().regex(/^[\x20-\x7e]{0,1024}$/))
+        .describe("By name in lower case; absent `content-type`: `application/json`.")
+        .default({}),
+      query: z.string().max(2_048).describe("Without its question mark.").default(""),
+    }),
+    result: webhookAnswerSchema,
+    effect: "admin",
+    errors: ["not_found", "credential_store_unavailable"],
+    http: post("/api/webhooks/:webhookId/test", 200),
+  },
   delete_webhook: {
     summary: "Delete a webhook",
-    args: z.strictObject({ webhookId: z.string().min(1).max(64) }),
+    args: z.strictObject({ webhookId }),
     result: nothing,
     effect: "admin",
     errors: ["not_found"],

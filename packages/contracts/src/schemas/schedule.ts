@@ -88,12 +88,33 @@ export const schedulePageSchema = z.strictObject({
 /** The answer of `list_schedules`. */
 export type SchedulePage = Infer<typeof schedulePageSchema>;
 
+/** Who calls a webhook, which says how its calls are signed and which challenges it answers. */
+const scheme = z
+  .enum(["millrace", "github", "stripe", "slack", "standard", "meta", "dropbox", "microsoft-graph"])
+  .describe("Who calls: how calls are signed, and which challenges are answered.");
+const respond = z
+  .enum(["run", "output"])
+  .describe(
+    "What a call is answered: `run` (default), the id of the run at once; `output`, the outputs of the flow, when it has ended.",
+  );
+const respondWithinMs = z
+  .int()
+  .min(100)
+  .max(60_000)
+  .describe("How long an answer waits for the outputs; after that it has the id of the run.");
+
 const webhook = {
   id: z.string(),
   template: slugSchema,
   input: z.string(),
   secret: z.literal(true).describe("Present when a signature is checked.").exactOptional(),
+  scheme: scheme.exactOptional(),
+  earlierSecretUntil: timeSchema
+    .describe("Until then calls may be signed with the key before the present one, too.")
+    .exactOptional(),
   headers: z.array(z.string()),
+  respond: respond.exactOptional(),
+  respondWithinMs: respondWithinMs.exactOptional(),
   enabled: z.boolean(),
 };
 
@@ -104,7 +125,14 @@ export const webhookSchema = z.strictObject(webhook);
 export type Webhook = Infer<typeof webhookSchema>;
 
 /** Schema of `NewWebhook`. */
-export const newWebhookSchema = z.strictObject({ ...webhook, token: z.string() });
+export const newWebhookSchema = z.strictObject({
+  ...webhook,
+  token: z.string(),
+  verifyToken: z
+    .string()
+    .describe("What the scheme `meta` wants to be told as its verify token.")
+    .exactOptional(),
+});
 
 /** The answer of `create_webhook`, the only one that shows the token of `/hooks/<token>`. */
 export type NewWebhook = Infer<typeof newWebhookSchema>;
@@ -119,6 +147,13 @@ const header = z
     "this header is never passed on",
   );
 
+const secret = z
+  .string()
+  .min(15) // as long as the keys that Dropbox gives
+  .max(256)
+  .describe("Key of the signatures, as the sender shows it or takes it; write-only.");
+const headers = z.array(header).max(16);
+
 /** Schema of `WebhookArgs`. */
 export const webhookArgsSchema = z.strictObject({
   template: slugSchema,
@@ -127,15 +162,41 @@ export const webhookArgsSchema = z.strictObject({
     .min(1)
     .max(128)
     .describe("The input of the flow that gets `{method, query, headers, body}`."),
-  secret: z
-    .string()
-    .min(16)
-    .max(256)
-    .describe("Key of `Millrace-Signature`; write-only.")
-    .exactOptional(),
-  headers: z.array(header).max(16).default([]).describe("Further headers to pass on."),
+  scheme: scheme.exactOptional(),
+  secret: secret.exactOptional(),
+  headers: headers.default([]).describe("Further headers to pass on."),
+  respond: respond.exactOptional(),
+  respondWithinMs: respondWithinMs.exactOptional(),
   enabled: z.boolean().default(true),
 });
+
+/** What `update_webhook` changes; what is absent stays. */
+export const webhookChangeShape = {
+  secret: secret.exactOptional(),
+  keepSecretMs: z
+    .int()
+    .min(0)
+    .max(30 * 86_400_000)
+    .default(86_400_000)
+    .describe("How long the key that `secret` replaces is still taken."),
+  headers: headers.describe("Further headers to pass on.").exactOptional(),
+  respond: respond.exactOptional(),
+  respondWithinMs: respondWithinMs.exactOptional(),
+  enabled: z.boolean().exactOptional(),
+};
+
+/** Schema of `WebhookAnswer`. */
+export const webhookAnswerSchema = z.strictObject({
+  status: z.int(),
+  body: z.string(),
+  runId: z.string().describe("The run that the call has started, or has found.").exactOptional(),
+});
+
+/** What a webhook has answered a call of `test_webhook`. */
+export type WebhookAnswer = Infer<typeof webhookAnswerSchema>;
+
+/** Who calls a webhook. */
+export type WebhookScheme = Infer<typeof scheme>;
 
 /** What `create_webhook` takes. */
 export type WebhookArgs = InferArgs<typeof webhookArgsSchema>;

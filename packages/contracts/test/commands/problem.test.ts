@@ -28,7 +28,7 @@ const ROWS: readonly [status: number, codes: string][] = [
   [429, "too_many_runs too_many_requests"],
   [500, "internal"],
   [501, "command_not_wired"],
-  [502, "upstream_failed"],
+  [502, "upstream_failed run_failed"],
   [504, "upstream_timeout"],
   [
     503,

@@ -83,7 +83,9 @@ delete_schedule          | DELETE /api/schedules/:scheduleId | 204 | w | n | sch
 run_schedule_now         | POST   /api/schedules/:scheduleId/run | 202 | x | k | scheduleId
 preview_schedule         | GET    /api/schedules/:scheduleId/next | 200 | r | - | scheduleId cron everyMs at timezone n
 list_webhooks            | GET    /api/webhooks | 200 | r | - | ${PAGE}
-create_webhook           | POST   /api/webhooks | 201 | a | k | template input secret headers enabled
+create_webhook           | POST   /api/webhooks | 201 | a | k | template input scheme secret headers respond respondWithinMs enabled
+update_webhook           | PATCH  /api/webhooks/:webhookId | 200 | a | n | webhookId secret keepSecretMs headers respond respondWithinMs enabled
+test_webhook             | POST   /api/webhooks/:webhookId/test | 200 | a | n | webhookId body headers query
 delete_webhook           | DELETE /api/webhooks/:webhookId | 204 | a | n | webhookId
 list_services            | GET    /api/services | 200 | r | - | ${PAGE}
 get_service              | GET    /api/services/:slug | 200 | r | - | slug

@@ -34,7 +34,7 @@ export interface RouteOptions {
   readonly host: ServerHost;
   readonly app: AppServices;
   readonly streams: ReadonlyMap<string, StreamHandler>;
-  /** Answers `POST /hooks/:token`. */
+  /** Answers `/hooks/:token`. */
   readonly hook: (exchange: Exchange, token: string) => Promise<Response>;
   /** What GET and HEAD of a path answer that is no command. */
   readonly pages: ReadonlyMap<string, (exchange: Exchange) => Reply | Promise<Reply>>;
@@ -145,7 +145,9 @@ export function createRoutes(options: RouteOptions): Routes {
     );
   }
   add("POST", INVOKE, serveInvoke);
-  add("POST", HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
+  for (const method of ["GET", "POST"]) {
+    add(method, HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
+  }
   for (const [path, page] of options.pages) {
     for (const method of ["GET", "HEAD"]) {
       add(method, path, async (exchange) => {

@@ -54,6 +54,10 @@ export interface KeyedCall {
    * request waits for such a start; any other is refused while the first one works.
    */
   readonly joins: boolean;
+  /** How long the key of a start is kept, in milliseconds; default 24 hours. */
+  readonly ttlMs?: number;
+  /** Whether a start that was refused for good is refused to a later request as well; default true. */
+  readonly keepsRefusals?: boolean;
 }
 
 /** What came of a call; `replayed` when the work was that of an earlier one. */
@@ -91,6 +95,7 @@ export async function oncePerKey<T>(
     scope,
     key,
     fingerprint: createHash("sha256").update(fingerprint).digest(),
+    ...(call.ttlMs !== undefined && { ttlMs: call.ttlMs }),
   };
   const name = `${scope}\n${key}`;
   const all = inFlight.get(store) ?? new Map<string, Working>();
@@ -101,7 +106,7 @@ export async function oncePerKey<T>(
     if (!joins) throw new ProblemError("idempotency_in_flight");
     return { value: (await working.work.catch(replayProblem)) as T, replayed: true };
   }
-  const promise = joins ? startRun(store, request, work) : once(whole, request, work);
+  const promise = joins ? startRun(store, request, { work, ...call }) : once(whole, request, work);
   const answer = promise.then(({ value }) => value);
   answer.catch(() => {}); // a request that joins gets the error
   all.set(name, { fingerprint, work: answer });
@@ -116,7 +121,12 @@ export async function oncePerKey<T>(
 async function startRun<T>(
   store: Idempotency,
   request: Request,
-  work: (rows: Pick<StartRows, "request">) => Promise<T>,
+  {
+    work,
+    keepsRefusals = true,
+  }: Pick<KeyedCall, "keepsRefusals"> & {
+    readonly work: (rows: Pick<StartRows, "request">) => Promise<T>;
+  },
 ): Promise<KeyedResult<T>> {
   const seen = await store.find(request);
   if (seen?.state === "working") await store.abandon(request.scope, request.key);
@@ -124,7 +134,7 @@ async function startRun<T>(
   try {
     return { value: await work({ request }), replayed: false };
   } catch (error) {
-    if (!isFinal(error)) throw error;
+    if (!isFinal(error) || !keepsRefusals) throw error;
     const begun = await store.begin(request);
     if (begun.state === "new") await keep(store, request, { problem: problemOf(error) });
     throw error;

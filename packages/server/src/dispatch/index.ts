@@ -18,5 +18,5 @@ export {
   refuseWhileDraining,
   wire,
 } from "./dispatch.ts";
-export { keyed, keyedStart, oncePerKey, REPLAYED } from "./idempotency.ts";
+export { type KeyedCall, keyed, keyedStart, oncePerKey, REPLAYED } from "./idempotency.ts";
 export { pageOf } from "./pages.ts";

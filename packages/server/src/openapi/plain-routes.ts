@@ -32,6 +32,8 @@ function get(
   };
 }
 
+const TOKEN = { name: "token", in: "path", required: true, schema: { type: "string" } } as const;
+
 const HTML = ["text/html", { type: "string" }] as const;
 const STATUS = ["application/json", STATE] as const;
 const READINESS = [
@@ -115,12 +117,30 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
   ]),
   "/api/docs": get("docs", "Read this document as a page", HTML),
   "/hooks/{token}": {
+    get: {
+      operationId: "challenge_webhook",
+      summary:
+        "Answer the challenge of a sender that asks whose address this is; 405 for any other",
+      tags: ["webhooks"],
+      ...PUBLIC,
+      parameters: [TOKEN],
+      responses: {
+        200: { description: "The challenge", content: content("text/plain", { type: "string" }) },
+        ...problemResponses([
+          "method_not_allowed",
+          "route_not_found",
+          "unauthorized",
+          "invalid_args",
+          "draining",
+        ]),
+      },
+    },
     post: {
       operationId: "call_webhook",
       summary: "Start the template of a webhook; 404 for a token that is unknown or switched off",
       tags: ["webhooks"],
       ...PUBLIC,
-      parameters: [{ name: "token", in: "path", required: true, schema: { type: "string" } }],
+      parameters: [TOKEN],
       requestBody: {
         required: false,
         content: {
@@ -130,11 +150,25 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
         },
       },
       responses: {
+        200: {
+          description:
+            "The outputs of the flow, where the webhook responds with them; or the challenge of a sender",
+          content: {
+            ...content("application/json", { type: "object" }),
+            ...content("text/plain", { type: "string" }),
+          },
+        },
         202: {
           description: "The run that was started",
           content: content("application/json", {
             type: "object",
-            properties: { runId: { $ref: "#/components/schemas/RunId" } },
+            properties: {
+              runId: { $ref: "#/components/schemas/RunId" },
+              status: {
+                type: "string",
+                description: "Of a run whose outputs were waited for, and are not there yet.",
+              },
+            },
             required: ["runId"],
           }),
         },
@@ -146,6 +180,7 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
           "bad_json",
           "draining",
           "too_many_runs",
+          "run_failed",
         ]),
       },
     },

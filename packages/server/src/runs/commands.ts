@@ -7,7 +7,6 @@ import type {
   RunRef,
   RunRequest,
   RunSpec,
-  RunSummary,
   RunTemplate,
   SignalResult,
 } from "@millrace/contracts";
@@ -20,36 +19,7 @@ import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { acceptsEvents, callExecutor, checkPosition, knownRun, knownSummary } from "./known-run.ts";
 import { isEnded } from "./run-state.ts";
-
-/** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
-async function waitForRun(
-  call: CommandCall,
-  ref: RunRef,
-  waitMs: number,
-): Promise<Answer<RunSummary | RunRef>> {
-  const stop = new AbortController();
-  const timer = setTimeout(() => stop.abort(), waitMs);
-  const onLeave = () => stop.abort();
-  if (call.signal.aborted) onLeave();
-  call.signal.addEventListener("abort", onLeave);
-  try {
-    const pages = call.host.executor.attach(ref.runId, { signal: stop.signal });
-    for await (const page of pages) {
-      const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
-      if (newest?.kind !== "run.paused") continue;
-      // The log is read from its beginning: a pause in it may be over.
-      if ((await knownSummary(call.host, ref.runId)).status === "paused") {
-        return new Answer({ runId: ref.runId, status: "paused" }, { status: 202 });
-      }
-    }
-  } finally {
-    clearTimeout(timer);
-    call.signal.removeEventListener("abort", onLeave);
-  }
-  const run = await knownSummary(call.host, ref.runId);
-  if (isEnded(run.status)) return new Answer(run);
-  return new Answer({ runId: run.runId, status: run.status }, { status: 202 });
-}
+import { waitForRun } from "./wait-for-run.ts";
 
 async function steer(
   call: CommandCall,
@@ -79,7 +49,7 @@ export const runHandlers: HandlerList = [
   wire("run_flow", (args, call) => startRun(call, "run_flow", args)),
   wire("run_and_wait", async ({ waitMs, ...request }, call) => {
     const { value: ref, headers } = await startRun(call, "run_and_wait", request);
-    const { value, status } = await waitForRun(call, ref, waitMs);
+    const { value, status } = await waitForRun(call, ref.runId, waitMs);
     return new Answer(value, { headers, status });
   }),
   // The cursor is the store's, which signs its own.

@@ -10,3 +10,4 @@ export {
   snapshotOf,
 } from "./known-run.ts";
 export { isEnded } from "./run-state.ts";
+export { waitForRun } from "./wait-for-run.ts";

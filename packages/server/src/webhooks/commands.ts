@@ -1,17 +1,30 @@
 /** Commands of webhooks. A token is in one answer alone: that of its creation. */
-import type { FlowGraph, NewWebhook, ParsedArgs } from "@millrace/contracts";
+import {
+  type FlowGraph,
+  type NewWebhook,
+  type ParsedArgs,
+  problemDocument,
+  type Webhook,
+  type WebhookAnswer,
+} from "@millrace/contracts";
+import type { WebhookRow } from "@millrace/store";
 import { inTurn, keyed, wire } from "../dispatch/index.ts";
-import { known, notFound, ProblemError } from "../errors.ts";
+import { invalidArg, known, notFound, ProblemError } from "../errors.ts";
 import { newId } from "../http/index.ts";
-import type { HandlerList, ServerHost } from "../ports.ts";
+import type { CommandCall, HandlerList, ServerHost } from "../ports.ts";
+import { answerCall } from "./answer-call.ts";
+import { isKeyOf, SCHEMES, sentAs } from "./schemes.ts";
 import {
   forgetSecret,
   hashToken,
+  keepEarlierSecret,
   keepSecret,
   listWebhooks,
   newToken,
+  readSecrets,
   readWebhook,
   toBody,
+  verifyTokenOf,
 } from "./stored-webhook.ts";
 
 export const webhookHandlers: HandlerList = [
@@ -30,6 +43,8 @@ export const webhookHandlers: HandlerList = [
       members: { resource: "webhook", webhookId: value.webhookId },
     });
   }),
+  wire("update_webhook", (args, { host }) => updateWebhook(host, args)),
+  wire("test_webhook", testWebhook),
   wire("delete_webhook", async ({ webhookId }, { host }) => {
     const isDeleted = await host.store.webhooks.delete(webhookId);
     if (!isDeleted) throw notFound("webhook");
@@ -41,19 +56,119 @@ export const webhookHandlers: HandlerList = [
   }),
 ];
 
-/** Throws `not_found` for its template, `input_invalid`, `credential_store_unavailable`. */
+/** Throws `not_found` for its template, `invalid_args`, `input_invalid`, `credential_store_unavailable`. */
 function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Promise<NewWebhook> {
   const { templates, webhooks } = host.store;
+  const { scheme, secret } = args;
+  checkKey(scheme, secret);
   // A template that is found here is not deleted before the webhook names it.
   return inTurn(templates, async () => {
     checkInput(known(await templates.get(args.template), "template").graph, args.input);
     const id = newId("whk", host);
     const token = newToken((bytes) => host.random(bytes));
     const row = { id, tokenHash: hashToken(token), body: toBody(args) };
-    if (args.secret !== undefined) await keepSecret(host, id, args.secret);
+    if (secret !== undefined) await keepSecret(host, id, secret);
     await webhooks.put(row);
-    return { ...readWebhook(row), token };
+    const verifyToken =
+      scheme === "meta" && secret !== undefined ? verifyTokenOf({ id }, secret) : undefined;
+    return { ...readWebhook(row), token, ...(verifyToken !== undefined && { verifyToken }) };
   });
+}
+
+/** A sender that signs has a key, which is written as that sender does. */
+function checkKey(scheme: Webhook["scheme"] = "millrace", secret: string | undefined): void {
+  if (secret === undefined && scheme !== "millrace") {
+    throw invalidArg("/secret", `calls of ${scheme} are checked with a key, so it must be given`);
+  }
+  if (secret !== undefined && !isKeyOf(SCHEMES[scheme], secret)) {
+    throw invalidArg("/secret", "the key must be in base64, after whsec_");
+  }
+}
+
+/** Throws `not_found`, `invalid_args`, `credential_store_unavailable`. */
+function updateWebhook(
+  host: ServerHost,
+  { webhookId, secret, keepSecretMs, ...change }: ParsedArgs<"update_webhook">,
+): Promise<Webhook> {
+  const { webhooks } = host.store;
+  return inTurn(webhooks, async () => {
+    const row = known(await webhooks.get(webhookId), "webhook");
+    const { id: _, earlierSecretUntil, ...current } = readWebhook(row);
+    const next: Omit<Webhook, "id"> = { ...current, ...change };
+    if (secret === undefined) {
+      const body = { ...next, ...(earlierSecretUntil !== undefined && { earlierSecretUntil }) };
+      return put({ ...row, body });
+    }
+    checkKey(current.scheme, secret);
+    const keeps = current.secret === true && keepSecretMs > 0;
+    const [before = null] = keeps ? await readSecrets(host, { id: webhookId }) : [];
+    await keepEarlierSecret(host, webhookId, before);
+    const until = keeps && {
+      earlierSecretUntil: new Date(host.now() + keepSecretMs).toISOString(),
+    };
+    // The key comes last: whatever fails before, or is called meanwhile, that of today is valid.
+    const webhook = await put({ ...row, body: { ...next, secret: true, ...until } });
+    await keepSecret(host, webhookId, secret);
+    return webhook;
+  });
+
+  async function put(row: WebhookRow): Promise<Webhook> {
+    await webhooks.put(row);
+    return readWebhook(row);
+  }
+}
+
+/** Headers of a call that names no others. */
+const SENT: { readonly [name: string]: string } = {
+  "content-type": "application/json",
+  "user-agent": "millrace-webhooks-test",
+};
+
+/** Calls it as its sender does. Throws `not_found`, `credential_store_unavailable`; what the webhook refuses is an answer. */
+async function testWebhook(
+  { webhookId, body: text, headers, query }: ParsedArgs<"test_webhook">,
+  { host, app, caller, signal }: CommandCall,
+): Promise<WebhookAnswer> {
+  const webhook = readWebhook(known(await host.store.webhooks.get(webhookId), "webhook"));
+  const [key] = webhook.secret === true ? await readSecrets(host, webhook) : [];
+  const sent = { headers: { ...SENT, ...headers }, body: Buffer.from(text) };
+  const { headers: all, body: bytes } =
+    key === undefined
+      ? sent
+      : sentAs(SCHEMES[webhook.scheme ?? "millrace"], sent, {
+          key,
+          id: newId("msg", host),
+          time: Math.floor(host.now() / 1_000),
+        });
+  try {
+    if (!app.webhooks || !webhook.enabled) throw notFound("webhook");
+    const { status, body, runId } = await answerCall(host, webhook, {
+      method: "POST",
+      query,
+      header: (name) => (Object.hasOwn(all, name) ? all[name] : undefined),
+      body: bytes,
+      traceparent: caller.traceparent,
+      signal,
+    });
+    return { status, body, ...(runId !== undefined && { runId }) };
+  } catch (error) {
+    if (!ProblemError.isInstance(error) || error.code === "credential_store_unavailable")
+      throw error;
+    const { code, status, options } = error;
+    const { detail, errors, members = {} } = options;
+    const problem = problemDocument(code, {
+      ...members,
+      requestId: caller.requestId,
+      ...(detail !== undefined && { detail }),
+      ...(errors !== undefined && { errors }),
+    });
+    const { runId } = members;
+    return {
+      status,
+      body: JSON.stringify(problem),
+      ...(typeof runId === "string" && { runId }),
+    };
+  }
 }
 
 /** The flow must have the input, and need no other. */

@@ -1,5 +1,5 @@
 /** Webhooks as the store keeps them, and as commands show them. Of a token there is only the hash. */
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import type { CommandResult, Json, ParsedArgs, Webhook } from "@millrace/contracts";
 import type { Store, WebhookRow } from "@millrace/store";
 import { type PageArgs, pageOf } from "../dispatch/pages.ts";
@@ -41,12 +41,26 @@ export async function listWebhooks(
 }
 
 const accountOf = (webhookId: string): string => `webhook:${webhookId}`;
+/** Where the key is that the present one has replaced. */
+const earlierOf = (webhookId: string): string => `webhook:${webhookId}:earlier`;
 
-/** Reads the key of a webhook. Throws `credential_store_unavailable`, also when it is gone: unsigned calls stay out. */
-export async function readSecret({ secrets }: Secrets, webhookId: string): Promise<string> {
-  const secret = await asProblem(secrets.get(accountOf(webhookId)));
+/**
+ * Reads the keys of a webhook that are valid now, the present one first. Throws `credential_store_unavailable`, also when that one
+ * is gone: unsigned calls stay out.
+ */
+export async function readSecrets(
+  { secrets, now }: Pick<ServerHost, "secrets" | "now">,
+  { id, earlierSecretUntil }: Pick<Webhook, "id" | "earlierSecretUntil">,
+): Promise<readonly string[]> {
+  const isEarlierValid = earlierSecretUntil !== undefined && now() < Date.parse(earlierSecretUntil);
+  const [secret, earlier] = await asProblem(
+    Promise.all([
+      secrets.get(accountOf(id)),
+      isEarlierValid ? secrets.get(earlierOf(id)) : undefined,
+    ]),
+  );
   if (typeof secret !== "string") throw new ProblemError("credential_store_unavailable");
-  return secret;
+  return typeof earlier === "string" ? [secret, earlier] : [secret];
 }
 
 /** Keeps the key of a webhook. Throws `credential_store_unavailable`. */
@@ -54,9 +68,21 @@ export async function keepSecret({ secrets }: Secrets, webhookId: string, secret
   await asProblem(secrets.set(accountOf(webhookId), secret));
 }
 
+/** Keeps the key that another is about to replace, or forgets the one before it. Throws `credential_store_unavailable`. */
+export async function keepEarlierSecret({ secrets }: Secrets, id: string, secret: string | null) {
+  if (secret === null) await asProblem(secrets.delete(earlierOf(id)));
+  else await asProblem(secrets.set(earlierOf(id), secret));
+}
+
+/** What a sender that asks for a verify token is to be told: it follows from the key, so it need not be kept. */
+export function verifyTokenOf({ id }: Pick<Webhook, "id">, secret: string): string {
+  return createHmac("sha256", secret).update(`verify token of ${id}`).digest("base64url");
+}
+
 /** Deletes the key of a webhook. Throws `credential_store_unavailable`. */
 export async function forgetSecret({ secrets }: Secrets, webhookId: string): Promise<void> {
   await asProblem(secrets.delete(accountOf(webhookId)));
+  await asProblem(secrets.delete(earlierOf(webhookId)));
 }
 
 async function asProblem<T>(work: Promise<T>): Promise<T> {

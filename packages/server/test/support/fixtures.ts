@@ -263,6 +263,8 @@ export const FIXTURES: { readonly [N in CommandName]?: Fixture } = {
     return { limit: 1 };
   },
   create_webhook: async (world) => ({ template: await template(world, CALLED), input: "call" }),
+  update_webhook: async (world) => ({ webhookId: (await webhook(world)).id, enabled: false }),
+  test_webhook: async (world) => ({ webhookId: (await webhook(world)).id }),
   delete_webhook: async (world) => ({ webhookId: (await webhook(world)).id }),
   list_services: () => ({ limit: 1 }),
   get_service: () => ({ slug: "mail" }),

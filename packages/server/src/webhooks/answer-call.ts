@@ -1,0 +1,255 @@
+/**
+ * What a webhook answers a call: a refusal, a challenge, the id of a run, or its outputs.
+ *   C1  A call gives the run a value and nothing else: no graph, no options.
+ *   C2  A call that its sender repeats starts one run, and every repetition is answered with that run. Of our own signatures
+ *       each is taken once.
+ *   C3  What a challenge echoes is short plain text that no browser takes for a page.
+ *   C4  Of a flow that cannot run, or has failed, the caller learns that much and no more.
+ * @see the server page, "Webhooks"
+ */
+import { createHash } from "node:crypto";
+import type { Json, RunRef, StartRows, Webhook } from "@millrace/contracts";
+import { type KeyedCall, oncePerKey, REPLAYED } from "../dispatch/index.ts";
+import { invalidArg, notFound, ProblemError } from "../errors.ts";
+import { specOfTemplate } from "../flows/stored-flows.ts";
+import { parseJson } from "../http/index.ts";
+import type { ServerHost } from "../ports.ts";
+import { callExecutor, isEnded, waitForRun } from "../runs/index.ts";
+import { type HookCall, readForm, readPayload, textAt } from "./payload.ts";
+import {
+  type Challenge,
+  hasKey,
+  isOneOf,
+  SCHEMES,
+  type Scheme,
+  type Verified,
+  verifySignature,
+  WINDOW_S,
+} from "./schemes.ts";
+import { readSecrets, verifyTokenOf } from "./stored-webhook.ts";
+
+/** Pattern of the route, and the command of its keys. */
+export const HOOK_PATTERN = "/hooks/:token";
+
+/** The answer to a call, and the run that it is about. */
+export interface HookAnswer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+  readonly runId?: string;
+}
+
+/** How long an answer waits for outputs, where the webhook does not say. GitHub waits for ten seconds, others longer. */
+const RESPOND_WITHIN_MS = 8_000;
+/** Senders repeat a delivery for as long as that: GitHub by hand, Stripe by itself. */
+const DELIVERY_MS = 3 * 86_400_000;
+/** A signature is valid from `WINDOW_S` before its time through `WINDOW_S` after it: it is remembered longer than that. */
+const REMEMBERED_MS = 2 * WINDOW_S * 1_000 + 1;
+/** What a challenge may be; the longest are the sentences of Microsoft. */
+const ECHO = /^[\x20-\x3b\x3d\x3f-\x7e]{1,1024}$/;
+const JSON_TYPE = { "Content-Type": "application/json" };
+/** Headers that every run gets. */
+const ALWAYS = ["content-type", "user-agent"];
+
+/** Answers a call of a webhook that is on. Throws `ProblemError` for what is refused. */
+export async function answerCall(
+  host: ServerHost,
+  webhook: Webhook,
+  call: HookCall,
+): Promise<HookAnswer> {
+  const scheme = SCHEMES[webhook.scheme ?? "millrace"];
+  const keys = webhook.secret === true ? await readSecrets(host, webhook) : [];
+  const asked = challengeIn(scheme, call, { body: null, isSigned: false });
+  if (asked !== undefined) return echo(asked, { webhook, call, keys, body: null });
+  if (call.method !== "POST") throw notAllowed();
+
+  const verified = webhook.secret === true ? verify(scheme, call, keys, host.now()) : undefined;
+  const type = call.header("content-type");
+  const body = readPayload(type, call.body);
+  const confirmed = challengeIn(scheme, call, { body, isSigned: true });
+  if (confirmed !== undefined) return echo(confirmed, { webhook, call, keys, body });
+
+  const { query } = call;
+  const value = {
+    method: call.method,
+    query: readForm(query),
+    headers: headersOf(call, webhook, scheme),
+    body,
+  };
+  const isOurs = scheme === SCHEMES.millrace;
+  const signature = isOurs && verified !== undefined && once(webhook, verified);
+  const { value: ref, replayed } = await oncePerKey(
+    host,
+    {
+      tokenId: webhook.id,
+      command: HOOK_PATTERN,
+      joins: true,
+      ...(deliveryOf(scheme, { call, body, verified }) ?? {
+        key: call.header("idempotency-key"),
+        args: { query, type: type ?? null, body: digestOf(call.body, "base64url") },
+      }),
+    },
+    (rows) => start(host, webhook, { value, call }, { ...rows, ...(signature && { signature }) }),
+  );
+  const answer = await respond(host, webhook, call, ref);
+  return { ...answer, headers: { ...answer.headers, ...(replayed ? REPLAYED : {}) } };
+}
+
+/** The refusal of a method; which challenges an address answers is not said. */
+export function notAllowed(): ProblemError {
+  return new ProblemError("method_not_allowed", { headers: { Allow: "POST" } });
+}
+
+/** Throws `unauthorized`, one answer for a signature that is missing, wrong, old or used. */
+function verify(
+  scheme: Scheme,
+  call: HookCall,
+  keys: readonly string[],
+  now: number,
+): Verified | undefined {
+  const { signing, key } = scheme;
+  if (signing !== null) {
+    const verified = verifySignature({ ...scheme, signing }, call, { keys, now });
+    if (verified === undefined) throw unsigned(signing.header);
+    return verified;
+  }
+  if (key === undefined || !hasKey(key, parseJson(call.body) as Json, keys)) {
+    throw unsigned(key?.name ?? "");
+  }
+  return undefined;
+}
+
+function unsigned(name: string): ProblemError {
+  const challenge = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+  return new ProblemError("unauthorized", { headers: { "WWW-Authenticate": challenge } });
+}
+
+/** What is remembered of a signature of ours, so that it counts once. */
+function once({ id }: Webhook, { hash }: Verified): NonNullable<StartRows["signature"]> {
+  return { hash: digestOf(Buffer.from(`${id}\n${hash}`), "hex"), ttlMs: REMEMBERED_MS };
+}
+
+function digestOf(bytes: Uint8Array, encoding: "hex" | "base64url"): string {
+  return createHash("sha256").update(bytes).digest(encoding);
+}
+
+type Delivery = Pick<KeyedCall, "key" | "args" | "ttlMs" | "keepsRefusals">;
+
+/** A delivery as the sender calls it, else as its signature does; undefined: a repetition cannot be told from a new one. */
+function deliveryOf(
+  scheme: Scheme,
+  { call, body, verified }: { call: HookCall; body: Json; verified: Verified | undefined },
+): Delivery | undefined {
+  if (scheme === SCHEMES.millrace) return undefined;
+  const id = scheme.delivery && textAt(scheme.delivery, call, body);
+  const name = id ?? (verified?.isTimed === true ? verified.hash : undefined);
+  if (name === undefined) return undefined;
+  // The rest may differ in a repetition, and it is the same delivery. One that was refused may be mended and come again.
+  const key = digestOf(Buffer.from(`${id === undefined}\n${name}`), "base64url");
+  return { key, args: null, ttlMs: DELIVERY_MS, keepsRefusals: false };
+}
+
+function challengeIn(
+  { challenges }: Scheme,
+  call: HookCall,
+  { body, isSigned }: { readonly body: Json; readonly isSigned: boolean },
+): Challenge | undefined {
+  return challenges.find(({ method, when, answer, isSigned: needs }) => {
+    if (method !== call.method || needs !== isSigned) return false;
+    if (when !== undefined) return textAt(when, call, body) === when.is;
+    return !("text" in answer) && textAt(answer, call, body) !== undefined;
+  });
+}
+
+/** Throws `unauthorized` for a wrong verify token, `invalid_args` for what is no challenge. */
+function echo(
+  { answer, verifyToken }: Challenge,
+  about: { webhook: Webhook; call: HookCall; keys: readonly string[]; body: Json },
+): HookAnswer {
+  const { webhook, call, keys, body } = about;
+  if (verifyToken !== undefined) {
+    const wanted = keys.map((key) => verifyTokenOf(webhook, key));
+    if (!isOneOf(textAt(verifyToken, call, body), wanted)) throw unsigned("hub-verify-token");
+  }
+  const text = "text" in answer ? answer.text : textAt(answer, call, body);
+  if (text === undefined || !ECHO.test(text)) {
+    throw invalidArg("", "the challenge is not plain text of at most 1024 characters");
+  }
+  return { status: 200, headers: { "Content-Type": "text/plain; charset=utf-8" }, body: text };
+}
+
+/** What is handed on: nothing that carries credentials, whatever the webhook names. */
+function headersOf(
+  call: HookCall,
+  webhook: Webhook,
+  { passes, signing }: Scheme,
+): { readonly [name: string]: string } {
+  const names = new Set([...ALWAYS, ...passes, ...webhook.headers]);
+  if (webhook.secret === true && signing !== null) names.delete(signing.header);
+  return Object.fromEntries(
+    [...names].flatMap((name) => {
+      const value = call.header(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+async function start(
+  host: ServerHost,
+  { id, template, input }: Webhook,
+  { value, call }: { readonly value: object; readonly call: HookCall },
+  rows: StartRows,
+): Promise<RunRef> {
+  const spec = await specOfTemplate(
+    host.store,
+    { slug: template },
+    {
+      inputs: { [input]: value as Json },
+      trigger: "webhook",
+      source: { webhookId: id },
+      traceparent: call.traceparent,
+    },
+  );
+  if (spec === undefined) {
+    host.log.warn({ webhookId: id, template }, "webhook.no_template");
+    throw notFound("webhook");
+  }
+  try {
+    return await callExecutor(() => host.executor.start(spec, rows));
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    if (code === "signature_used") throw unsigned("millrace-signature");
+    if (code !== "flow_invalid") throw error;
+    // The caller does not learn what is wrong with the flow; its author does.
+    host.log.warn({ webhookId: id, template, err: error }, "webhook.flow_invalid");
+    throw new ProblemError("flow_invalid");
+  }
+}
+
+/** Throws `run_failed` where the outputs are waited for, and there will be none. */
+async function respond(
+  host: ServerHost,
+  { respond: wanted = "run", respondWithinMs = RESPOND_WITHIN_MS }: Webhook,
+  { signal }: HookCall,
+  { runId }: RunRef,
+): Promise<HookAnswer> {
+  const accepted = (more: object): HookAnswer => ({
+    status: 202,
+    headers: JSON_TYPE,
+    body: JSON.stringify({ runId, ...more }),
+    runId,
+  });
+  if (wanted === "run") return accepted({});
+  const { value } = await waitForRun({ host, signal }, runId, respondWithinMs);
+  const headers = { "Millrace-Run-Id": runId, Location: `/api/runs/${runId}` };
+  if (!isEnded(value.status) || !("summary" in value)) {
+    const answer = accepted({ status: value.status });
+    return { ...answer, headers: { ...answer.headers, ...headers } };
+  }
+  const { status, summary } = value;
+  if (status !== "succeeded" || summary === null) {
+    throw new ProblemError("run_failed", { members: { runId, state: status }, headers });
+  }
+  const body = JSON.stringify(summary.outputs);
+  return { status: 200, headers: { ...JSON_TYPE, ...headers }, body, runId };
+}
