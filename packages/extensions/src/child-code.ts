@@ -18,6 +18,7 @@ import {
   NodeError,
 } from "@millrace/contracts";
 import type { Fields } from "@millrace/engine";
+import type { EgressResolver } from "@millrace/engine/node";
 import type { Peer } from "./child/peer.ts";
 import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
@@ -25,6 +26,7 @@ import { childProvider } from "./child-provider.ts";
 import type { OpenCall } from "./host-calls.ts";
 import { type Imported, loadFailure } from "./load-failure.ts";
 import { readOutput } from "./output-lines.ts";
+import { hasSockets } from "./permissions.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
 
 /** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
@@ -90,7 +92,10 @@ export interface HostCodeOptions extends Imported {
 }
 
 /** What code in a process is made from; without `isHeard` nothing of its standard output and error is read. */
-export interface ChildCodeOptions extends HostCodeOptions, ChildSetup {}
+export interface ChildCodeOptions extends HostCodeOptions, ChildSetup {
+  /** The addresses that a socket to a host may use. */
+  readonly addresses: EgressResolver;
+}
 
 /** A process that is up. */
 interface Live {
@@ -158,7 +163,9 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     process_ = child;
     if (options.isHeard) heard = readOutput(child, options.said);
     let expected = false;
-    const calls = new Map<number, OpenCall>([[0, { ctx: options.host }]]);
+    const calls = new Map<number, OpenCall>([
+      [0, { ctx: options.host, addresses: options.addresses }],
+    ]);
     const { peer, ready } = lineTo(child, calls);
     const gone = new Promise<"gone">((resolve) => {
       const end = (): void => {
@@ -174,7 +181,8 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     await Promise.race([ready, gone]);
     const loaded = peer.request("load", {
       entry: options.entry,
-      tripwire: needsTripwire(),
+      tripwire: needsTripwire(options.granted),
+      sockets: hasSockets(options.granted),
       now: Date.now(),
       config: options.config,
     });

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import type { Permissions } from "@millrace/contracts";
 import type { Grants } from "@millrace/engine";
-import { deniesNetwork, permissionFlag } from "./permissions.ts";
+import { deniesNetwork, hasSockets, permissionFlag } from "./permissions.ts";
 import { ProblemFound } from "./problem.ts";
 import { childProgram } from "./program.ts";
 import { reapWithHost } from "./reaper.ts";
@@ -59,6 +59,7 @@ export function startChild({
     ...read.map((path) => `--allow-fs-read=${path}`),
     ...grants.files.write.map((path) => `--allow-fs-write=${path}`),
     ...(native ? ["--allow-addons"] : []),
+    ...(hasSockets(granted) && deniesNetwork() ? ["--allow-net"] : []),
     program,
   ];
   const child = spawn(process.execPath, words, {
@@ -73,6 +74,6 @@ export function startChild({
 }
 
 /** Whether the child has to refuse the network by itself. */
-export function needsTripwire(): boolean {
-  return !deniesNetwork();
+export function needsTripwire(granted: Permissions): boolean {
+  return !deniesNetwork() || hasSockets(granted);
 }

@@ -12,6 +12,7 @@ import {
   type ResponseLike,
   type SpawnOptions,
 } from "@millrace/contracts";
+import type { EgressResolver } from "@millrace/engine/node";
 import type { WireResponse } from "./child/context.ts";
 import type { Frame } from "./child/peer.ts";
 import { base64, fromWire, toWire } from "./child/wire.ts";
@@ -27,6 +28,8 @@ export interface OpenCall {
   readonly ctx: ControlContext | NetworkOnly;
   /** Asks the child for the result of a step. */
   step?(key: string): Promise<unknown>;
+  /** The addresses that a socket of the extension may use. */
+  addresses?: EgressResolver;
   /** Parts of a stream have come. */
   parts?(parts: readonly unknown[]): void;
 }
@@ -41,6 +44,10 @@ export function hostRequest(
   if (op === "host.fetch") {
     const { url, init } = asked as { url: string; init?: FetchInit };
     return sent(() => call.ctx.fetch(String(url), limited(init)));
+  }
+  if (op === "host.addresses") {
+    const { host, port } = asked as { host: unknown; port: unknown };
+    return call.addresses?.(String(host), Number(port));
   }
   if (!("files" in call.ctx)) return undefined;
   const { ctx } = call;

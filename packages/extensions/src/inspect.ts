@@ -130,7 +130,7 @@ function entriesOf(
       ...entry,
       requires: { ...requires, permissions },
       source,
-      ...(entry.kind !== "service" && { runtime: runtimeOf(mode) }),
+      ...(entry.kind !== "service" && { runtime: runtimeOf(mode, permissions) }),
       ...(problem === undefined
         ? { state: "ready" as const }
         : { state: "failed" as const, problem }),

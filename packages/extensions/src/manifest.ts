@@ -40,6 +40,12 @@ const host = text("host[:port], such as api.example:443 or *.example", {
   max: MAX_UNITS,
 });
 
+/** A host as in `net`, or `*` for each that the egress policy permits: its code is told by the operator where to connect. */
+const socket: Shape<string> = rule((value) => {
+  const isSocket = value === "*" || problemsOf(value, host).length === 0;
+  return isSocket ? undefined : "must be host[:port] as in net, or * for every host";
+});
+
 /** In a flag of Node a comma would end the path, and a star would be every path. */
 const folder: Shape<string> = rule((value) => {
   const isFolder =
@@ -65,6 +71,7 @@ const words = many(text("a name", { max: MAX_UNITS }));
 export const permissionsShape: Shape<Permissions> = object(
   optionals({
     net: hostsShape,
+    sockets: many(socket),
     fs: object(optionals({ read: many(folder), write: many(folder) })),
     env: many(text("the name of a variable", { pattern: /^[A-Za-z_][A-Za-z0-9_]*$/ })),
     secrets: many(text("a name such as API_KEY", { pattern: /^[A-Za-z][A-Za-z0-9_]*$/, max: 64 })),

@@ -16,6 +16,7 @@ import {
   type ServiceDefinition,
 } from "@millrace/contracts";
 import type { EgressPolicy, Fields, Grants, NodeType } from "@millrace/engine";
+import type { EgressResolver } from "@millrace/engine/node";
 import type { ServiceEntry } from "@millrace/engine/pack";
 import { EXTENSION_BYTES, sizeOf } from "@millrace/engine/pack";
 import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
@@ -45,6 +46,8 @@ export interface OpenExtensionsOptions extends ReadExtensionsOptions {
   readonly config?: { readonly [id: string]: JsonObject } | undefined;
   /** The network of the host, for what extensions do outside of runs. */
   readonly openFetch: (policy: EgressPolicy) => FetchLike;
+  /** The addresses that sockets of extensions may use. Absent: no extension opens any. */
+  readonly openResolver?: ((policy: EgressPolicy) => EgressResolver) | undefined;
   readonly egress?: EgressPolicy | undefined;
   /** Told of what an operator should know; `extension` is its name in the list. */
   readonly warn: (warning: {
@@ -194,7 +197,8 @@ function createCode(
     readonly hostLog: HostLog;
   },
 ): HostCode {
-  const { grants, egress, openFetch, hostLog, output } = options;
+  const { grants, egress, openFetch, openResolver = noSockets, hostLog, output } = options;
+  const { sockets = [] } = granted;
   const warn = (code: string, message: string): void =>
     options.warn({ extension: name, code, message });
   const stopped = new AbortController();
@@ -234,6 +238,10 @@ function createCode(
             readable: await foldersOf(folder),
             granted,
             grants,
+            addresses: openResolver({
+              ...egress,
+              ...(!sockets.includes("*") && { only: sockets }),
+            }),
             isHeard: output !== undefined,
           }),
         );
@@ -243,6 +251,14 @@ function createCode(
       stopped.abort();
       await code.close();
     },
+  };
+}
+
+/** Of a host without sockets. */
+function noSockets(): EgressResolver {
+  return async (host, port) => {
+    const text = `this host opens no sockets for extensions, to ${host}:${port} neither`;
+    throw new NodeError("permission_denied", text, { reason: "denied", sent: false });
   };
 }
 

@@ -17,23 +17,37 @@ export function deniesNetwork(): boolean {
   return process.allowedNodeEnvironmentFlags.has("--allow-net");
 }
 
-/** Who keeps code that runs like this to its permissions. */
-export function runtimeOf(mode: ExtensionMode): ExtensionRuntime {
+/** Who keeps code that runs like this to its permissions. The network of a process is open for code that was granted sockets. */
+export function runtimeOf(mode: ExtensionMode, granted: Permissions = {}): ExtensionRuntime {
   if (mode === "inProcess") {
     const none = { net: "none", fs: "none", env: "none", spawn: "none", native: "none" } as const;
     return { mode, enforcement: none };
   }
-  const net = deniesNetwork() ? "runtime" : "tripwire";
+  const net = deniesNetwork() && !hasSockets(granted) ? "runtime" : "tripwire";
   const by = { fs: "runtime", env: "runtime", spawn: "runtime", native: "runtime" } as const;
   return { mode, enforcement: { net, ...by } };
 }
 
+/** Whether code may open sockets. */
+export function hasSockets({ sockets = [] }: Permissions): boolean {
+  return sockets.length > 0;
+}
+
 /** One line for each permission, such as `net api.example:443`. */
 export function permissionLines(permissions: Permissions): readonly string[] {
-  const { net = [], fs = {}, env = [], secrets = [], spawn = [], native = false } = permissions;
+  const {
+    net = [],
+    sockets = [],
+    fs = {},
+    env = [],
+    secrets = [],
+    spawn = [],
+    native = false,
+  } = permissions;
   const lines = (what: string, list: readonly string[] = []) => list.map((one) => `${what} ${one}`);
   return [
     ...lines("net", net),
+    ...lines("socket", sockets),
     ...lines("fs read", fs.read),
     ...lines("fs write", fs.write),
     ...lines("env", env),

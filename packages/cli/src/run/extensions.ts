@@ -17,10 +17,17 @@ export async function openProjectExtensions(
   warn: (line: string) => void,
   {
     watch = false,
+    isFixed = false,
     debug,
-  }: { readonly watch?: boolean; readonly debug?: DebugLines | undefined } = {},
+  }: {
+    readonly watch?: boolean;
+    /** Fixtures are in the place of the network: no socket is opened. */
+    readonly isFixed?: boolean;
+    readonly debug?: DebugLines | undefined;
+  } = {},
 ): Promise<Extensions> {
   const { folder, extensions, egress, credentials } = config;
+  const host = createNodeHost();
   try {
     return await openExtensions({
       project: folder,
@@ -29,7 +36,8 @@ export async function openProjectExtensions(
       taken: takenIds({ providers: config.ai.providers, services: config.services }),
       data: credentials.dir,
       egress,
-      openFetch: createNodeHost().openFetch,
+      openFetch: host.openFetch,
+      ...(!isFixed && { openResolver: host.openResolver }),
       ...(debug && { output: debug.output }),
       warn: ({ extension, code, message }) => warn(clean(`${extension}: ${message} (${code})`)),
     });

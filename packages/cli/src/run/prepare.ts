@@ -70,7 +70,9 @@ export async function prepare(
     for (const each of opened) await each.close();
   };
   try {
-    const extensions = await extensionsOf(config, io, { watch: isOn(input, "watch"), debug });
+    const isFixed = flagText(input, "fixtures") !== undefined;
+    const how = { watch: isOn(input, "watch"), isFixed, debug };
+    const extensions = await extensionsOf(config, io, how);
     opened.push(extensions);
     const plan = await compile(source, config, extensions, io);
     const all = { ...config, services: [...config.services, ...extensions.services] };

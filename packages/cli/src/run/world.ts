@@ -85,7 +85,11 @@ export type RunExtensions = Pick<
 export async function extensionsOf(
   config: Config,
   io: CommandIo,
-  how: { readonly watch?: boolean; readonly debug: DebugLines | undefined },
+  how: {
+    readonly watch?: boolean;
+    readonly isFixed?: boolean;
+    readonly debug: DebugLines | undefined;
+  },
 ): Promise<RunExtensions> {
   if (config.extensions.list.length === 0) {
     const none = { types: [], services: [], serviceEntries: [], providers: [] };

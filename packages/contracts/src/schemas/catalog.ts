@@ -8,6 +8,7 @@ const words = z.array(z.string());
 
 const permissions = z.strictObject({
   net: words.exactOptional(),
+  sockets: words.exactOptional(),
   fs: z.strictObject({ read: words.exactOptional(), write: words.exactOptional() }).exactOptional(),
   env: words.exactOptional(),
   secrets: words.exactOptional(),

@@ -1,3 +1,8 @@
 export { createEgressCheck, type EgressCheck, type Target } from "./egress/egress-check.ts";
-export { createNodeHost, type NodeHost, type NodeHostOptions } from "./node-host.ts";
+export {
+  createNodeHost,
+  type EgressResolver,
+  type NodeHost,
+  type NodeHostOptions,
+} from "./node-host.ts";
 export { nodePack } from "./nodes/index.ts";

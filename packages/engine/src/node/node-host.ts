@@ -1,5 +1,6 @@
 /** The host of Node: clock and hash of the machine, network, files and programs under policies. */
 import { createRequire } from "node:module";
+import { isIP } from "node:net";
 import type { FetchLike } from "@millrace/contracts";
 import type { EgressPolicy, Host } from "../host.ts";
 import { createPortableHost } from "../portable-host.ts";
@@ -17,8 +18,17 @@ export interface NodeHostOptions {
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
+/**
+ * The addresses that a TCP connection to a host may use, each of them checked. Throws `NodeError` `egress_denied`, `dns`. Whoever
+ * connects to one of them does not resolve the name again.
+ */
+export type EgressResolver = (host: string, port: number) => Promise<readonly string[]>;
+
 /** What `createNodeHost` answers: a `Host` that has network, files and programs. */
-export type NodeHost = Required<Host>;
+export interface NodeHost extends Required<Host> {
+  /** For connections that are no HTTP: what a policy permits of them. Throws `TypeError` for a policy that cannot be read. */
+  openResolver(policy: EgressPolicy): EgressResolver;
+}
 
 /**
  * A host on Node. `openFetch` gives an egress client with connection pools of its own; `openFiles` gives the files below
@@ -31,6 +41,7 @@ export function createNodeHost(options: NodeHostOptions = {}): NodeHost {
     ...portable,
     sha256: (bytes) => (bytes.length <= FEW_BYTES ? portable.sha256(bytes) : nativeSha256(bytes)),
     openFetch: (policy) => lateFetch(policy, options.resolve),
+    openResolver: (policy) => lateResolver(policy, options.resolve),
     openFiles,
     openSpawn,
   };
@@ -39,6 +50,18 @@ export function createNodeHost(options: NodeHostOptions = {}): NodeHost {
 function nativeSha256(bytes: Uint8Array): string {
   const { createHash } = load("node:crypto") as typeof import("node:crypto");
   return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Addresses that a policy permits; the code that looks them up is loaded for the first connection. */
+function lateResolver(policy: EgressPolicy, resolve: NodeHostOptions["resolve"]): EgressResolver {
+  const check = createEgressCheck(policy);
+  return async (host, port) => {
+    const target = check.host(host, port);
+    if (isIP(target.host) !== 0) return [target.host];
+    const { PinnedLookup, systemResolve } = await import("./egress/pinned-lookup.ts");
+    const lookup = new PinnedLookup(target, check, resolve ?? systemResolve);
+    return (await lookup.addresses()).map(({ address }) => address);
+  };
 }
 
 /** An egress client whose policy is read now, and whose code, with Node's HTTP and TLS, is loaded for the first request. */

@@ -21,6 +21,8 @@ import { fromWire } from "./wire.ts";
 interface LoadFrame {
   readonly entry: string;
   readonly tripwire: boolean;
+  /** Whether its code may open sockets, each after the host was asked. */
+  readonly sockets: boolean;
   readonly now: number;
   readonly config: { readonly [id: string]: JsonObject };
 }
@@ -78,8 +80,10 @@ const peer: Peer = new Peer(send, {
 pipe.on("close", () => process.exit(0));
 peer.tell("ready", {});
 
-async function load({ entry, tripwire, now, config }: LoadFrame): Promise<unknown> {
-  if (tripwire) closeNetwork();
+async function load({ entry, tripwire, sockets, now, config }: LoadFrame): Promise<unknown> {
+  const ask = async (host: string, port: number): Promise<readonly string[]> =>
+    (await peer.request("host.addresses", { call: 0, host, port })) as string[];
+  if (tripwire) closeNetwork(sockets ? ask : undefined);
   const loading = loadCode(entry, { config, host: hostContext(now) });
   loading.catch((error: unknown) => {
     if (error instanceof ProblemFound) return;

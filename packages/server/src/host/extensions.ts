@@ -42,6 +42,7 @@ export async function openServerExtensions(
       },
       data: options.store === "memory" ? join(tmpdir(), "millrace-data") : options.store,
       openFetch: machine.openFetch,
+      openResolver: machine.openResolver,
       egress: options.egress,
       warn: (warning) => warn(warning),
     });

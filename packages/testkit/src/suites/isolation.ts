@@ -10,7 +10,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExecutionEvent, type ExtensionDefinition, NodeError } from "@millrace/contracts";
-import { createRegistry } from "@millrace/engine";
+import { createRegistry, type EgressPolicy } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
 import {
   type Extensions,
   type InspectedExtension,
@@ -137,6 +138,12 @@ interface Opened {
   close(): Promise<void>;
 }
 
+/** Where sockets of a fixture go: to the servers that a test starts. */
+const LOOPBACK: EgressPolicy = {
+  only: ["localhost", "127.0.0.1", "[::1]"],
+  allow: [{ cidr: "127.0.0.0/8" }, { cidr: "::1/128" }, { host: "localhost" }],
+};
+
 /** Opens the package with all that it asks for; `$project` is the folder of the fixtures. */
 async function open(
   { folder, manifest, manifestDigest, treeDigest }: InspectedExtension,
@@ -162,6 +169,7 @@ async function open(
     openFetch: () => async (url) => {
       throw new NodeError("http_not_expected", `no exchange answers ${url} outside of a body`);
     },
+    openResolver: () => createNodeHost().openResolver(LOOPBACK),
     warn: ({ code, message }) => void told.push(`${code}: ${message}`),
     times: { killMs: KILL_MS, loadMs: LOAD_MS },
   });

@@ -63,13 +63,14 @@ const doctor = command("ext doctor", "load every extension and say what came of 
     let failed = 0;
     try {
       await extensions.load();
-      for (const { name, mode, problem, warnings } of extensions.list()) {
+      for (const { name, mode, granted, problem, warnings } of extensions.list()) {
         if (problem !== undefined) failed += 1;
-        const enforced = enforcementText(runtimeOf(mode));
+        const runtime = runtimeOf(mode, granted);
+        const enforced = enforcementText(runtime);
         const status = problem !== undefined ? "fail" : warnings.length > 0 ? "warn" : "ok";
         const says = problem?.message ?? warnings[0] ?? `${mode}; ${enforced}`;
         if (io.json !== undefined) {
-          const { enforcement } = runtimeOf(mode);
+          const { enforcement } = runtime;
           const fix = problem === undefined ? {} : { fix: fixOf(name, problem.code) };
           await io.json.result({ check: name, status, says, mode, enforcement, ...fix });
         } else {

@@ -98,7 +98,7 @@ export function offerLines(
       ["mode", modeText(mode)],
       ["asks for", asked.length === 0 ? "nothing" : asked.join(", ")],
       ["also granted", permissionLines({ net: hosts }).join(", ")],
-      ["enforced", enforcementText(runtimeOf(mode))],
+      ["enforced", enforcementText(runtimeOf(mode, manifest.permissions))],
     ]).map((line) => `  ${line}`),
   ];
 }
@@ -138,7 +138,7 @@ export function toRow(listed: ListedExtension): object {
     ...(problem !== undefined && { problem }),
     contributes: inspected?.manifest.contributes ?? { nodes: [], providers: [], services: [] },
     granted: granted as Permissions,
-    enforcement: runtimeOf(mode).enforcement,
+    enforcement: runtimeOf(mode, granted).enforcement,
     warnings,
   };
 }

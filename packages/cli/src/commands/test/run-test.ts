@@ -45,7 +45,7 @@ export async function runTest(
   const source = await loadFlow(test.file, io, named);
   if (!isValid(source.diagnostics)) return invalid(source.diagnostics, source, io);
   const project = await resolveConfig(source.sources, io, warnOn(io));
-  const extensions = await extensionsOf(project, io, { debug: debugLines(io) });
+  const extensions = await extensionsOf(project, io, { isFixed: true, debug: debugLines(io) });
   try {
     const compiled = await compileSource(source, {
       types: [...project.services, ...extensions.serviceEntries, ...extensions.types],

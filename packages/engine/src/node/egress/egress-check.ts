@@ -27,6 +27,8 @@ export interface Target {
 export interface EgressCheck {
   /** Throws `egress_denied`. `sent`: whether an earlier hop reached somebody. */
   url(url: URL, sent?: boolean): Target;
+  /** The same for a TCP connection to a host, as its name or address is written. Throws `egress_denied`. */
+  host(host: string, port: number): Target;
   /** The rule that refuses to connect to `address` for `target`, if one does. */
   address(address: string, target: Target): EgressRuleName | undefined;
 }
@@ -63,9 +65,16 @@ export function createEgressCheck(policy: EgressPolicy): EgressCheck {
   const urlRule = (url: URL, target: Target): EgressRuleName | undefined => {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "scheme";
     if (url.username !== "" || url.password !== "") return "userinfo";
+    return targetRule(target, (origin) => origin.origin === url.origin);
+  };
+
+  const targetRule = (
+    target: Target,
+    isOwn: (origin: URL) => boolean,
+  ): EgressRuleName | undefined => {
     if (deny.names(target)) return "deny-list";
     if (only?.names(target) === false) return "not-granted";
-    if (self.some((origin) => origin.origin === url.origin)) return "self-origin";
+    if (self.some(isOwn)) return "self-origin";
     if (parseAddress(target.host) !== null) return addressRule(target.host, target);
     return isLocalName(target.host) && !allow.names(target) ? "local-name" : undefined;
   };
@@ -77,6 +86,13 @@ export function createEgressCheck(policy: EgressPolicy): EgressCheck {
       if (rule !== undefined) throw refused(rule, explain(rule, url), sent);
       return target;
     },
+    host(host, port) {
+      const target = { host: targetHost(host), port };
+      const isOwn = (origin: URL) => hostOf(origin) === target.host && portOf(origin) === port;
+      const rule = target.host === "" ? "url" : targetRule(target, isOwn);
+      if (rule !== undefined) throw refused(rule, explain(rule, `${host}:${port}`));
+      return target;
+    },
     address: addressRule,
   };
 }
@@ -85,9 +101,17 @@ export function createEgressCheck(policy: EgressPolicy): EgressCheck {
 export function explain(rule: EgressRuleName, url: URL | string): string {
   const where = typeof url === "string" ? url : url.host === "" ? url.protocol : url.host;
   if (rule === "scheme") return `${where} is neither http: nor https:`;
+  if (rule === "url") return `${where} is no host`;
   if (rule === "userinfo") return "the URL holds a user or a password; use a connection";
   if (rule === "not-granted") return `${where} is not among the hosts granted to this extension`;
   return `the egress policy does not permit ${where}; the operator can allow it with egress.allow`;
+}
+
+/** A host as `hostOf` gives it; "" for what is none. */
+function targetHost(text: string): string {
+  const url = `http://${parseAddress(text)?.length === 16 ? `[${text.replace(/%.*$/, "")}]` : text}`;
+  const isHost = /^[^\s/@?#\\[\]]+$/.test(text) && URL.canParse(url);
+  return isHost ? hostOf(new URL(url)) : "";
 }
 
 function portOf(url: URL): number {

@@ -27,7 +27,7 @@ export class PinnedLookup {
 
   /** Not called for literal addresses; with `all` when both families are tried at once. */
   readonly lookup: LookupFunction = (_host, options, done) => {
-    this.#ask().then(
+    this.addresses().then(
       (answers) => {
         const fit = answers.filter(({ family }) => !options.family || options.family === family);
         const [first] = fit;
@@ -49,7 +49,8 @@ export class PinnedLookup {
     return refused("address-changed", `${this.#target.host} is not where it was found to be`);
   }
 
-  async #ask(): Promise<{ address: string; family: 4 | 6 }[]> {
+  /** The addresses of the name, of which each is permitted. Throws `dns`, `egress_denied`. */
+  async addresses(): Promise<{ address: string; family: 4 | 6 }[]> {
     const { host } = this.#target;
     const found = await this.#resolve(host).catch((error) => {
       throw dnsFailed(host, error);
