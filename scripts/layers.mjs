@@ -47,7 +47,10 @@ export const layers = {
       ...["local-models", "store-postgres", "restate"],
     ],
     // Those of OpenTelemetry are peers.
-    foreign: ["hono", "@hono/node-server", "pino", "croner", "prom-client", "@opentelemetry/*"],
+    foreign: [
+      ...["hono", "@hono/node-server", "pino", "croner", "prom-client", "@opentelemetry/*"],
+      "@modelcontextprotocol/server",
+    ],
   },
   cli: {
     needs: [
@@ -70,6 +73,7 @@ export const layers = {
     // What the packages that are bundled into it leave outside.
     foreign: [
       ...["@ai-sdk/*", "@modelcontextprotocol/client", "keytar", "@napi-rs/keyring", "libsql"],
+      "@modelcontextprotocol/server",
       ...["hono", "@hono/node-server", "pino", "prom-client", "@opentelemetry/*"],
     ],
   },

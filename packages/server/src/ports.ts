@@ -242,7 +242,7 @@ export interface ServerHost {
 export interface AppServices {
   readonly limits: ServerLimits;
   /** The actor of runs that are started or controlled without a token. */
-  readonly actor: "api" | "cli";
+  readonly actor: "api" | "cli" | "mcp";
   /** Whether `POST /hooks/:token` is switched on. */
   readonly webhooks: boolean;
   /** Whether the web page is served. */

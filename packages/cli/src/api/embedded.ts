@@ -13,12 +13,14 @@ import type { Api } from "./api.ts";
 /** The data directory. Its calls throw a usage error for a bad option, `unavailable` for a store that does not open. */
 export function createEmbedded(
   config: Config,
-  { write }: { readonly write: boolean },
+  { write, actor }: { readonly write: boolean; readonly actor?: "cli" | "mcp" | undefined },
   io: CommandIo,
 ): Omit<Api, "where" | "config"> {
   let opened: Promise<LocalClient> | undefined;
   const open = (): Promise<LocalClient> => {
-    opened ??= import("./data-folder.ts").then(({ openData }) => openData(config, write, io));
+    opened ??= import("./data-folder.ts").then(({ openData }) =>
+      openData(config, { write, actor }, io),
+    );
     return opened;
   };
   /** The client, once the arguments are right. */

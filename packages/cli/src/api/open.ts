@@ -15,6 +15,8 @@ const STOP_MS = 10_000;
 export interface ApiOptions {
   /** Whether something is changed or run; embedded, a command that only reads works beside a process that writes. Default false. */
   readonly write?: boolean;
+  /** What runs of this process name as their trigger. Default `cli`. */
+  readonly actor?: "cli" | "mcp";
   /** Default: that of the working directory. */
   readonly config?: Config;
 }
@@ -47,6 +49,10 @@ export async function openApi(input: Input, io: CommandIo, options: ApiOptions =
     };
   }
   const { createEmbedded } = await import("./embedded.ts");
-  const client = createEmbedded(config, { write: options.write ?? false }, io);
+  const client = createEmbedded(
+    config,
+    { write: options.write ?? false, actor: options.actor },
+    io,
+  );
   return { ...client, where: "embedded", config };
 }

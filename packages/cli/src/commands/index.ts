@@ -25,6 +25,7 @@ export const NOUNS: CommandTable = [
     "answer an editor: the language server on stdin and stdout",
     () => import("./lsp.ts"),
   ),
+  noun("mcp", "answer an agent: flows as tools, on stdin and stdout", () => import("./mcp.ts")),
   noun("graph", "draw a flow, or how far a run of it got", () => import("./graph.ts")),
   noun("diff", "say what two flows do differently", () => import("./diff.ts")),
   noun(

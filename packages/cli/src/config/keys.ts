@@ -132,6 +132,7 @@ const ROWS: readonly (readonly [
   ],
   ["serve.limits", "record", undefined, "limits of the server, by name"],
   ["serve.studio", "switch", true, "whether serve shows the web page, at /studio"],
+  ["serve.mcp", "switch", true, "whether serve offers flows as tools to agents, at /mcp"],
   ["serve.logLevel", "text", "info", "least level of its log", { choices: LEVELS }],
   [
     "serve.logFormat",

@@ -55,6 +55,7 @@ export interface Config {
     readonly host?: string;
     readonly port?: number;
     readonly studio?: boolean;
+    readonly mcp?: boolean;
     readonly logLevel?: string;
     readonly logFormat?: string;
     /** Limits that are not the server's defaults, by name. */
@@ -181,6 +182,7 @@ function readServe({
   host,
   port,
   studio,
+  mcp,
   logLevel,
   logFormat,
   limits,
@@ -194,6 +196,7 @@ function readServe({
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port: port as number }),
     ...(studio === undefined ? {} : { studio: studio === true }),
+    ...(mcp === undefined ? {} : { mcp: mcp === true }),
     ...(typeof logLevel === "string" && { logLevel }),
     ...(typeof logFormat === "string" && { logFormat }),
     ...(isObject(limits) && { limits: limits as Partial<ServerLimits> }),

@@ -24,6 +24,7 @@ import {
   type NodeBindings,
   preflightHeaders,
 } from "../http/index.ts";
+import type { McpRoute } from "../mcp/http.ts";
 import { loggedPath } from "../observe/logged-path.ts";
 import { createPages } from "../openapi/pages.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
@@ -116,10 +117,19 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     draining: () => drained !== undefined,
     isWired: (name) => host.commands.has(name) || streamHandlers.has(name),
   };
+  let mcp: Promise<McpRoute> | undefined;
+  const openMcp = async (): Promise<McpRoute> =>
+    (await import("../mcp/http.ts")).createMcpRoute({ host, app, streams });
   const routes = createRoutes({
     host,
     app,
     streams: streamHandlers,
+    ...(options.mcp && {
+      async mcp(exchange) {
+        mcp ??= openMcp(); // the protocol is loaded for who speaks it
+        return (await mcp).serve(exchange);
+      },
+    }),
     hook: createHook(host, app),
     pages: createPages(host, metrics, () => streams.count, options),
     readiness() {
@@ -232,6 +242,7 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
         unwatch();
         streams.closeAll();
         metrics.close();
+        void mcp?.then((route) => route.close());
       });
       return drained;
     },

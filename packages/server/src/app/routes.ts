@@ -36,6 +36,8 @@ export interface RouteOptions {
   readonly streams: ReadonlyMap<string, StreamHandler>;
   /** Answers `/hooks/:token`. */
   readonly hook: (exchange: Exchange, token: string) => Promise<Response>;
+  /** Answers `POST /mcp`; absent: it is switched off. */
+  readonly mcp?: (exchange: Exchange) => Promise<Response>;
   /** What GET and HEAD of a path answer that is no command. */
   readonly pages: ReadonlyMap<string, (exchange: Exchange) => Reply | Promise<Reply>>;
   /** State for `/api/ready`. */
@@ -64,6 +66,8 @@ const INVOKE = "/api/invoke";
 /** Headers of a command that its answer by name has, too. */
 const INVOKE_HEADERS = ["ETag", "Idempotent-Replayed"] as const;
 const HOOK = "/hooks/:token";
+/** The Model Context Protocol. */
+export const MCP_PATH = "/mcp";
 const HEALTH = "/api/health";
 const READY = "/api/ready";
 
@@ -145,6 +149,7 @@ export function createRoutes(options: RouteOptions): Routes {
     );
   }
   add("POST", INVOKE, serveInvoke);
+  if (options.mcp !== undefined) add("POST", MCP_PATH, options.mcp);
   for (const method of ["GET", "POST"]) {
     add(method, HOOK, (exchange, { token = "" }) => options.hook(exchange, token));
   }

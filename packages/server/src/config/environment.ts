@@ -27,6 +27,7 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
   ["port", "MILLRACE_PORT", Number],
   ["allowOpen", "MILLRACE_SERVE_ALLOW_OPEN", yes],
   ["webhooks", "MILLRACE_SERVE_WEBHOOKS", yes],
+  ["mcp", "MILLRACE_SERVE_MCP", yes],
   ["allowedHosts", "MILLRACE_SERVE_ALLOWED_HOSTS", list],
   ["allowedOrigins", "MILLRACE_SERVE_ALLOWED_ORIGINS", list],
   ["trustProxy", "MILLRACE_SERVE_TRUST_PROXY", list],

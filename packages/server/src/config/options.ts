@@ -92,6 +92,8 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly allowedHosts?: readonly string[];
   /** Switches `POST /hooks/:token` on. Default false. */
   readonly webhooks?: boolean;
+  /** Whether `POST /mcp` lets agents use flows as tools, with the rights of their tokens. Default true. */
+  readonly mcp?: boolean;
   /** Origins of other pages that may call, `scheme://host[:port]`. Default none. */
   readonly allowedOrigins?: readonly string[];
   /**
@@ -206,6 +208,7 @@ const DEFAULTS = {
   allowedOrigins: [],
   trustProxy: [],
   webhooks: false,
+  mcp: true,
   basePath: "",
   services: [],
   nodeTypes: [],
@@ -280,6 +283,7 @@ const OPTIONS = object(
     }),
     allowOpen: flag,
     webhooks: flag,
+    mcp: flag,
     allowedHosts: texts((hosts) => {
       const bad = hosts.find((host) => parseHost(host)?.name !== host.toLowerCase());
       return bad && `must be names without port, unlike "${bad}"`;

@@ -91,7 +91,7 @@ const RETRY = { "Retry-After": "60" };
 const UNAUTHORIZED =
   'Send the header "Authorization: Bearer TOKEN". To read the API in a browser: curl -H "Authorization: Bearer TOKEN" URL/api/docs -o docs.html';
 const UNGATED = new Set(["/api/health", "/api/ready"]);
-const SECTION = /^\/(?:api|hooks)(?:\/|$)/;
+const SECTION = /^\/(?:api|hooks|mcp)(?:\/|$)/;
 
 /** Builds the gate. Throws `ConfigError` for a token that cannot be one. */
 export function createGate(policy: GatePolicy): Gate {

@@ -1,4 +1,5 @@
 /** How a refusal or a fault becomes an answer. */
+import { problemError } from "@millrace/client";
 import { type ErrorCode, type ProblemDocument, problemDocument } from "@millrace/contracts";
 import { type Condition, StoreError, type StoreErrorCode } from "@millrace/store";
 import { ProblemError } from "../errors.ts";
@@ -74,6 +75,20 @@ export function fromStore(error: unknown): unknown {
   const mayPass = code.startsWith("store_") || code === "executor_unavailable";
   const headers = mayPass ? { "Retry-After": `${RETRY_AFTER_S}` } : undefined;
   return new ProblemError(code, { cause: error, headers });
+}
+
+/** The error as a client of this process throws it: a refusal becomes a `ClientError`, anything else stays. */
+export function toClientError(
+  thrown: unknown,
+  place: { readonly requestId: string; readonly instance: string | null },
+): unknown {
+  const error = fromStore(thrown);
+  if (!ProblemError.isInstance(error)) return error;
+  const seconds = Number(error.options.headers?.["Retry-After"] ?? Number.NaN);
+  return problemError(documentOf(error, place), {
+    cause: error,
+    ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }),
+  });
 }
 
 /** Throws the problem of a store that takes no writes. */

@@ -39,7 +39,7 @@ import {
   type StoreMode,
 } from "../host/build-host.ts";
 import { createRequestIds, documentOf } from "../http/index.ts";
-import { fromStore } from "../http/problem.ts";
+import { toClientError } from "../http/problem.ts";
 import type { ModelEvents } from "../models/index.ts";
 import { openTraces, type Traces } from "../observe/traces/open-traces.ts";
 import type { AppServices, CommandCall } from "../ports.ts";
@@ -53,6 +53,8 @@ export interface LocalOptions extends Omit<ServerOptions, "clock"> {
   readonly readonly?: boolean;
   /** Where flows that others call come from before the templates are asked. Default: nowhere else. */
   readonly subflows?: SubflowPort;
+  /** What runs name as their trigger. Default `cli`. */
+  readonly actor?: "cli" | "mcp";
 }
 
 /** A data directory as a client sees a server. */
@@ -94,7 +96,7 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
  * Opens the data directory for commands, beside whoever has it open. Throws `ConfigError` for a bad option, and what `openStore` throws.
  */
 export async function openLocal(options: LocalOptions = {}): Promise<LocalClient> {
-  const { readonly: reads = false, subflows, ...rest } = options;
+  const { readonly: reads = false, subflows, actor = "cli", ...rest } = options;
   const resolved = resolveOptions(rest);
   const { store: dir, log } = resolved;
   const resources = await openResources(resolved, modeOf(dir, reads));
@@ -120,7 +122,7 @@ export async function openLocal(options: LocalOptions = {}): Promise<LocalClient
         },
       },
     );
-    return clientOf(built, { ...resources, store }, { limits: resolved.limits, traces });
+    return clientOf(built, { ...resources, store }, { limits: resolved.limits, traces, actor });
   } catch (error) {
     await closeResources(resources);
     throw error;
@@ -156,16 +158,18 @@ function clientOf(
   {
     limits,
     traces,
+    actor,
   }: {
     readonly limits: AppServices["limits"];
     readonly traces: Traces | undefined;
+    readonly actor: AppServices["actor"];
   },
 ): LocalClient {
   const nextId = createRequestIds((bytes) => host.random(bytes));
   let closed: Promise<void> | undefined;
   const app: AppServices = {
     limits,
-    actor: "cli",
+    actor,
     webhooks: false,
     studio: false,
     draining: () => closed !== undefined,
@@ -178,24 +182,17 @@ function clientOf(
   }
 
   /** The error as a client throws it. */
-  function toClientError(thrown: unknown, call: CommandCall): unknown {
+  function errorOf(thrown: unknown, call: CommandCall): unknown {
     call.signal.throwIfAborted();
     if (StoreError.isInstance(thrown) && thrown.code === "store_busy") return thrown; // it says who has the store
-    const error = fromStore(thrown);
-    if (!ProblemError.isInstance(error)) return error;
-    const { requestId } = call.caller;
-    const seconds = Number(error.options.headers?.["Retry-After"] ?? Number.NaN);
-    return problemError(documentOf(error, { requestId, instance: ROUTE }), {
-      cause: error,
-      ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }),
-    });
+    return toClientError(thrown, { requestId: call.caller.requestId, instance: ROUTE });
   }
 
   async function asClient<T>(call: CommandCall, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw toClientError(error, call);
+      throw errorOf(error, call);
     }
   }
 
@@ -260,7 +257,7 @@ function clientOf(
     try {
       yield* events();
     } catch (error) {
-      throw toClientError(error, call);
+      throw errorOf(error, call);
     }
   }
 

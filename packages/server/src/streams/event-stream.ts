@@ -94,6 +94,13 @@ export class EventStreams {
       "X-Accel-Buffering": "no",
       ...options.headers,
     });
+    const { sink, response } = this.#begin(exchange, headers);
+    this.#run(exchange, options, sink);
+    return response;
+  }
+
+  /** Sends the headers. */
+  #begin(exchange: Exchange, headers: HeaderRecord): { sink: Sink; response: Response } {
     const patience = {
       stallMs: this.#limits.stallMs,
       onStall: () => {
@@ -103,15 +110,53 @@ export class EventStreams {
     };
     if (exchange.node === null) {
       const { sink, body } = createWebSink(exchange.signal, patience);
-      this.#run(exchange, options, sink);
-      return new Response(body, { headers: headers as Record<string, string> });
+      const response = new Response(body, { headers: headers as Record<string, string> });
+      return { sink, response };
     }
     const { outgoing } = exchange.node;
     outgoing.shouldKeepAlive = false; // the socket closes after the last event
     outgoing.writeHead(200, headers);
     outgoing.flushHeaders();
-    this.#run(exchange, options, createNodeSink(outgoing, patience));
-    return RESPONSE_ALREADY_SENT;
+    return { sink: createNodeSink(outgoing, patience), response: RESPONSE_ALREADY_SENT };
+  }
+
+  /**
+   * Answers an exchange with bytes that something else makes. `stop` is aborted when its reader has left, its token is no longer
+   * valid, or the server stops.
+   */
+  relay(
+    exchange: Exchange,
+    {
+      headers: more,
+      body,
+    }: { readonly headers: HeaderRecord; readonly body: ReadableStream<Uint8Array> },
+    stop: AbortController,
+  ): Response {
+    const headers = exchange.headers({ "X-Accel-Buffering": "no", ...more });
+    const { sink, response } = this.#begin(exchange, headers);
+    const stream: OpenStream = {
+      token: exchange.token,
+      close() {
+        stop.abort();
+        sink.end();
+      },
+    };
+    this.#open.add(stream);
+    sink.left.addEventListener("abort", () => stop.abort());
+    if (!this.#isValid(stream.token)) stream.close("revoked");
+    void (async () => {
+      try {
+        for await (const chunk of body) await sink.write(chunk);
+      } catch (error) {
+        if (!stop.signal.aborted)
+          this.#log.error({ requestId: exchange.requestId, err: error }, "stream.failed");
+      } finally {
+        this.#open.delete(stream);
+        sink.end();
+        exchange.finished(200, sink.bytes, true);
+      }
+    })();
+    return response;
   }
 
   #run(exchange: Exchange, options: StreamOptions, sink: Sink): void {

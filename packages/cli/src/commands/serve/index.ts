@@ -47,6 +47,7 @@ export const commands: readonly CliCommand[] = [
       }),
       { long: "stdio", summary: "no HTTP: commands and events as lines on stdin and stdout" },
       { long: "no-studio", summary: "do not show the web page at /studio" },
+      { long: "no-mcp", summary: "offer no flows as tools at /mcp" },
       { long: "open", summary: "open the web page in the browser of this machine" },
       { long: "webhooks", summary: "let webhooks be called: POST /hooks/<token>" },
       option("allow-host", "<host>", "a further Host name to answer to", { multiple: true }),
@@ -70,7 +71,7 @@ export const commands: readonly CliCommand[] = [
 const HTTP_FLAGS = [
   ...["host", "port", "token-file", "allow-open", "webhooks", "allow-host", "allow-origin"],
   "trust-proxy",
-  ...["no-studio", "open", "json"],
+  ...["no-studio", "no-mcp", "open", "json"],
 ];
 
 /** The command, all of whose lines on stderr are JSON where that is asked for: its warnings, and the error that ends it. */
@@ -147,6 +148,7 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
     ...(tokenFile === undefined ? {} : { tokenFile: resolve(io.cwd, tokenFile) }),
     ...(isOn(input, "allow-open") ? { allowOpen: true } : {}),
     ...(isOn(input, "webhooks") ? { webhooks: true } : {}),
+    ...(isOn(input, "no-mcp") || config.serve.mcp === false ? { mcp: false } : {}),
     ...(proxies.length > 0 && { trustProxy: [...proxies] }),
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
