@@ -56,9 +56,12 @@ export class Audit {
   messages(messages: readonly AiMessage[]): LlmStarted["audit"] {
     if (this.level === "none") return undefined;
     const value = messagesAsJson(messages, this.level);
-    const size = { messages: messages.length, chars: charsOf(messages) };
-    if (this.level === "hash") return { ...size, hmac: this.#digest(value) };
-    return { ...size, ref: this.#ctx.keepValue(this.#copy(value)) };
+    const chars = charsOf(messages);
+    // Written out: a copy of another object has a hidden class of its own here.
+    if (this.level === "hash") {
+      return { messages: messages.length, chars, hmac: this.#digest(value) };
+    }
+    return { messages: messages.length, chars, ref: this.#ctx.keepValue(this.#copy(value)) };
   }
 
   /** For `tool.started`. */

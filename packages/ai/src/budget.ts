@@ -21,9 +21,7 @@ export class Budget {
     this.#ctx = ctx;
     this.#totalMs = totalMs;
     this.#leftMs = totalMs;
-    const { signal } = ctx;
-    if (signal.aborted) this.#end();
-    else signal.addEventListener("abort", this.#end, { once: true });
+    ctx.onAbort(() => this.#end());
     this.go();
   }
 
@@ -35,26 +33,28 @@ export class Budget {
     return this.#controller.signal;
   }
 
-  readonly #end = (): void => {
+  #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#controller?.abort();
     const listeners = this.#listeners;
     this.#listeners = NOBODY;
     for (const listener of listeners) listener();
-  };
+  }
 
   /** The node is to stop, or its time is used up. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Calls `listener` once when it is over, unless the function that is returned is called before. */
-  onEnd(listener: () => void): () => void {
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((one) => one !== listener);
-    };
+  /** Calls `listener` once when it is over. */
+  onEnd(listener: () => void): void {
+    this.#listeners = this.#listeners.concat(listener); // a list that was spread has room for sixteen more
+  }
+
+  /** Does not call it any more. */
+  offEnd(listener: () => void): void {
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
   }
 
   /** `work`, or a rejection with the failure as soon as it is over; what comes later is dropped. */
@@ -62,8 +62,10 @@ export class Budget {
     return new Promise((resolve, reject) => {
       const over = (): void => reject(new AiError(this.failure()));
       if (this.isOver) over();
-      const leave = this.onEnd(over);
-      Promise.resolve(work).then(resolve, reject).finally(leave);
+      this.onEnd(over);
+      Promise.resolve(work)
+        .then(resolve, reject)
+        .finally(() => this.offEnd(over));
     });
   }
 
@@ -100,7 +102,7 @@ export class Budget {
   close(): void {
     this.#stop?.();
     this.#stop = null;
-    this.#ctx.signal.removeEventListener("abort", this.#end);
+    this.#ctx.onAbort(null);
   }
 }
 

@@ -112,11 +112,39 @@ export async function readyTarget(session: Session, target: Target): Promise<Rea
 }
 
 /** Asks a target for an answer, once. Throws only when the node is to stop. */
-export async function askTarget(
+export function askTarget(
   session: Session,
   target: Target,
   prompt: Prompt,
 ): Promise<Try<StreamEnd>> {
+  return beginAnswer(session, target, prompt).then((begun) => {
+    if ("failure" in begun) return begun;
+    const { call, price } = begun;
+    return begun.end.then((end) => {
+      endCircuit(session, target, end.failure);
+      return {
+        ...end,
+        call,
+        value: end.failure === null ? end : null,
+        costUsd: costOf(end.usage, priceOf(session, target, price)),
+      };
+    });
+  });
+}
+
+/** An answer that is on its way. */
+interface Begun {
+  readonly call: string;
+  readonly price: PricePerMillion | undefined;
+  readonly end: Promise<StreamEnd>;
+}
+
+/** Apart, so that what a call is made of does not live as long as its answer takes. */
+async function beginAnswer(
+  session: Session,
+  target: Target,
+  prompt: Prompt,
+): Promise<Begun | Try<never>> {
   const { ctx } = session;
   const ready = await readyTarget(session, target);
   const { capabilities } = ready;
@@ -130,18 +158,12 @@ export async function askTarget(
   if (made.model === null || modelCall === null) return failedTry(call, made.failure);
   const key = circuitKey(target);
   ctx.shared(AI).circuits.claim(key);
-  const end = await readStream(
+  const end = readStream(
     made.model,
     { ...modelCall, prompt: [...toSpecification(messages, made.model.specificationVersion)] },
     { session, call, channel: prompt.schema === undefined ? "text" : "object" },
   );
-  endCircuit(session, target, end.failure);
-  return {
-    ...end,
-    call,
-    value: end.failure === null ? end : null,
-    costUsd: costOf(end.usage, priceOf(session, target, capabilities.price)),
-  };
+  return { call, price: capabilities.price, end };
 }
 
 /** Tells of the beginning of a call. */

@@ -67,30 +67,29 @@ export class Caller {
   }
 
   /** What `made` makes of the answer of a target: from an earlier part of this try, or of the first that answers `tryOnce`, and kept. */
-  async kept<V, T extends { readonly target: number }>(
+  kept<V, T extends { readonly target: number }>(
     key: string,
     tryOnce: (target: Target) => Promise<Try<V>>,
     made: (answered: Answered<V>) => T,
   ): Promise<T> {
     const session = this.#session;
     let isNew = false;
-    const kept = (await session.ctx.step(
-      key,
-      () => {
-        isNew = true;
-        const spent = session.tally();
-        return this.#walk(tryOnce).then(
-          (answered) => ({ value: made(answered), ...spent }) as unknown as Json,
-        );
-      },
-      session.stepOptions,
-    )) as unknown as Made<T>;
-    if (!isNew) {
-      const { usage, costUsd } = kept;
-      session.addSpent({ usage, costUsd });
-      this.targets.moveTo(kept.value.target);
-    }
-    return kept.value;
+    const work = () => {
+      isNew = true;
+      const spent = session.tally();
+      return this.#walk(tryOnce).then(
+        (answered) => ({ value: made(answered), ...spent }) as unknown as Json,
+      );
+    };
+    return session.ctx.step(key, work, session.stepOptions).then((step) => {
+      const kept = step as unknown as Made<T>;
+      if (!isNew) {
+        const { usage, costUsd } = kept;
+        session.addSpent({ usage, costUsd });
+        this.targets.moveTo(kept.value.target);
+      }
+      return kept.value;
+    });
   }
 
   /** Tries targets until one has answered. */

@@ -97,7 +97,8 @@ async function doEmbed(
 ): Promise<Pick<Try<readonly (readonly number[])[]>, "failure" | "value" | "usage">> {
   const controller = new AbortController();
   let isLate = false;
-  const leave = budget.onEnd(() => controller.abort());
+  const stop = (): void => controller.abort();
+  budget.onEnd(stop);
   const stopTimer = ctx.after(fields.firstTokenMs, () => {
     isLate = true;
     controller.abort();
@@ -123,7 +124,7 @@ async function doEmbed(
     return { failure, value: null, usage: undefined };
   } finally {
     stopTimer();
-    leave();
+    budget.offEnd(stop);
   }
 }
 

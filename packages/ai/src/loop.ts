@@ -56,7 +56,8 @@ class Loop {
   readonly #task: Task;
   readonly #schema: JsonSchema | undefined;
   #tools: readonly Tool[] = [];
-  #runner: ToolRunner;
+  /** Made when the model first asks for tools. */
+  #runner: ToolRunner | null = null;
   #turns: Turn[] = [];
   /** Turns about answers that were refused. */
   #said: readonly Turn[] = [];
@@ -68,7 +69,6 @@ class Loop {
     this.#fields = session.fields;
     this.#task = taskOf(session.fields);
     this.#schema = schemaOf(this.#task, session.fields);
-    this.#runner = new ToolRunner(session, []);
   }
 
   // While the model is waited for, each asynchronous function on the way to it is kept: that is why there are few, and long ones.
@@ -77,7 +77,6 @@ class Loop {
       if (this.#task === "embed") return await this.#embed();
       this.#turns = [...(await this.#readMessages())];
       this.#tools = await resolveTools(this.#session);
-      this.#runner = new ToolRunner(this.#session, this.#tools);
       for (let retries = 0; ; ) {
         const record = await this.#answer();
         const failed = await runChecks(this.#session, record.json);
@@ -137,6 +136,7 @@ class Loop {
         throw new AiError({ reason: "max_steps", text });
       }
       this.#turns.push({ message: assistant(answer), by: answer.target });
+      this.#runner ??= new ToolRunner(this.#session, this.#tools);
       const results = await this.#runner.run(answer.tools, answer.call);
       this.#session.check();
       this.#turns.push({ message: { role: "tool", content: results }, by: null });
@@ -283,7 +283,7 @@ class Loop {
       usage: null,
       costUsd: null,
       steps: this.#steps,
-      toolCalls: this.#runner.records.map((one) => ({ ...one })),
+      toolCalls: this.#runner?.records.map((one) => ({ ...one })) ?? [],
     });
   }
 

@@ -59,6 +59,7 @@ export function readStream(
 /** Text of one id, and what the provider marked it with. */
 interface Block {
   readonly type: "text" | "reasoning";
+  readonly id: string;
   text: string;
   providerOptions: unknown;
 }
@@ -72,13 +73,14 @@ class Reading {
   #reader: { cancel(reason?: unknown): Promise<void> } | null = null;
   #over = false;
   #stopTimer: () => void = ignore;
-  #leave: () => void = ignore;
   #lastAt = 0;
   #hasContent = false;
   #bytes = 0;
   #text = "";
-  readonly #parts: (Block | AiPart)[] = [];
-  readonly #blocks: Map<string, Block> = new Map();
+  /** Made with the first: a list that begins empty takes room for sixteen more with it. */
+  #parts: (Block | AiPart)[] | null = null;
+  /** Blocks that have begun and not ended; there are few. */
+  #open: readonly Block[] = NO_BLOCKS;
   readonly #tools: ToolRequest[] = [];
   /** Tool calls whose arguments come in pieces; made with the first. */
   #streamed: Set<string> | null = null;
@@ -101,37 +103,42 @@ class Reading {
       this.#fail(budget.failure());
       return;
     }
-    this.#leave = budget.onEnd(() => this.#cut(budget.failure()));
+    budget.onEnd(this.#isOver);
     this.#stopTimer = ctx.after(firstTokenMs, () =>
       this.#cut(late("the first token", firstTokenMs)),
     );
-    this.#read(model, { ...call, abortSignal: this.#controller.signal }).catch((error: unknown) =>
-      this.#broken(failureOfError(error)),
-    );
+    void this.#read(model, { ...call, abortSignal: this.#controller.signal });
   }
 
+  readonly #isOver = (): void => this.#cut(this.#session.budget.failure());
+
+  /** Never rejects. */
   async #read(model: AiModel, call: AiCall): Promise<void> {
-    const { stream } = await model.doStream(call);
-    const reader = stream.getReader();
-    this.#reader = reader;
-    if (this.#over) {
-      void reader.cancel().catch(ignore);
-      return;
-    }
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (this.#over) return;
-      if (done) {
-        this.#broken({
-          reason: "server",
-          text: "the answer ended without saying that it is whole",
-        });
+    try {
+      const { stream } = await model.doStream(call);
+      const reader = stream.getReader();
+      this.#reader = reader;
+      if (this.#over) {
+        void reader.cancel().catch(ignore);
         return;
       }
-      if (typeof value !== "object" || value === null) continue;
-      const slow = this.#take(value);
-      if (slow !== null) await slow;
-      if (this.#over) return;
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (this.#over) return;
+        if (done) {
+          this.#broken({
+            reason: "server",
+            text: "the answer ended without saying that it is whole",
+          });
+          return;
+        }
+        if (typeof value !== "object" || value === null) continue;
+        const slow = this.#take(value);
+        if (slow !== null) await slow;
+        if (this.#over) return;
+      }
+    } catch (error) {
+      this.#broken(failureOfError(error));
     }
   }
 
@@ -234,22 +241,26 @@ class Reading {
   }
 
   #block(part: AiPart, type: "text" | "reasoning"): Block {
-    const id = `${type} ${textOf(part["id"])}`;
-    let block = this.#blocks.get(id);
+    const id = textOf(part["id"]);
+    let block = this.#open.find((one) => one.type === type && one.id === id);
     if (block === undefined) {
-      block = { type, text: "", providerOptions: undefined };
-      this.#blocks.set(id, block);
-      this.#parts.push(block);
+      block = { type, id, text: "", providerOptions: undefined };
+      this.#open = this.#open.concat(block);
+      this.#add(block);
     }
     block.providerOptions = part["providerMetadata"] ?? block.providerOptions;
     return block;
   }
 
+  #add(part: Block | AiPart): void {
+    if (this.#parts === null) this.#parts = [part];
+    else this.#parts.push(part);
+  }
+
   #mark(part: AiPart): void {
     const type = part.type.startsWith("text") ? "text" : "reasoning";
-    const id = `${type} ${textOf(part["id"])}`;
-    this.#block(part, type);
-    if (part.type.endsWith("-end")) this.#blocks.delete(id); // ids may come again
+    const block = this.#block(part, type);
+    if (part.type.endsWith("-end")) this.#open = this.#open.filter((one) => one !== block); // ids may come again
   }
 
   #tool(part: AiPart): void {
@@ -268,7 +279,7 @@ class Reading {
     if (!this.#content(isCounted ? "" : request.toolName + request.input)) return;
     this.#tools.push(request);
     const { providerMetadata: providerOptions } = part;
-    this.#parts.push({
+    this.#add({
       type: "tool-call",
       toolCallId: request.toolCallId,
       toolName: request.toolName,
@@ -323,11 +334,11 @@ class Reading {
     if (this.#over) return;
     this.#over = true;
     this.#stopTimer();
-    this.#leave();
+    this.#session.budget.offEnd(this.#isOver);
     this.#resolve({
       failure,
       text: this.#text,
-      parts: this.#parts.flatMap(finished),
+      parts: this.#parts?.flatMap(finished) ?? [],
       tools: this.#tools,
       finish,
       usage: this.#usage,
@@ -337,6 +348,7 @@ class Reading {
 }
 
 const NO_WARNINGS: readonly unknown[] = [];
+const NO_BLOCKS: readonly Block[] = [];
 
 function ignore(): void {}
 

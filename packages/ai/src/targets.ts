@@ -133,7 +133,7 @@ function listTargets(fields: AiFields, ctx: CoreContext): readonly Target[] {
     modelId,
     credential: fields.credential,
     sampling,
-    on: [],
+    on: NOTHING,
   };
   const others = fields.failover.map(
     (target, at): Target => ({
@@ -149,9 +149,13 @@ function listTargets(fields: AiFields, ctx: CoreContext): readonly Target[] {
   return [own, ...others];
 }
 
+const NO_SAMPLING: Sampling = {};
+const NOTHING: readonly string[] = [];
+
 /** Sampling fields that are there. */
 function samplingOf(from: Sampling): Sampling {
   const known = SAMPLING.filter((name) => from[name] !== undefined && from[name] !== null);
+  if (known.length === 0) return NO_SAMPLING;
   return Object.fromEntries(known.map((name) => [name, from[name]]));
 }
 

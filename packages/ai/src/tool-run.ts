@@ -263,7 +263,7 @@ export class ToolRunner {
       const failure = budget.failure();
       if (failure.reason === "deadline" && !isFlow) giveUp(new AiError(failure));
     };
-    const leave = budget.onEnd(stop);
+    budget.onEnd(stop);
     const stopTimer = ctx.after(timeoutMs, () => {
       isLate = true;
       controller.abort();
@@ -280,7 +280,7 @@ export class ToolRunner {
       throw isLate ? late(timeoutMs) : error;
     } finally {
       stopTimer();
-      leave();
+      budget.offEnd(stop);
     }
   }
 

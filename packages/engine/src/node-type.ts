@@ -224,6 +224,8 @@ export interface CoreContext extends ControlContext {
   runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void;
   /** A connection by the name that the flow gives it, or by its slug. Throws `operation_unknown` for an unknown service. */
   link(connection: string): ServiceLink;
+  /** Calls `listener` once when the attempt is to stop, also if it is already; null: nobody. It takes a kilobyte less than `signal`. */
+  onAbort(listener: (() => void) | null): void;
   /** Runs `work` with a signal that also aborts, with `timeout`, after `ms`. */
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** A warning of the engine in the log, with a code. */

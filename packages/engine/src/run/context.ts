@@ -310,6 +310,12 @@ export class ContextOf implements CoreContext {
     return linkOf(this.#live(), connection);
   }
 
+  onAbort(listener: (() => void) | null): void {
+    const attempt = this.#attempt;
+    if (listener !== null && (attempt.over || attempt.stopping !== null)) listener();
+    else attempt.onAbort = listener;
+  }
+
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return within(this.#live(), { ms, signal: this.signal }, work);
   }

@@ -226,7 +226,7 @@ export function endRun(run: RunCore, stop: Stop, graceMs: number = run.limits.gr
   for (const attempt of live) {
     if (!attempt.entered) continue;
     if (attempt.frame.state(attempt.node) === RUNNING) attempt.stopping = stop.reason;
-    attempt.controller?.abort(abortReason(stop.reason)); // a parked body too: it may do more than wait
+    attempt.abort(() => abortReason(stop.reason)); // a parked body too: it may do more than wait
   }
   for (const attempt of live) withdrawConfirmations(attempt);
   run.ring.clear();
@@ -288,7 +288,7 @@ export function stopAttempt(attempt: Attempt, why: StopReason | "timeout"): void
   const state = frame.state(node);
   if (why === "timeout" && state === WAITING) {
     wakeToEnd(attempt);
-    attempt.controller?.abort(abortReason(why));
+    attempt.abort(() => abortReason(why));
     failed(attempt, timeoutFailure(attempt.policy.timeoutMs));
     return;
   }
@@ -300,7 +300,7 @@ export function stopAttempt(attempt: Attempt, why: StopReason | "timeout"): void
   attempt.stopping = why;
   stopRounds(attempt, "parent");
   withdrawConfirmations(attempt);
-  attempt.controller?.abort(abortReason(why));
+  attempt.abort(() => abortReason(why));
   if (attempt.over) return;
   run.engine.timers.cancel(attempt.timer);
   attempt.timer = run.engine.timers.set(run.now + run.limits.graceMs, () => {
@@ -322,7 +322,7 @@ function cancelParked(attempt: Attempt, reason: StopReason): void {
     attempt.giveBack();
     return;
   }
-  attempt.controller?.abort(abortReason(reason));
+  attempt.abort(() => abortReason(reason));
   cancelNode(attempt, reason);
 }
 

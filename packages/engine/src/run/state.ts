@@ -58,6 +58,8 @@ export class Attempt implements Claimant, FrameOwner {
   /** Why it is to stop; its signal is aborted. */
   stopping: StopReason | "timeout" | null = null;
   controller: AbortController | null = null;
+  /** Told once, with its signal; null: nobody. */
+  onAbort: (() => void) | null = null;
   /** Ends the attempt, the pause before it, or its time to settle. */
   timer: Timer | null = null;
   /** Made when the body is called. */
@@ -103,6 +105,14 @@ export class Attempt implements Claimant, FrameOwner {
 
   get gone(): boolean {
     return this.over;
+  }
+
+  /** Tells the body to stop; `reason` is made where somebody has asked for a signal. */
+  abort(reason?: () => DOMException): void {
+    this.controller?.abort(reason?.());
+    const { onAbort } = this;
+    this.onAbort = null;
+    onAbort?.();
   }
 
   /** Slots came free for an attempt that had to queue. */
