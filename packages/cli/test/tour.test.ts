@@ -108,6 +108,10 @@ templates remove asks
 webhooks add --template hello --input name
 webhooks list
 webhooks show none
+webhooks test --example github:issues
+webhooks pause hello
+webhooks resume hello
+webhooks rotate none --new-secret
 webhooks remove none
 notify set hello
 notify show

@@ -82,7 +82,11 @@ export const NOUNS: CommandTable = [
     "list, add, show, remove, pause, resume, run-now, next",
     () => import("./schedule/index.ts"),
   ),
-  noun("webhooks", "list, add, show, remove", () => import("./webhooks.ts")),
+  noun(
+    "webhooks",
+    "list, add, show, test, rotate, pause, resume, remove",
+    () => import("./webhooks/index.ts"),
+  ),
   noun("notify", "show, set, off", () => import("./notify.ts")),
   noun("hubs", "list, add, remove, sync, items, install", () => import("./hubs.ts")),
   noun("catalog", "list, show", () => import("./catalog.ts")),

@@ -1,0 +1,51 @@
+/** Which webhook a person means, and whether it can be called. */
+import type { Webhook } from "@millrace/contracts";
+import { itemsOf } from "../../api/api.ts";
+import type { CommandContext } from "../../api/command.ts";
+import type { ArgSpec } from "../../argv/spec.ts";
+import { CliError, usage } from "../../errors.ts";
+import { clean } from "../../output/text.ts";
+
+export const WEBHOOK: ArgSpec = {
+  name: "id",
+  summary: "the webhook, or the template that it alone starts; nothing where there is one webhook",
+  complete: "webhook",
+};
+
+/** The webhook of the first argument. Throws a usage error where several may be meant. */
+export async function webhookOf({ input, api }: CommandContext): Promise<Webhook> {
+  const [word] = input.args;
+  const all: Webhook[] = [];
+  for await (const each of itemsOf((page) => api.invoke("list_webhooks", page))) {
+    if (each.id === word) return each;
+    if (word === undefined || each.template === word) all.push(each);
+  }
+  const [one, other] = all;
+  if (one !== undefined && other === undefined) return one;
+  if (other !== undefined) {
+    throw usage(
+      word === undefined ? "there are several webhooks" : `several webhooks start "${clean(word)}"`,
+      "millrace webhooks list shows their ids",
+    );
+  }
+  throw word === undefined
+    ? new CliError("unavailable", "there is no webhook yet", {
+        hint: "millrace webhooks add --template SLUG makes one",
+        problem: "not_found",
+      })
+    : new CliError("unavailable", `there is no webhook "${clean(word)}"`, {
+        hint: "millrace webhooks list shows what there is",
+        problem: "not_found",
+      });
+}
+
+/** A server answers 404 for every webhook unless it was started for them. */
+export async function closedLines({ api }: CommandContext): Promise<string[]> {
+  if (api.where === "embedded") {
+    return ["it answers while a server runs here: millrace serve --webhooks"];
+  }
+  const { features } = await api.invoke("get_meta", {});
+  return features.webhooks
+    ? []
+    : ["this server answers 404 there: webhooks are off; start it with millrace serve --webhooks"];
+}

@@ -1,0 +1,86 @@
+/** `millrace webhooks test`: calls a webhook as its sender does, and shows the run that it starts. */
+import type { Webhook } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
+import { type CommandContext, pairsOf, withApi } from "../../api/command.ts";
+import { option, printAnswer, serverCommand } from "../../argv/flags.ts";
+import { type CliCommand, flagText, type Run } from "../../argv/spec.ts";
+import { CliError, usage } from "../../errors.ts";
+import { readInput } from "../../files.ts";
+import { clean } from "../../output/text.ts";
+import { EXAMPLES } from "./examples.ts";
+import { closedLines, WEBHOOK, webhookOf } from "./find.ts";
+
+const run: Run = (input, io) =>
+  withApi(input, io, true, async (api) => {
+    const context = { input, io, api };
+    const call = await callOf(context);
+    const webhook = await webhookOf(context);
+    const args = { webhookId: webhook.id, ...call };
+    const { runId, ...answer } = await api.invoke("test_webhook", args);
+    if (answer.status >= 400 && runId === undefined) throw await refused(answer, webhook, context);
+    const said = `the webhook answers ${answer.status}: ${clean(answer.body)}`;
+    if (runId === undefined) {
+      await printAnswer({ value: answer, said: [said, "no run was started"] }, io);
+      return 0;
+    }
+    if (io.json === undefined) await printAnswer({ value: null, said: [said] }, io);
+    const { followApiRun } = await import("../../run/api-run.ts");
+    const graph = await api.invoke("get_run_graph", { runId });
+    const silent = io.json !== undefined;
+    const { exitCode } = await followApiRun(runId, context, { graph, silent, survives: true });
+    if (silent) {
+      const { summary } = await api.invoke("get_run", { runId });
+      await printAnswer({ value: { ...answer, runId, summary } }, io);
+    }
+    return exitCode;
+  });
+
+export const test: CliCommand = serverCommand(
+  "webhooks test",
+  "call a webhook as its sender does, signed with its key, and show the run",
+  {
+    args: [WEBHOOK],
+    flags: [
+      option("example", "<name>", "what a sender is known to send", {
+        choices: Object.keys(EXAMPLES),
+      }),
+      option("body", "<file>", "what is sent, instead; - for stdin (default {})"),
+      option("header", "<k=v>", "a header, its name in lower case", { multiple: true }),
+    ],
+    examples: [
+      ["webhooks test --example github:issues", "as GitHub calls the only webhook"],
+      ["webhooks test whk_01 --body event.json", "what stands in a file"],
+    ],
+    run,
+  },
+);
+
+/** What is sent. */
+async function callOf({ input, io }: CommandContext) {
+  const [name, file] = [flagText(input, "example"), flagText(input, "body")];
+  if (name !== undefined && file !== undefined) {
+    throw usage("--example and --body are two ways to say what is sent", "give one of them");
+  }
+  const example = name === undefined ? undefined : EXAMPLES[name];
+  const body =
+    file === undefined
+      ? JSON.stringify(example?.body ?? {})
+      : Buffer.from(await readInput(file, io)).toString();
+  return { body, headers: { ...example?.headers, ...pairsOf(input, "header") } };
+}
+
+async function refused(
+  { status, body }: { readonly status: number; readonly body: string },
+  { id, enabled }: Webhook,
+  context: CommandContext,
+): Promise<CliError> {
+  const problem: unknown = JSON.parse(body);
+  const { title = "", detail } = isObject(problem) ? problem : {};
+  const [hint = enabled ? undefined : `millrace webhooks resume ${id} lets it answer again`] =
+    await closedLines(context);
+  return new CliError(
+    "unavailable",
+    `the webhook answers ${status}: ${clean(String(detail ?? title))}`,
+    hint === undefined ? {} : { hint },
+  );
+}
