@@ -219,10 +219,14 @@ export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
   type: "typeof typename",
   json: "tojson stringify dumps jsonencode jsonstringify",
   parseJson: "fromjson loads jsondecode jsonparse",
+  csvParse: "parsecsv fromcsv readcsv csvdecode csvtojson",
+  csvFormat: "tocsv formatcsv writecsv csvencode jsontocsv csvstringify",
   contains: "includes has include",
   startsWith: "startswith hasprefix beginswith",
   endsWith: "endswith hassuffix",
-  replace: "replaceall gsub",
+  replace: "substitute",
+  matches: "match regex regexp test regexmatch regextest ismatch",
+  replaceAll: "gsub regexreplace replaceregex resub",
   substring: "substr mid",
   slice: "sublist subarray",
   take: "limit takefirst top",
@@ -245,6 +249,8 @@ export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
   base64Decode: "atob b64decode",
   now: "today currenttime getdate",
   dateFormat: "formatdate strftime dateformat format",
+  dateParse: "strptime datefromformat parsedatetime",
+  parseDuration: "duration toduration parsems durationparse",
   dateAdd: "adddays plus adddate",
   dateDiff: "diffdates datediff",
   date: "todate parsedate",
@@ -262,11 +268,7 @@ export const NAMESPACES: ReadonlySet<string> = new Set(
   "Array Date JSON Math Number Object String _".split(" "),
 );
 
-const NO_PATTERNS =
-  "there are no regular expressions; use `contains`, `startsWith`, `endsWith` or `split`";
-
 export const FUNCTION_HINTS: Aliases = /* @__PURE__ */ aliases({
-  [NO_PATTERNS]: "matches match regex regexp test regexmatch",
   "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest":
     "reduce",
   "a flow reads no environment; use an input, or a connection for a secret": "env",

@@ -52,6 +52,20 @@ export interface Evaluation {
   /** Values of roots and of macro variables. */
   slots: (Json | undefined)[];
   limits: ExpressionLimits;
+  /** What calls made for later calls, by kind and name. */
+  kept: Map<string, unknown> | undefined;
+}
+
+/**
+ * What a call makes for later calls of the same evaluation. It is made, and paid for, in each evaluation anew, so that what is
+ * left of a budget never depends on other evaluations.
+ */
+export function kept<T>(ev: Evaluation, key: string, make: () => T): T {
+  ev.kept ??= new Map();
+  const known = ev.kept.get(key) as T | undefined;
+  const value = known ?? make();
+  if (known === undefined) ev.kept.set(key, value);
+  return value;
 }
 
 /** Limits with the defaults filled in and nothing above what may be raised. */

@@ -43,11 +43,15 @@ export function createEvaluations({ slots, given }: Unit, limits: ExpressionLimi
     end(ev) {
       ev.scope = NO_NAMES;
       ev.slots = NO_SLOTS;
+      ev.kept = undefined;
       spare = ev;
     },
   };
 }
 
 function newEvaluation(limits: ExpressionLimits): Evaluation {
-  return { steps: 0, bytes: 0, written: 0, nowEpoch: 0, scope: NO_NAMES, slots: NO_SLOTS, limits };
+  return {
+    ...{ steps: 0, bytes: 0, written: 0, nowEpoch: 0 },
+    ...{ scope: NO_NAMES, slots: NO_SLOTS, limits, kept: undefined },
+  };
 }

@@ -15,6 +15,8 @@ export type PatternNode =
       readonly of: PatternNode;
       readonly min: number;
       readonly max: number;
+      /** As few as possible are taken. */
+      readonly lazy: boolean;
     };
 
 /** Why a pattern is refused. Thrown inside this folder only. */
@@ -66,8 +68,7 @@ class PatternParser {
     const bounds = this.quantifier();
     if (bounds === undefined) return atom;
     if (atom.kind === "assert") fail("an assertion cannot be repeated");
-    this.take("?"); // lazy: which text is matched does not matter to a test
-    return { kind: "repeat", of: atom, ...bounds };
+    return { kind: "repeat", of: atom, ...bounds, lazy: this.take("?") };
   }
 
   private quantifier(): { min: number; max: number } | undefined {

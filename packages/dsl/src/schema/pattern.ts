@@ -15,12 +15,20 @@ export const MAX_PATTERN_LENGTH = 512;
 /** Most states of one pattern; `{1000}` and nested repetitions multiply. */
 export const MAX_PATTERN_STATES = 1000;
 
+/** Where a match begins and where it ends, in UTF-16 units. */
+export type Match = readonly [start: number, end: number];
+
 /** A pattern that is ready, or why it is refused. */
 export type Pattern =
   | {
       readonly ok: true;
       /** False, too, when the budget is spent, which its `left` below 0 tells; without one a test may take as long as it takes. */
       test(text: string, budget?: PatternBudget): boolean;
+      /**
+       * Where the pattern is first found at `from` or behind it, and where that match ends: of all that begin there the one that
+       * ECMAScript takes. Undefined: nowhere, or the budget is spent.
+       */
+      find(text: string, from: number, budget: PatternBudget): Match | undefined;
     }
   | { readonly ok: false; readonly problem: string };
 
@@ -43,6 +51,7 @@ export function compilePattern(
     return {
       ok: true,
       test: (text, budget = { left: Number.POSITIVE_INFINITY }) => runner.test(text, budget),
+      find: (text, from, budget) => runner.find(text, from, budget),
     };
   } catch (error) {
     if (error instanceof PatternProblem) return { ok: false, problem: error.message };
@@ -84,14 +93,16 @@ class Program {
   }
 
   private repeat(node: PatternNode & { kind: "repeat" }, next: number): number {
+    // The arrow to be tried first comes first.
+    const arrows = (more: number): number[] => (node.lazy ? [next, more] : [more, next]);
     let start = next;
     if (node.max === Infinity) {
-      const arrows = [next];
-      start = this.add({ kind: "split", next: arrows });
-      arrows.push(this.build(node.of, start));
+      const split = { kind: "split", next: [] as number[] } as const;
+      start = this.add(split);
+      append(split.next, arrows(this.build(node.of, start)));
     } else {
       for (let i = node.min; i < node.max; i += 1) {
-        start = this.add({ kind: "split", next: [next, this.build(node.of, start)] });
+        start = this.add({ kind: "split", next: arrows(this.build(node.of, start)) });
       }
     }
     for (let i = 0; i < node.min; i += 1) start = this.build(node.of, start);
@@ -118,6 +129,7 @@ export interface PatternBudget {
 export const MAX_PATTERN_STEPS = 20_000_000;
 
 const STEPS_PER_STATE = 20;
+const STEPS_PER_THREAD = 4;
 /** Sets and arrows that a pattern remembers: a megabyte or two, for patterns that need many. */
 const MAX_SETS = 200;
 const MAX_ARROWS = 10_000;
@@ -139,6 +151,30 @@ const NOTHING = -1;
 const WORD = 0x61;
 const OTHER = 0x20;
 
+/** The states that a search has reached behind a character, best first, and where their matches begin. */
+class Threads {
+  readonly states: Int32Array;
+  readonly starts: Int32Array;
+  count = 0;
+
+  /** Each state eats a character into one other, and the start of the pattern is one more. */
+  constructor(states: number) {
+    this.states = new Int32Array(states + 1);
+    this.starts = new Int32Array(states + 1);
+  }
+
+  add(state: number, start: number): void {
+    this.states[this.count] = state;
+    this.starts[this.count] = start;
+    this.count += 1;
+  }
+}
+
+/** What a character is to the assertions behind it. */
+function wordness(code: number): number {
+  return isNamePart(code) ? WORD : OTHER;
+}
+
 /** A pattern that can be run. */
 class PatternRunner {
   readonly #states: readonly State[];
@@ -146,6 +182,8 @@ class PatternRunner {
   readonly #seen: Int32Array;
   #mark = 0;
   readonly #sets: Map<string, LiveSet> = new Map();
+  readonly #idle: Map<number, LiveSet> = new Map();
+  readonly #open: number[] = [];
   #arrows = 0;
 
   constructor(states: readonly State[], start: number) {
@@ -172,6 +210,77 @@ class PatternRunner {
     return false;
   }
 
+  /**
+   * The match that a backtracking search would take (Pike's construction): threads in the order in which it would try them, each
+   * with the place where its match begins; of two at one state the later one can win nothing.
+   */
+  find(text: string, from: number, budget: PatternBudget): Match | undefined {
+    let found: Match | undefined;
+    let now = new Threads(this.#states.length);
+    let next = new Threads(this.#states.length);
+    let before = from === 0 ? NOTHING : wordness(text.charCodeAt(from - 1));
+    budget.left -= STEPS_PER_STATE;
+    for (let at = from; budget.left >= 0; ) {
+      const code = at < text.length ? (text.codePointAt(at) as number) : END;
+      budget.left -= 1;
+      if (now.count > 0 || this.#mayBegin(before, code, budget)) {
+        next.count = 0;
+        this.#mark += 1;
+        // A match that began further left is the better one.
+        if (found === undefined) now.add(this.#start, at);
+        for (let i = 0; i < now.count; i += 1) {
+          const start = now.starts[i] as number;
+          if (!this.#follow(now.states[i] as number, start, before, code, next, budget)) continue;
+          found = [start, at];
+          break;
+        }
+        [now, next] = [next, now];
+      }
+      if (code === END || (found !== undefined && now.count === 0)) return found;
+      before = wordness(code);
+      at += code > 0xffff ? 2 : 1;
+    }
+    return undefined;
+  }
+
+  /** Whether a match may begin between two characters, as far as one look tells. */
+  #mayBegin(before: number, code: number, budget: PatternBudget): boolean {
+    let idle = this.#idle.get(before);
+    if (idle === undefined) {
+      idle = this.#set([], before);
+      this.#idle.set(before, idle);
+    }
+    const known = code < ASCII && code >= 0 ? idle.ascii[code] : idle.others.get(code);
+    const next = known ?? this.#arrow(idle, code, budget);
+    return next === MATCH || next.states.length > 0;
+  }
+
+  /** Follows a thread to the states that eat the character, best first; true: it ends in a match before that. */
+  #follow(
+    from: number,
+    start: number,
+    before: number,
+    code: number,
+    next: Threads,
+    budget: PatternBudget,
+  ): boolean {
+    const open = this.#open;
+    open.length = 0;
+    for (let index: number | undefined = from; index !== undefined; index = open.pop()) {
+      if (this.#seen[index] === this.#mark) continue;
+      this.#seen[index] = this.#mark;
+      budget.left -= STEPS_PER_THREAD;
+      const state = this.#states[index] as State;
+      if (state.kind === "match") return true;
+      if (state.kind === "split") {
+        for (let i = state.next.length - 1; i >= 0; i -= 1) open.push(state.next[i] as number);
+      } else if (state.kind === "assert") {
+        if (holds(state.what, before, code)) open.push(state.next);
+      } else if (code !== END && state.test(code)) next.add(state.next, start);
+    }
+    return false;
+  }
+
   #arrow(set: LiveSet, code: number, budget: PatternBudget): LiveSet | typeof MATCH {
     const live = this.#reach(set, code, budget);
     let next: LiveSet | typeof MATCH = MATCH;
@@ -181,7 +290,7 @@ class PatternRunner {
         const state = this.#states[index];
         if (state?.kind === "chars" && code !== END && state.test(code)) states.push(state.next);
       }
-      next = this.#set(states, isNamePart(code) ? WORD : OTHER);
+      next = this.#set(states, wordness(code));
     }
     if (this.#arrows >= MAX_ARROWS) this.#forget();
     this.#arrows += 1;

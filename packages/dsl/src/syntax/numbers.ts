@@ -183,7 +183,7 @@ export function durationUnit(name: string): number | undefined {
 }
 
 /** `1.1` seconds are 1100 ms, although 1.1 * 1000 is not: the fraction counts in decimal places. */
-function milliseconds(number: string, unitMs: number): number {
+export function milliseconds(number: string, unitMs: number): number {
   if (!number.includes(".")) return Number(number) * unitMs;
   const [whole = "", fraction = ""] = number.split(".");
   const places = fraction.replace(/0+$/, "");

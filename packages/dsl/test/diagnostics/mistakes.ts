@@ -76,7 +76,11 @@ export const MISTAKES: readonly Mistake[] = [
     "map(filter(inputs.xs, x, x > 1), x, x + 1)",
   ),
   expression("an arrow in a call", "map(inputs.xs, x => x * 2)", "map(inputs.xs, x, x * 2)"),
-  expression("a pattern", 'matches(inputs.name, "^a")'),
+  expression(
+    "a pattern of another language",
+    'regex(inputs.name, "^a")',
+    'matches(inputs.name, "^a")',
+  ),
   expression("JSON.stringify", "JSON.stringify(inputs.xs)", "json(inputs.xs)"),
   expression("Object.keys", "Object.keys(inputs.base)", "keys(inputs.base)"),
   expression("Math.max", "Math.max(inputs.n, 1)", "max(inputs.n, 1)"),

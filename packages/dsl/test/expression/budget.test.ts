@@ -155,6 +155,11 @@ describe("nothing small makes something huge", () => {
       "map(range(1000), a, size(map(range(1000), b, size(map(range(1000), c, 1)))))",
     ],
     ["a list in many lists", "zip(wide, wide, wide, map(range(1000), i, wide))"],
+    ["a pattern that looks to the end from each place", 'replaceAll(text, "x(?:.*z)?", "-")'],
+    ["a pattern with many states", 'matches(text, "x[xy]{300}z")'],
+    ["many patterns", 'map(range(10000), i, matches("", "[a-z]+${i}"))'],
+    ["cells of CSV", 'csvParse(join(map(range(10000), i, "1,2,3,4,5,6,7,8,9,10"), "\\n"))'],
+    ["columns of CSV", 'csvFormat(map(range(1000), i, parseJson("{\\"${i}\\": 1}")))'],
     ["sorting with costly keys", "sortBy(range(10000), x, size(map(range(100), y, x)))"],
   ])("%s is budget_exceeded", (_name, source) => {
     expect(codeOf(source, { text, wide }, {})).toBe("budget_exceeded");
@@ -169,6 +174,9 @@ describe("nothing small makes something huge", () => {
     ["keys told apart by `unique`", "unique(map(range(2000), i, key))"],
     ["empty lists, flattened", "map(range(2000), i, flatten(empties))"],
     ["patterns of a time", "map(range(2000), i, dateFormat(now(), pattern))"],
+    ["a pattern over long text", 'map(range(2000), i, matches(text, "b"))'],
+    ["times in a zone", 'map(range(4000), i, dateFormat(now(), "HH", "Europe/Rome"))'],
+    ["zones whose tables are read", "map(names, z, dateFormat(now(), pattern, z))"],
     ["names counted by `size`", "map(range(2000), i, size(big))"],
   ])("work that produces nothing is paid for: %s", (_name, source) => {
     const names = {
@@ -178,6 +186,7 @@ describe("nothing small makes something huge", () => {
       key: { [a(64_000)]: 1 },
       empties: Array.from({ length: 1_000 }, () => []),
       pattern: "-".repeat(1_000),
+      names: Intl.supportedValuesOf("timeZone"),
     };
     expect(codeOf(source, names)).toBe("budget_exceeded");
   });

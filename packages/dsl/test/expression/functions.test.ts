@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import { listFunctions } from "@millrace/dsl";
+import { casesOf } from "@millrace/test-support";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codeOf, errorOf, evaluate } from "./evaluate.ts";
+
+/** A pattern, and whether it may match nothing. */
+type Source = readonly [pattern: string, isEmpty: boolean];
 
 const TABLE: { readonly [group: string]: readonly (readonly [source: string, value: unknown])[] } =
   {
@@ -38,6 +42,20 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ['json("a\\"b")', '"a\\"b"'],
       ['parseJson("[1, {\\"a\\": null}]")', [1, { a: null }]],
       ['parseJson(" 1 ")', 1],
+      ['csvParse("a,b\\n1,\\n")', [{ a: "1", b: "" }]],
+      ['csvParse("\\ufeffa\\r\\n\\"x \\"\\"y\\"\\",\\n\\"")', [{ a: 'x "y",\n' }]],
+      ['csvParse("1;2\\n\\n3", { header: false, separator: ";" })', [["1", "2"], ["3"]]],
+      ['csvParse("")', []],
+      ['csvParse("\\"\\"\\n", { header: false })', [[""]]],
+      ['csvFormat([{ a: 1, b: "x,y" }, { b: null, c: true }])', 'a,b,c\r\n1,"x,y",\r\n,,true\r\n'],
+      ['csvFormat([["a", 1.5], ["b"]], { separator: ";" })', "a;1.5\r\nb\r\n"],
+      ['csvFormat([{ a: "1" }], { header: false })', "1\r\n"],
+      ['csvFormat([[""], [-1], ["-1.5e3"]])', '""\r\n-1\r\n-1.5e3\r\n'],
+      ["csvFormat([])", ""],
+      [
+        'csvFormat(map(["=1", "+1", "-a", "@a", "\\t", "\\r", "=\\"a\\""], x, ["a", x]))',
+        ["'=1", "'+1", "'-a", "'@a", "'\t", "'\r", '\'=""a""'].map((x) => `a,"${x}"\r\n`).join(""),
+      ],
     ],
     macros: [
       ["filter([1, 2, 3], x, x > 1)", [2, 3]],
@@ -100,6 +118,14 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ['substring("abc", -5, 99)', "abc"],
       ['substring("abc", 2, 1)', ""],
       ['substring("abc", 3)', ""],
+      ['matches("order 17", "\\\\d+")', true],
+      ['matches("order", "^\\\\d+$")', false],
+      ['matches("", "")', true],
+      ['replaceAll("2026-01-31", "\\\\D", "$&")', "2026$&01$&31"],
+      ['replaceAll("a😀b", "x*", "-")', "-a-😀-b-"],
+      ['replaceAll("<b><i>", "<.*?>", "")', ""],
+      ['replaceAll("aXbX", "X$|^a", "")', "Xb"],
+      ['replaceAll("foo food", "\\\\bfoo\\\\b", "bar")', "bar food"],
     ],
     numbers: [
       ["min(3, 1, 2)", 1],
@@ -203,6 +229,29 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ['dateFormat(now(), "yyyy-MM-dd HH:mm:ss.SSS")', "2026-01-31 09:30:15.250"],
       ["dateFormat(now(), \"dd.MM.yyyy 'at' HH 'o''clock' ''\")", "31.01.2026 at 09 o'clock '"],
       ['dateFormat(now(), "")', ""],
+      ['dateFormat(now(), "yyyy-MM-dd HH:mm XXX", "America/New_York")', "2026-01-31 04:30 -05:00"],
+      ['dateFormat("2026-07-01", "HH:mmXXX", "Asia/Kolkata")', "05:30+05:30"],
+      ['dateFormat(now(), "HH:mmXXX")', "09:30Z"],
+      ['date("2026-07-01T10:00", "Europe/Rome")', "2026-07-01T08:00:00.000Z"],
+      ['date("2026-07-01", "Europe/Rome")', "2026-06-30T22:00:00.000Z"],
+      ['date("2026-07-01T10:00Z", "Europe/Rome")', "2026-07-01T10:00:00.000Z"],
+      ['date("2026-07-01T10:00", "europe/rome")', "2026-07-01T08:00:00.000Z"],
+      [
+        'dateParse("31.01.2026 10:30", "dd.MM.yyyy HH:mm", "Europe/Rome")',
+        "2026-01-31T09:30:00.000Z",
+      ],
+      ['dateParse("20260131", "yyyyMMdd")', "2026-01-31T00:00:00.000Z"],
+      [
+        'dateParse("at 7 o\'clock, 2026-01-31 +02:00", "\'at 7 o\'\'clock, \'yyyy-MM-dd XXX", "Europe/Rome")',
+        "2026-01-30T22:00:00.000Z",
+      ],
+      ['parseDuration("1h30m") == 90m', true],
+      ['parseDuration("1d2h3m4s5ms")', 93_784_005],
+      ['parseDuration("1.5s")', 1500],
+      ['parseDuration("250ms")', 250],
+      ['parseDuration("PT1H30M") == 90m', true],
+      ['parseDuration("P1W1DT0.5S") == 8d + 500ms', true],
+      ['parseDuration("PT0S")', 0],
     ],
     bytes: [
       ['base64Encode("é")', "w6k="],
@@ -239,9 +288,9 @@ test("every function of the table has a row here under its group, a signature an
       .sort(),
   ).toEqual(
     (
-      "abs ago all base64Decode base64Encode bool ceil chunk contains countBy date dateAdd dateDiff dateFormat endsWith entries epochMs " +
-      "exists filter first flatten floor fromEntries groupBy indexOf int join json keys last lower map max merge min now number parseJson " +
-      "range replace reverse round sha256 size slice sortBy split startsWith string substring sum take trim type unique upper uriDecode uriEncode values zip"
+      "abs ago all base64Decode base64Encode bool ceil chunk contains countBy csvFormat csvParse date dateAdd dateDiff dateFormat dateParse endsWith entries epochMs " +
+      "exists filter first flatten floor fromEntries groupBy indexOf int join json keys last lower map matches max merge min now number parseDuration parseJson " +
+      "range replace replaceAll reverse round sha256 size slice sortBy split startsWith string substring sum take trim type unique upper uriDecode uriEncode values zip"
     ).split(" "),
   );
 });
@@ -271,6 +320,9 @@ describe("arguments of a wrong type are `type_mismatch` at the argument", () => 
     ["first({})", "type_mismatch@6+2"],
     ["slice({}, 0)", "type_mismatch@6+2"],
     ["slice([], 0.5)", "type_mismatch@10+3"],
+    ["csvFormat([1])", "type_mismatch@0+14"],
+    ["csvFormat([[[1]]])", "type_mismatch@0+18"],
+    ["csvFormat([[1], {}])", "type_mismatch@0+20"],
     ["take({}, 1)", "type_mismatch@5+2"],
     ['indexOf("a", 1)', "type_mismatch@0+15"],
     ["chunk([1], 0.5)", "type_mismatch@11+3"],
@@ -309,6 +361,12 @@ describe("arguments of the right type that mean nothing are `bad_argument`", () 
     "round(1, 16)",
     "round(1, -1)",
     "chunk([1], 0)",
+    'csvParse("a", { heading: true })',
+    "csvFormat([], { header: 1 })",
+    'csvFormat([], { separator: "||" })',
+    'matches("a", "(")',
+    'matches("a", "(a)\\\\1")',
+    'replaceAll("a", "(?=a)", "")',
     'date("yesterday")',
     'date("2026-02-30")',
     'date("2026-13-01")',
@@ -319,6 +377,28 @@ describe("arguments of the right type that mean nothing are `bad_argument`", () 
     'dateFormat("2026-01-01", "YYYY")',
     'dateFormat("2026-01-01", "d")',
     'dateFormat("2026-01-01", "\'open")',
+    'dateFormat("2026-01-01", "HH", "Europe/Roma")',
+    'dateFormat("2026-01-01", "HH", "+02:00")',
+    'date("2026-01-01", "")',
+    'dateParse("2026-02-30", "yyyy-MM-dd")',
+    'dateParse("2026-1-3", "yyyy-MM-dd")',
+    'dateParse("2026-01-03 ", "yyyy-MM-dd")',
+    'dateParse("10:00", "HH:mm")',
+    ...[
+      "",
+      "P",
+      "PT",
+      "1",
+      "1 h",
+      "30m1h",
+      "1h1h",
+      "-1h",
+      "P1Y",
+      "P1M",
+      "P1DT",
+      "0.0001s",
+      "1e9d",
+    ].map((text) => `parseDuration("${text}")`),
     'base64Decode("w6k")',
     'base64Decode("w6-=")',
     'base64Decode("=AAA")',
@@ -372,6 +452,43 @@ test("a fault of JSON text is told without the text", () => {
   expect(() => evaluate('parseJson("hunter2")')).toThrow("parseJson found text that is not JSON");
 });
 
+test.each([
+  ['a\nx"y', "a quote in a cell that begins without one at line 2, column 2"],
+  ['a,b\n1,"2', "a quote that is not closed at line 2, column 3"],
+  ['a\n😀\n"é"x', "text behind a closing quote at line 3, column 4"],
+  ["a\rb", "half of a line end at line 1, column 2"],
+  ["a,b\n1,2\n1,2,3", "3 cells below 2 names at line 3, column 1"],
+  ["a,a", "two columns of one name at line 1, column 1"],
+])("CSV text that is malformed has a place: %j", (text, what) => {
+  expect(() => evaluate("csvParse(t)", { t: text })).toThrow(`csvParse found ${what}`);
+  expect(codeOf("csvParse(t)", { t: text })).toBe("bad_argument");
+});
+
+test("what csvFormat writes csvParse reads, whatever the cells; what it marks begins a formula", () => {
+  const cell = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom(...'",;\r\n\ufeff =1') }),
+    fc.double({ noDefaultInfinity: true, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(cell, { minLength: 1, maxLength: 4 })),
+      fc.constantFrom(",", ";"),
+      (rows, s) => {
+        const back = evaluate(
+          "csvParse(csvFormat(r, { separator: s }), { header: false, separator: s })",
+          { r: rows, s },
+        );
+        const isNumber = (x: unknown): boolean => codeOf("number(x)", { x }) === "no error";
+        const written = rows.map((row) =>
+          row.map((x) => (/^[=+\-@\t\r]/.test(`${x}`) && !isNumber(x) ? `'${x}` : `${x}`)),
+        );
+        expect(back).toEqual(written);
+      },
+    ),
+  );
+});
+
 test("SHA-256 agrees with the platform's for every length around its blocks and for any text", () => {
   const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
   for (let length = 0; length < 200; length += 1) {
@@ -408,6 +525,48 @@ test("text is searched, split and replaced as the platform does, however long th
       expect(evaluate('replace(t, p, "$&")', names)).toBe(text.replaceAll(p, () => "$&"));
     }),
     { numRuns: 500 },
+  );
+});
+
+test("patterns match and replace as in ECMAScript, whichever way they may be read", () => {
+  const { pattern } = fc.letrec<{ pattern: Source; atom: Source }>((tie) => ({
+    pattern: fc.oneof(
+      { maxDepth: 4, depthSize: "small" },
+      tie("atom"),
+      fc
+        .tuple(tie("pattern"), tie("pattern"))
+        .map(([a, b]) => [a[0] + b[0], a[1] && b[1]] as const),
+      fc
+        .tuple(tie("pattern"), tie("pattern"))
+        .map(([a, b]) => [`(${a[0]}|${b[0]})`, a[1] || b[1]] as const),
+      // A repeated part that may match nothing is the one thing that may be read otherwise.
+      fc
+        .tuple(
+          tie("pattern"),
+          fc.constantFrom("*", "+", "?", "{2}", "{1,2}", "{0,3}", "{2,}"),
+          fc.constantFrom("", "?"),
+        )
+        .map(
+          ([[of, isEmpty], count, lazy]): Source => [
+            `(?:${of}${isEmpty ? "a" : ""})${count}${lazy}`,
+            /[*?0]/.test(count),
+          ],
+        ),
+    ),
+    atom: fc.oneof(
+      fc.constantFrom("a", "b", ".", "[ab]", "\\w", "[^a]").map((of): Source => [of, false]),
+      fc.constantFrom("^", "$", "\\b", "(?:)").map((of): Source => [of, true]),
+    ),
+  }));
+  const texts = fc.string({ unit: fc.constantFrom("a", "b", " ", "😀"), maxLength: 8 });
+  fc.assert(
+    fc.property(pattern, texts, ([p], t) => {
+      expect(evaluate("matches(t, p)", { t, p })).toBe(new RegExp(p, "u").test(t));
+      expect(evaluate('replaceAll(t, p, "$&")', { t, p })).toBe(
+        t.replaceAll(new RegExp(p, "gu"), () => "$&"),
+      );
+    }),
+    { numRuns: casesOf(3_000) },
   );
 });
 
@@ -476,4 +635,51 @@ test("times agree with the platform's clock arithmetic", () => {
       expect(evaluate(`dateFormat(t, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")`, { t: iso })).toBe(iso);
     }),
   );
+});
+
+const ZONES = Intl.supportedValuesOf("timeZone");
+
+test("times in a zone are those of the platform, and are read back where clocks show them once", () => {
+  const epoch = fc.date({
+    min: new Date("1950-01-01T00:00:00Z"),
+    max: new Date("2100-01-01T00:00:00Z"),
+    noInvalidDate: true,
+  });
+  fc.assert(
+    fc.property(epoch, fc.constantFrom(...ZONES), (at, z) => {
+      const t = new Date(at.getTime() - at.getMilliseconds()).toISOString();
+      const options = { timeZone: z, dateStyle: "short", timeStyle: "medium" } as const;
+      const shown = new Intl.DateTimeFormat("sv-SE", options).format(at);
+      expect(evaluate('dateFormat(t, "yyyy-MM-dd HH:mm:ss", z)', { t, z })).toBe(shown);
+      const p = "yyyy-MM-dd'T'HH:mm:ssXXX";
+      const exact = evaluate("dateFormat(t, p, z)", { t, p, z });
+      expect(evaluate("dateParse(s, p, z)", { s: exact, p, z })).toBe(t);
+      expect(evaluate("date(s)", { s: exact })).toBe(t);
+      const read = String(evaluate("date(s, z)", { s: shown, z }));
+      expect(evaluate('dateFormat(t, "yyyy-MM-dd HH:mm:ss", z)', { t: read, z })).toBe(shown);
+      expect(read <= t).toBe(true);
+    }),
+  );
+});
+
+test.each([
+  ["a time that clocks leave out is as much later", "2026-03-29T02:30", "2026-03-29T01:30:00.000Z"],
+  ["the first time after the gap is itself", "2026-03-29T03:00", "2026-03-29T01:00:00.000Z"],
+  [
+    "a time that clocks show twice is the earlier one",
+    "2026-10-25T02:30",
+    "2026-10-25T00:30:00.000Z",
+  ],
+  ["the last time before the overlap is itself", "2026-10-25T01:59", "2026-10-24T23:59:00.000Z"],
+])("where clocks change %s", (_what, text, time) => {
+  expect(evaluate('date(t, "Europe/Rome")', { t: text })).toBe(time);
+});
+
+test.each([
+  ["Europe/Roma", "there is `Europe/Rome`"],
+  ["Rome", "there is `Europe/Rome`"],
+  ["new york", "there is `America/New_York`"],
+  ["Middle-earth", "names are those of the IANA database"],
+])("a zone that is not known has those near it in its error: %s", (z, near) => {
+  expect(() => evaluate('date("2026-01-01", z)', { z })).toThrow(near);
 });

@@ -120,6 +120,10 @@ test.each([
   ["entries(countBy(inputs.people, p, p.name))[0].value", "int"],
   ["merge({ a: 1 }, { b: 2 }).b", "int"],
   ["entries({ a: 1 })[0].value", "int"],
+  ["csvParse(inputs.text)", "list of object"],
+  ["csvParse(inputs.text)[0].amount", "any"],
+  ["csvParse(inputs.text, { header: false })[0]", "list of string"],
+  ["csvParse(inputs.text, { header: flag })", "list"],
   ["parseJson(inputs.text)", "any"],
   ["dateDiff(now(), now())", "int"],
 ] as const)("%s is %s", (source, expected) => {
@@ -145,6 +149,29 @@ describe("what is wrong", () => {
     [
       "groupBy(inputs.people, p, p.age)",
       ["FLOW5002 [p.age] `groupBy` takes string keys, found int"],
+    ],
+    [
+      'matches(inputs.text, "(?=a)")',
+      ['FLOW5013 ["(?=a)"] matches refuses this argument: no lookahead'],
+    ],
+    [
+      "csvParse(inputs.text, { head: true })",
+      [
+        "FLOW5013 [{ head: true }] csvParse refuses this argument: its options are `header` and `separator`",
+      ],
+    ],
+    [
+      'dateFormat(now(), "YYYY", "Europe/Roma")',
+      [
+        "FLOW5013 [\"YYYY\"] dateFormat refuses this argument: its pattern knows yyyy MM dd HH mm ss SSS XXX; put other letters in '…'",
+        'FLOW5013 ["Europe/Roma"] dateFormat refuses this argument: no time zone has this name; there is `Europe/Rome`',
+      ],
+    ],
+    [
+      'parseDuration("90")',
+      [
+        'FLOW5013 ["90"] parseDuration refuses this argument: a duration is written `1h30m` with units d h m s ms, or `PT1H30M` without years and months, in whole milliseconds',
+      ],
     ],
     [
       "chunk([1], 0)",

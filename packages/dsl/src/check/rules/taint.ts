@@ -25,7 +25,7 @@ const CARRYING: { readonly [type: string]: readonly [field: string, member: stri
 
 /** Functions whose result is no text of their argument. */
 const CLEANING: ReadonlySet<string> = new Set(
-  "size number int bool type contains startsWith endsWith all exists sum round floor ceil abs range epochMs dateDiff date dateAdd dateFormat sha256 now ago".split(
+  "size number int bool type contains indexOf matches startsWith endsWith all exists sum round floor ceil abs range epochMs dateDiff date dateAdd dateFormat dateParse parseDuration sha256 now ago".split(
     " ",
   ),
 );

@@ -5,9 +5,8 @@ import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../typ
 import { fail, handleText, produceElements, spend } from "../budget.ts";
 import { checkResult, codePointCount, finite, kindName, toJson, toText } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
+import { NUMBER_TEXT } from "./numbers.ts";
 
-/** The numbers of the language; the same as JSON's. */
-const NUMBER_TEXT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const MAX_INDENT = 8;
 
 export const GENERAL: readonly FunctionRow[] = [

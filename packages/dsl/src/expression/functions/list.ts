@@ -21,6 +21,10 @@ const SUMMARIES: { readonly [name: string]: string } = {
   type: "null, bool, number, string, list or object",
   json: "JSON text, on several lines when an indent of 1 to 8 is given",
   parseJson: "the value that the JSON text spells",
+  csvParse:
+    'the rows of CSV text as objects by the names in the first row, with `{ header: false }` as lists; `{ separator: ";" }` parts cells',
+  csvFormat:
+    "CSV text of a list of objects, after a row of their names unless `{ header: false }`, or of lists; formulas in text are marked with `'`",
   lower: "the text in lower case",
   upper: "the text in upper case",
   trim: "the text without blanks and line ends around it",
@@ -33,6 +37,8 @@ const SUMMARIES: { readonly [name: string]: string } = {
   replace:
     "every occurrence of `from` replaced, taken literally; an empty `from` is at every code point",
   substring: "the code points from `start` up to `end`, both cut to the text",
+  matches: "whether the pattern is found in the text: anywhere, unless it holds `^` and `$`",
+  replaceAll: "every match of the pattern replaced by `to`, taken literally",
   min: "the smallest of the numbers, null for an empty list",
   max: "the largest of the numbers, null for an empty list",
   sum: "all elements added, 0 for an empty list",
@@ -58,11 +64,16 @@ const SUMMARIES: { readonly [name: string]: string } = {
   merge: "the members of all objects; of one name the last wins",
   now: "the time at which the attempt started",
   ago: "the time so long before now()",
-  date: "the time that the text spells or that epoch milliseconds mean",
+  date: "the time that the text spells, without an offset that of the zone or of UTC, or that epoch milliseconds mean",
   epochMs: "the time in milliseconds since 1970",
   dateAdd: "the time so much later",
   dateDiff: "milliseconds from `b` to `a`",
-  dateFormat: "the time in UTC as `yyyy MM dd HH mm ss SSS` say; other letters stand in '…'",
+  dateFormat:
+    "the time in the zone, or in UTC, as `yyyy MM dd HH mm ss SSS` say, with `XXX` its offset; other letters stand in '…'",
+  dateParse:
+    "the time that text of that pattern shows in the zone, or in UTC; `yyyy MM dd` are needed",
+  parseDuration:
+    "the milliseconds that `1h30m` or, in ISO 8601, `PT1H30M` say; without years and months",
   base64Encode: "the UTF-8 of the text in base64",
   base64Decode: "the text whose UTF-8 is in base64",
   sha256: "the SHA-256 of the UTF-8 of the text, 64 hex digits",

@@ -16,6 +16,8 @@ import { type Evaluation, fail, spend } from "../budget.ts";
 import { finite, kindName } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
+/** The numbers of the language; the same as JSON's. */
+export const NUMBER_TEXT: RegExp = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const MAX_DIGITS = 15;
 
 export const NUMBERS: readonly FunctionRow[] = [

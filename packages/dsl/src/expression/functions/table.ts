@@ -1,17 +1,19 @@
 /** All functions and macros of the language. Adding one is additive; a signature never changes. */
 import { BYTES } from "./bytes.ts";
 import { COLLECTIONS } from "./collections.ts";
+import { CSV } from "./csv.ts";
 import type { FunctionSpec, Named, Row } from "./define.ts";
 import { GENERAL } from "./general.ts";
 import { MACROS, type MacroSpec } from "./macros.ts";
 import { NUMBERS } from "./numbers.ts";
+import { PATTERNS } from "./patterns.ts";
 import { SEQUENCES } from "./sequences.ts";
 import { TEXT } from "./text.ts";
 import { TIME_FUNCTIONS } from "./time.ts";
 
 const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map([
-  ...named<FunctionSpec>("general", GENERAL),
-  ...named<FunctionSpec>("text", TEXT),
+  ...named<FunctionSpec>("general", [...GENERAL, ...CSV]),
+  ...named<FunctionSpec>("text", [...TEXT, ...PATTERNS]),
   ...named<FunctionSpec>("numbers", NUMBERS),
   ...named<FunctionSpec>("collections", [...SEQUENCES, ...COLLECTIONS]),
   ...named<FunctionSpec>("time", TIME_FUNCTIONS),

@@ -1,10 +1,13 @@
 /**
  * Functions over times. A time is ISO 8601 text in UTC with milliseconds, a duration a number of milliseconds; both are
- * read and written here without the platform's time zone.
+ * read and written here without the time zone of the machine.
  */
+import type { Json } from "@millrace/contracts";
+import { durationUnit, milliseconds } from "../../syntax/numbers.ts";
 import { INT, NUMBER, STRING, unionOf } from "../../types/flow-type.ts";
-import { fail, produceText, spend } from "../budget.ts";
+import { type Evaluation, fail, handleText, produceText, spend } from "../budget.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
+import { findZone, instantOf, type Zone, zoneProblem } from "./zones.ts";
 
 /** RFC 3339, section 5.6, and a date alone; without an offset it is UTC. */
 const TIME =
@@ -14,7 +17,7 @@ const MIN_EPOCH_MS = -62_167_219_200_000;
 const MAX_EPOCH_MS = 253_402_300_799_999;
 const MINUTE_MS = 60_000;
 /** A quoted text, a run of one letter, or one other character. */
-const PATTERN_PART = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']|'/gu;
+const PATTERN_PART = /'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']|'/gu;
 
 export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   define<[]>({
@@ -31,12 +34,16 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
     returns: STRING,
     call: (ev, site, ms) => isoTime(site, ev.nowEpoch - ms),
   }),
-  define<[string | number]>({
-    signature: "date(string|number) string",
-    params: [unionOf(STRING, NUMBER)],
+  define<[string | number, string | undefined]>({
+    signature: "date(string|number, zone?) string",
+    params: [unionOf(STRING, NUMBER), STRING],
+    required: 1,
     returns: STRING,
-    call: (_run, site, value) =>
-      isoTime(site, typeof value === "number" ? value : epochMs(site, value)),
+    check: (literal, index) => (index === 1 ? zoneProblem(literal as string) : undefined),
+    call(ev, site, value, name) {
+      const zone = findZone(ev, site, name);
+      return isoTime(site, typeof value === "number" ? value : epochMs(site, value, zone));
+    },
   }),
   define<[string]>({
     signature: "epochMs(string) int",
@@ -56,47 +63,163 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
     returns: INT,
     call: (_run, site, a, b) => epochMs(site, a) - epochMs(site, b),
   }),
-  define<[string, string]>({
-    signature: "dateFormat(string, pattern) string",
-    params: [STRING, STRING],
+  define<[string, string, string | undefined]>({
+    signature: "dateFormat(string, pattern, zone?) string",
+    params: [STRING, STRING, STRING],
+    required: 2,
     returns: STRING,
-    call(ev, site, time, pattern) {
-      const iso = isoTime(site, epochMs(site, time));
-      // Each character of a pattern is matched by itself.
-      spend(ev, site, pattern.length);
+    check: checkFormat,
+    call(ev, site, time, pattern, name) {
+      const at = epochMs(site, time);
+      const offsetMs = findZone(ev, site, name).offsetMs(at);
+      const shown = isoTime(site, at + offsetMs);
       produceText(ev, site, pattern.length);
-      return format(site, iso, pattern);
+      return piecesOf(ev, site, pattern)
+        .map((piece) => {
+          if (typeof piece === "string") return piece;
+          return piece.from < 0 ? offsetText(offsetMs) : shown.slice(piece.from, piece.to);
+        })
+        .join("");
+    },
+  }),
+  define<[string, string, string | undefined]>({
+    signature: "dateParse(string, pattern, zone?) string",
+    params: [STRING, STRING, STRING],
+    required: 2,
+    returns: STRING,
+    check: (literal, index) =>
+      checkFormat(literal, index) ?? (index === 1 ? dayProblem(literal as string) : undefined),
+    call(ev, site, text, pattern, name) {
+      handleText(ev, site, text.length);
+      const pieces = piecesOf(ev, site, pattern);
+      const problem = dayProblem(pattern);
+      if (problem !== undefined) fail(site, "bad_argument", `dateParse: ${problem}`);
+      const shown = readShown(pieces, text);
+      if (shown === undefined) {
+        fail(site, "bad_argument", "dateParse found text that is not as its pattern says");
+      }
+      return isoTime(site, epochMs(site, shown, findZone(ev, site, name)));
+    },
+  }),
+  define<[string]>({
+    signature: "parseDuration(string) int",
+    params: [STRING],
+    returns: INT,
+    check: (literal) => (durationMs(literal as string) === undefined ? NO_DURATION : undefined),
+    call(ev, site, text) {
+      handleText(ev, site, text.length);
+      return durationMs(text) ?? fail(site, "bad_argument", `parseDuration: ${NO_DURATION}`);
     },
   }),
 ];
 
-/** Where each letter run of a pattern stands in an ISO time. */
-const FIELDS: ReadonlyMap<string, readonly [from: number, to: number]> = new Map([
-  ["yyyy", [0, 4]],
-  ["MM", [5, 7]],
-  ["dd", [8, 10]],
-  ["HH", [11, 13]],
-  ["mm", [14, 16]],
-  ["ss", [17, 19]],
-  ["SSS", [20, 23]],
+/** A part of a time, by where it stands in an ISO time; `from` of the offset is -1. */
+interface Field {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The letters of a pattern. */
+const FIELDS: ReadonlyMap<string, Field> = new Map([
+  ["yyyy", { from: 0, to: 4 }],
+  ["MM", { from: 5, to: 7 }],
+  ["dd", { from: 8, to: 10 }],
+  ["HH", { from: 11, to: 13 }],
+  ["mm", { from: 14, to: 16 }],
+  ["ss", { from: 17, to: 19 }],
+  ["SSS", { from: 20, to: 23 }],
+  ["XXX", { from: -1, to: -1 }],
 ]);
 
-function format(site: CallSite, iso: string, pattern: string): string {
-  return pattern.replaceAll(PATTERN_PART, (part: string, quoted: string | undefined, letter) => {
-    if (quoted !== undefined) return quoted === "" ? "'" : quoted.replaceAll("''", "'");
-    if (letter === undefined && part !== "'") return part;
-    const field = FIELDS.get(part);
-    if (field === undefined) {
-      fail(
-        site,
-        "bad_argument",
-        part === "'"
-          ? "dateFormat found a quote that is not closed in its pattern"
-          : "dateFormat knows yyyy MM dd HH mm ss SSS; put other letters in '…'",
-      );
-    }
-    return iso.slice(...field);
+/** Why the pattern or the zone of a format is refused. */
+function checkFormat(literal: Json, index: number): string | undefined {
+  const text = literal as string;
+  if (index === 0) return undefined;
+  return index === 1 ? patternProblem(text.match(PATTERN_PART) ?? []) : zoneProblem(text);
+}
+
+function patternProblem(parts: readonly string[]): string | undefined {
+  if (parts.includes("'")) return "a quote is not closed in its pattern";
+  const isKnown = parts.every((part) => !/^[A-Za-z]/.test(part) || FIELDS.has(part));
+  return isKnown
+    ? undefined
+    : `its pattern knows ${[...FIELDS.keys()].join(" ")}; put other letters in '…'`;
+}
+
+/** A time to be read has a day. */
+function dayProblem(pattern: string): string | undefined {
+  const parts: readonly string[] = pattern.match(PATTERN_PART) ?? [];
+  return ["yyyy", "MM", "dd"].every((part) => parts.includes(part))
+    ? undefined
+    : "its pattern needs yyyy, MM and dd";
+}
+
+/** A pattern as what is written and what stands for a part of a time. */
+function piecesOf(ev: Evaluation, site: CallSite, pattern: string): (string | Field)[] {
+  // Each character of a pattern is matched by itself.
+  spend(ev, site, pattern.length);
+  const parts = pattern.match(PATTERN_PART) ?? [];
+  const problem = patternProblem(parts);
+  if (problem !== undefined) fail(site, "bad_argument", `${site.name}: ${problem}`);
+  return parts.map((part) => {
+    if (part.startsWith("'")) return part === "''" ? "'" : part.slice(1, -1).replaceAll("''", "'");
+    return FIELDS.get(part) ?? part;
   });
+}
+
+/** The time that a text shows, as ISO 8601 has it; what a pattern leaves out is that of midnight. Undefined: it is none. */
+function readShown(pieces: readonly (string | Field)[], text: string): string | undefined {
+  const shown = Array.from("0000-00-00T00:00:00.000");
+  let offset = "";
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === "string") {
+      if (!text.startsWith(piece, at)) return undefined;
+      at += piece.length;
+    } else if (piece.from < 0) {
+      offset = /^(?:Z|[+-]\d\d:\d\d)/.exec(text.slice(at, at + 6))?.[0] ?? "";
+      if (offset === "") return undefined;
+      at += offset.length;
+    } else {
+      const size = piece.to - piece.from;
+      const digits = text.slice(at, at + size);
+      if (digits.length < size || !/^\d+$/.test(digits)) return undefined;
+      shown.splice(piece.from, size, ...digits);
+      at += size;
+    }
+  }
+  return at === text.length ? shown.join("") + offset : undefined;
+}
+
+function offsetText(offsetMs: number): string {
+  if (offsetMs === 0) return "Z";
+  const minutes = Math.floor(Math.abs(offsetMs) / MINUTE_MS);
+  const two = (n: number): string => String(n).padStart(2, "0");
+  return `${offsetMs < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** `1d2h3m4s5ms`, each unit at most once, as the language writes one of them. */
+const UNITS_IN_ORDER =
+  /^(?=.)(?:\d+(?:\.\d+)?d)?(?:\d+(?:\.\d+)?h)?(?:\d+(?:\.\d+)?m)?(?:\d+(?:\.\d+)?s)?(?:\d+(?:\.\d+)?ms)?$/;
+/** ISO 8601, section 5.5.2, without years and months, which have no length of their own. */
+const ISO_DURATION =
+  /^P(?=.)(?:\d+(?:\.\d+)?W)?(?:\d+(?:\.\d+)?D)?(?:T(?=.)(?:\d+(?:\.\d+)?H)?(?:\d+(?:\.\d+)?M)?(?:\d+(?:\.\d+)?S)?)?$/;
+const MAX_DURATION = 64;
+const WEEK_MS = 604_800_000;
+const NO_DURATION =
+  "a duration is written `1h30m` with units d h m s ms, or `PT1H30M` without years and months, in whole milliseconds";
+
+/** The milliseconds of a duration; undefined: the text is none. */
+function durationMs(text: string): number | undefined {
+  if (text.length > MAX_DURATION) return undefined;
+  if (!UNITS_IN_ORDER.test(text) && !ISO_DURATION.test(text)) return undefined;
+  let total = 0;
+  for (const [, number = "", unit = ""] of text.matchAll(/([\d.]+)([A-Za-z]+)/g)) {
+    const name = unit.replace(/T$/, "").toLowerCase();
+    const size = name === "w" ? WEEK_MS : (durationUnit(name) ?? 0);
+    total += milliseconds(number, size);
+  }
+  return Number.isSafeInteger(total) ? total : undefined;
 }
 
 function isoTime(site: CallSite, ms: number): string {
@@ -106,11 +229,11 @@ function isoTime(site: CallSite, ms: number): string {
   return new Date(Math.floor(ms)).toISOString();
 }
 
-/** Reads a time; a day that its month does not have is no time. */
-function epochMs(site: CallSite, text: string): number {
+/** Reads a time, without an offset that of a zone; a day that its month does not have is no time. */
+function epochMs(site: CallSite, text: string, zone?: Zone): number {
   const parts = TIME.exec(text);
   if (parts === null) return notATime(site);
-  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = "", offset = "Z"] = parts;
+  const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = "", offset] = parts;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   date.setUTCHours(
@@ -125,8 +248,9 @@ function epochMs(site: CallSite, text: string): number {
     date.getUTCHours() === Number(hour) &&
     date.getUTCMinutes() === Number(minute) &&
     date.getUTCSeconds() === Number(second);
-  const shift = offsetMinutes(offset);
+  const shift = offsetMinutes(offset ?? "Z");
   if (!same || shift === undefined) return notATime(site);
+  if (offset === undefined && zone !== undefined) return instantOf(zone, date.getTime());
   return date.getTime() - shift * MINUTE_MS;
 }
 
