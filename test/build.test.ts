@@ -16,22 +16,22 @@ interface Task {
   readonly inputs: Readonly<Record<string, string>>;
 }
 
-/** What turbo would build for the command, with the hash that decides whether it does. */
-function plannedBuilds(): readonly Task[] {
+/** What turbo would build and test of the command, with the hash that decides whether it does. */
+function plannedTasks(): readonly Task[] {
   const turbo = join(ROOT, "node_modules/.bin/turbo");
-  const args = ["run", "build", "--filter=@millrace/cli", "--dry=json"];
+  const args = ["run", "build", "test", "--filter=@millrace/cli", "--dry=json"];
   const env = { ...process.env, TURBO_TELEMETRY_DISABLED: "1", TURBO_NO_UPDATE_NOTIFIER: "1" };
   const stdio = ["ignore", "pipe", "ignore"] as const;
   const text = execFileSync(turbo, args, { cwd: ROOT, env, encoding: "utf8", stdio: [...stdio] });
   return (JSON.parse(text) as { tasks: readonly Task[] }).tasks;
 }
 
-test("a build that is repeated is a full cache hit: what it wrote is none of its inputs", () => {
+test("a build or test that is repeated is a full cache hit: what was built or installed is none of its inputs", () => {
   const probe = join(ROOT, "packages/cli/dist/probe.txt");
-  const before = plannedBuilds();
+  const before = plannedTasks();
   writeFileSync(probe, String(Math.random()));
   try {
-    expect(plannedBuilds().map(({ hash }) => hash)).toEqual(before.map(({ hash }) => hash));
+    expect(plannedTasks().map(({ hash }) => hash)).toEqual(before.map(({ hash }) => hash));
   } finally {
     rmSync(probe);
   }
