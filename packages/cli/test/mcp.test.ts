@@ -1,9 +1,15 @@
 /** `millrace mcp` as an agent starts it: a real process, messages on stdin and stdout. */
 import { spawn } from "node:child_process";
+import { fencesOf, readPage } from "@millrace/test-support/pages";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { BIN, millrace, scratch } from "./cli.ts";
+
+/** What the guide tells people to write into the settings of their agent. */
+const SETTINGS = JSON.parse(
+  fencesOf(readPage("docs/guide/mcp.md")).find(({ marks }) => marks[0] === "mcp.json")?.text ?? "",
+);
 
 const ASK = `# Asks whether to go on.
 flow 1 ask
@@ -32,7 +38,7 @@ async function connect(home: string, era: "legacy" | "modern", onTools?: () => v
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [BIN, "mcp", "--home", home],
+      args: [BIN, ...SETTINGS.mcpServers.millrace.args, "--home", home],
       cwd: home,
     }),
   );
