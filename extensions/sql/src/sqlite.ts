@@ -1,18 +1,97 @@
-/** SQLite through libsql. */
-import type { JsonObject } from "@millrace/contracts";
+/**
+ * SQLite, by libsql: a connection and a transaction for each node.
+ *   L1  A node that does not write opens the file for reading alone.
+ *   L2  A file that is not there is a failure, and no new database.
+ */
+import { pathToFileURL } from "node:url";
+import { type Json, NodeError } from "@millrace/contracts";
 import Database from "libsql";
+import {
+  bytesOf,
+  type Result,
+  Rows,
+  refused,
+  type Statement,
+  TIMEOUT_MS,
+  type Work,
+} from "./statement.ts";
 
-/** The rows that a statement answers, from a connection that cannot write. */
-export function querySqlite(
-  path: string,
-  statement: string,
-  parameters: readonly (string | number | null)[],
-): readonly JsonObject[] {
-  const db = new Database(path, { timeout: 5_000 });
+/** Runs statements in one transaction. Throws `NodeError` with a code by what went wrong, or the reason of the signal. */
+export function runSqlite(path: string, work: Work): readonly Result[] {
+  const { signal, writes, statements, timeoutMs = TIMEOUT_MS } = work;
+  if (signal.aborted) throw signal.reason;
+  const uri = `${pathToFileURL(path).href}?mode=${writes ? "rw" : "ro"}`;
+  let db: Database.Database | undefined;
   try {
-    db.exec("PRAGMA query_only = 1");
-    return db.prepare(statement).all([...parameters]) as JsonObject[];
+    db = new Database(uri, { timeout: timeoutMs });
+    db.exec(writes ? "BEGIN IMMEDIATE" : "BEGIN");
+    const rows = new Rows(work);
+    const results = statements.map((each) => run(db as Database.Database, each, rows));
+    db.exec("COMMIT");
+    return results;
+  } catch (error) {
+    // A statement that failed may keep the file locked beyond the end of its connection.
+    if (db?.inTransaction) db.exec("ROLLBACK");
+    throw failureOf(error);
   } finally {
-    db.close();
+    db?.close();
   }
+}
+
+function run(db: Database.Database, { statement, parameters = [] }: Statement, rows: Rows): Result {
+  const prepared = db.prepare(statement).safeIntegers(true);
+  const values = parameters.map(toParameter);
+  if (!prepared.reader) {
+    const { changes } = prepared.run(values);
+    return { rows: [], rowCount: Number(changes) };
+  }
+  const names = prepared.columns().map(({ name }) => name);
+  for (const row of prepared.raw(true).iterate(values)) {
+    rows.add(names, (row as readonly unknown[]).map(toJson));
+  }
+  const taken = rows.take();
+  return { rows: taken, rowCount: taken.length };
+}
+
+function toParameter(value: Json): unknown {
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
+  if (typeof value !== "object" || value === null) return value;
+  return bytesOf(value) ?? JSON.stringify(value);
+}
+
+/** Whole numbers beyond 2^53 are texts, blobs base64. */
+function toJson(value: unknown): Json {
+  if (typeof value === "bigint") {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : String(value);
+  }
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (value instanceof ArrayBuffer || ArrayBuffer.isView(value)) {
+    const bytes =
+      value instanceof ArrayBuffer ? Buffer.from(value) : Buffer.from(value as Uint8Array);
+    return bytes.toString("base64");
+  }
+  return value === null ? null : String(value);
+}
+
+const FAILURES: readonly (readonly [code: RegExp, name: string, retryable: boolean])[] = [
+  [/^SQLITE_(?:BUSY|LOCKED)/, "sql_conflict", true],
+  [/^SQLITE_READONLY/, "sql_read_only", false],
+  [/^SQLITE_CONSTRAINT/, "sql_constraint", false],
+  [/^SQLITE_(?:RANGE|MISMATCH|TOOBIG)/, "sql_value", false],
+  [/^SQLITE_(?:CANTOPEN|NOTADB|CORRUPT|IOERR|FULL)/, "sql_unavailable", false],
+  [/^SQLITE_ERROR/, "sql_statement", false],
+];
+
+function failureOf(error: unknown): unknown {
+  if (NodeError.isInstance(error)) return error;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  if (/ConnectionFailed/.test(String(message))) {
+    return refused("sql_unavailable", "the file of the database cannot be opened");
+  }
+  const name = typeof code === "string" ? code : "";
+  const [, given = "sql_failed", retryable = false] =
+    FAILURES.find(([pattern]) => pattern.test(name)) ?? [];
+  return new NodeError(given, `${String(message)} (${name || "no code"})`, { retryable });
 }

@@ -1,23 +1,205 @@
-/** The laws of extensions, over a database in memory. */
+/** The laws of extensions, and databases of both kinds as a flow sees them. */
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { conformance, createTestHost } from "@millrace/testkit";
-import { expect, test } from "vitest";
+import { describeWith } from "@millrace/test-support";
+import { type ChildExtension, openChildExtension } from "@millrace/test-support/child-extension";
+import { sharedPostgres } from "@millrace/test-support/postgres";
+import { conformance, createTestHost, type TestHost } from "@millrace/testkit";
+import Database from "libsql";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import extension from "../src/extension.ts";
 
 const folder = fileURLToPath(new URL("..", import.meta.url));
-const cases = conformance(extension, {
-  fixtures: { "sql.query": [{ fields: { statement: "select 1 as one" }, fails: "sql_address" }] },
-  package: folder,
-});
-for (const { name, run } of cases) test(name, run, 60_000);
+// The secrets of the suite are no addresses; what databases say is below.
+const one = [{ fields: { statement: "select 1" }, fails: "sql_address" }];
+const many = [{ fields: { statements: [{ statement: "select 1" }] }, fails: "sql_address" }];
+const fixtures = { "sql.query": one, "sql.execute": one, "sql.transaction": many };
+for (const { name, run } of conformance(extension, { fixtures, package: folder })) {
+  test(name, run, 60_000);
+}
 
-test("a parameter is only data", async () => {
-  const secrets = { DATABASE_URL: "sqlite:/:memory:" };
-  const t = createTestHost({ extension, secrets });
-  expect(
-    await t.run("sql.query", {
-      statement: "select ? as said",
-      parameters: ["'; drop table x; --"],
-    }),
-  ).toEqual({ rows: [{ said: "'; drop table x; --" }] });
+const HOSTILE = "'; drop table item; --";
+
+/** The code of a failure, with its message. */
+const failure = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => "no failure",
+    ({ code, message }: { code: string; message: string }) => `${code}: ${message}`,
+  );
+
+/** What both kinds of database do; `$` numbers the parameters of a statement. */
+function behaves(open: () => Promise<{ url: string; more?: string }>, $: (n: number) => string) {
+  let t: TestHost;
+  beforeAll(async () => {
+    const { url } = await open();
+    const config = { sql: { databases: { other: "DATABASE_URL_2" } } };
+    t = createTestHost({ extension, secrets: { DATABASE_URL: url, DATABASE_URL_2: url }, config });
+    await t.run("sql.execute", {
+      statement: "create table item (id integer primary key, name text)",
+    });
+  });
+
+  test("a parameter is only data, and rows come back as they went in", async () => {
+    const insert = `insert into item (id, name) values (${$(1)}, ${$(2)}) returning id`;
+    expect(await t.run("sql.execute", { statement: insert, parameters: [1, HOSTILE] })).toEqual({
+      rows: [{ id: 1 }],
+      rowCount: 1,
+    });
+    const select = {
+      statement: `select name from item where name = ${$(1)}`,
+      parameters: [HOSTILE],
+    };
+    const found = { rows: [{ name: HOSTILE }], rowCount: 1 };
+    expect(await t.run("sql.query", select)).toEqual(found);
+    expect(await t.run("sql.query", { ...select, database: "other" })).toEqual(found);
+  });
+
+  test("a query cannot change anything, and no statement ends the transaction of its node", async () => {
+    const change = t.run("sql.query", { statement: "delete from item" });
+    expect(await failure(change)).toMatch(/^sql_read_only: /);
+    for (const statement of ["/* x */ commit", "-- x\n Begin", "rollback"]) {
+      expect(await failure(t.run("sql.execute", { statement }))).toMatch(
+        /is no statement of a node/,
+      );
+    }
+    const count = await t.run("sql.query", { statement: "select count(*) as n from item" });
+    expect(count).toEqual({ rows: [{ n: 1 }], rowCount: 1 });
+  });
+
+  test("a transaction happens whole or not at all", async () => {
+    const insert = (id: number) => ({
+      statement: `insert into item (id, name) values (${$(1)}, ${$(2)})`,
+      parameters: [id, null],
+    });
+    const twice = t.run("sql.transaction", { statements: [insert(7), insert(7)] });
+    expect(await failure(twice)).toMatch(/^sql_constraint: /);
+    const statements = [insert(8), insert(9), { statement: "delete from item where id > 7" }];
+    const { results } = Object(await t.run("sql.transaction", { statements }));
+    expect(results.map(({ rowCount }: { rowCount: number }) => rowCount)).toEqual([1, 1, 2]);
+    const left = await t.run("sql.query", { statement: "select id from item" });
+    expect(left).toMatchObject({ rows: [{ id: 1 }] });
+  });
+
+  test("what goes beyond a limit or cannot be told apart fails, and says what to do", async () => {
+    const rows = { statement: "select 1 as n union all select 2 union all select 3", maxRows: 2 };
+    expect(await failure(t.run("sql.query", rows))).toBe(
+      "sql_too_large: more than 2 rows: add LIMIT, or set maxRows",
+    );
+    expect(await failure(t.run("sql.query", { ...rows, maxRows: 3, maxBytes: 10 }))).toBe(
+      "sql_too_large: more than 10 bytes: select less, or set maxBytes",
+    );
+    const same = t.run("sql.query", { statement: "select 1 as a, 2 as a" });
+    expect(await failure(same)).toMatch(/^sql_columns: two columns are called a/);
+    const wrong = t.run("sql.query", { statement: "select nothing from nowhere" });
+    expect(await failure(wrong)).toMatch(/^sql_statement: /);
+    const named = t.run("sql.query", { statement: "select 1", database: "third" });
+    expect(await failure(named)).toBe(
+      'sql_database: no database is called "third"; "databases" names other',
+    );
+  });
+}
+
+describe("SQLite", () => {
+  let home: string;
+  let file: string;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "millrace-sql-"));
+    file = join(home, "shop.db");
+    const db = new Database(file);
+    db.exec("create table made (x)");
+    db.close();
+  });
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  behaves(
+    async () => ({ url: `sqlite:${file}` }),
+    () => "?",
+  );
+
+  test("values are as exact as JSON can be, and a file that is not there stays away", async () => {
+    const t = createTestHost({ extension, secrets: { DATABASE_URL: `sqlite:${file}` } });
+    const statement =
+      "select 9007199254740993 as big, 0.5 as half, x'00ff' as raw, ? as yes, ? as data";
+    const parameters = [true, { base64: "AP8=" }];
+    expect(await t.run("sql.query", { statement, parameters })).toMatchObject({
+      rows: [{ big: "9007199254740993", half: 0.5, raw: "AP8=", yes: 1, data: "AP8=" }],
+    });
+    const none = createTestHost({ extension, secrets: { DATABASE_URL: `sqlite:${home}/none.db` } });
+    expect(await failure(none.run("sql.execute", { statement: "select 1" }))).toBe(
+      "sql_unavailable: the file of the database cannot be opened",
+    );
+  });
+});
+
+describeWith("postgres")("PostgreSQL", () => {
+  let url: string;
+  let child: ChildExtension;
+  beforeAll(async () => {
+    url = (await sharedPostgres()).url;
+    const { port } = new URL(url);
+    const egress = { allow: [{ host: "127.0.0.1", port: Number(port) }] };
+    child = await openChildExtension(folder, { secrets: { DATABASE_URL: url }, egress });
+  });
+  afterAll(() => child?.close());
+
+  behaves(
+    async () => ({ url }),
+    (n) => `$${n}`,
+  );
+
+  test("values are as exact as JSON can be", async () => {
+    const t = createTestHost({ extension, secrets: { DATABASE_URL: url } });
+    const statement = `select 9007199254740993::int8 as big, count(*) as n, 1.10::numeric as price,
+      'NaN'::float8 as nan, timestamptz '2026-11-26 09:00:00.123456+01' as at, date '2026-02-03' as day,
+      '\\x00ff'::bytea as raw, '{"a": [1]}'::jsonb as data, true as yes, null::text as nothing,
+      array[1.10, 2]::numeric[] as prices, array['a', null] as names, interval '1 day 2 hours' as long,
+      $1::jsonb ->> 'k' as json, $2::bytea as bytes, 3 = any($3::int[]) as has`;
+    const parameters = [{ k: "v" }, { base64: "AP8=" }, [1, 3]];
+    const { rows } = Object(await t.run("sql.query", { statement, parameters }));
+    expect(rows[0]).toEqual({
+      ...{ big: "9007199254740993", n: 1, price: "1.10", nan: "NaN", day: "2026-02-03" },
+      ...{ at: "2026-11-26T08:00:00.123456Z", raw: "AP8=", data: { a: [1] }, yes: true },
+      ...{ nothing: null, prices: ["1.10", "2"], names: ["a", null], long: "P1DT2H" },
+      ...{ json: "v", bytes: "AP8=", has: true },
+    });
+    const two = t.run("sql.query", { statement: "select 1; drop table item" });
+    expect(await failure(two)).toMatch(/^sql_statement: .*multiple commands/);
+    const slow = t.run("sql.query", { statement: "select pg_sleep(60)", timeoutMs: 50 });
+    expect(await failure(slow)).toMatch(/^timeout: .*statement timeout/);
+  });
+
+  test("in a process of its own a query runs, an address that is not allowed is refused, a cancelled node ends on the server", async () => {
+    const rows = await child.run(
+      'node q: sql.query {\nstatement = "select 7 as n"\n}\noutput rows = q.rows',
+    );
+    expect(rows).toEqual({ rows: [{ n: 7 }] });
+    const cancelled = new AbortController();
+    const mark = "select pg_sleep(600), 'of a node that is cancelled'";
+    const ended = child.run(`node q: sql.query {\nstatement = "${mark}"\n}`, cancelled.signal);
+    const client = new pg.Client(url);
+    await client.connect();
+    const active = async () => {
+      const text = "select 1 from pg_stat_activity where query = $1 and state = 'active'";
+      return (await client.query(text, [mark])).rowCount;
+    };
+    await expect.poll(active).toBe(1);
+    cancelled.abort();
+    expect(await ended).toMatchObject({ code: "cancelled" });
+    await expect.poll(active).toBe(0);
+    await client.end();
+    const other = await openChildExtension(folder, { secrets: { DATABASE_URL: url } });
+    const refused = await other.run('node q: sql.query {\nstatement = "select 1"\n}');
+    await other.close();
+    expect(refused).toMatchObject({
+      code: "egress_denied",
+      message: expect.stringContaining(
+        "private-address: the egress policy does not permit 127.0.0.1",
+      ),
+    });
+    expect(JSON.stringify(refused)).not.toContain(url);
+  });
 });
