@@ -2,7 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { fillText, GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
-import { startServer } from "./server.ts";
+import { spawnServer, startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 const CHANGED = GREETING.replace('"done"', '"changed"');
@@ -39,7 +39,7 @@ describeWith("chromium")("what is typed", () => {
   });
 
   test("stays when the token is revoked, and is saved after another sign-in", async () => {
-    await using server = await startServer({ tokens: [TOKEN] });
+    await using server = await spawnServer({ tokens: [TOKEN] });
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
     const page = await studio.open(server.url, {
       place: "#/flows/greeting",
@@ -60,7 +60,7 @@ describeWith("chromium")("what is typed", () => {
   });
 
   test("stays while the server is gone, and is saved once it is back", async () => {
-    await using server = await startServer();
+    await using server = await spawnServer();
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
     const page = await studio.open(server.url, { place: "#/flows/greeting" });
     await treeitem(page, "say, log").waitFor();

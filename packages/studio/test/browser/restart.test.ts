@@ -7,7 +7,7 @@ import { expectAccessible } from "./axe.ts";
 import { ASK, GATED, HELLO } from "./flows.ts";
 import { GATE_OPTIONS, startGate } from "./gate.ts";
 import { endedRun, expectRunStatus, nodeItem, openTab, readSeqs, startRun } from "./run-page.ts";
-import { startServer } from "./server.ts";
+import { spawnServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 describeWith("chromium")("a server that dies and comes back", () => {
@@ -15,7 +15,7 @@ describeWith("chromium")("a server that dies and comes back", () => {
 
   test("is waited for: what is shown stays, and the run is followed to its end", async () => {
     await using gate = await startGate();
-    await using server = await startServer(GATE_OPTIONS);
+    await using server = await spawnServer(GATE_OPTIONS);
     const runId = await startRun(server, GATED, { gate: gate.url });
     const page = await studio.open(server.url, { place: `#/runs/${runId}` });
     const connection = page.getByRole("status", { name: "Connection" });
@@ -36,7 +36,7 @@ describeWith("chromium")("a server that dies and comes back", () => {
   });
 
   test("finds what was typed for it", async () => {
-    await using server = await startServer();
+    await using server = await spawnServer();
     const runId = await startRun(server, ASK);
     const page = await studio.open(server.url, { place: `#/runs/${runId}` });
     const comment = page.getByLabel("Comment");
@@ -52,7 +52,7 @@ describeWith("chromium")("a server that dies and comes back", () => {
 
   test("says that it shuts down, then that it is unreachable, with the age of what is shown, and goes on by itself", async () => {
     await using gate = await startGate();
-    await using server = await startServer(GATE_OPTIONS);
+    await using server = await spawnServer(GATE_OPTIONS);
     await server.client.invoke("save_template", { slug: "hello", name: "Hello", dsl: HELLO });
     const runId = await startRun(server, GATED, { gate: gate.url });
     const page = await studio.open(server.url, { expected: [/status of 503/] });
@@ -98,7 +98,7 @@ describeWith("chromium")("a server that dies and comes back", () => {
   });
 
   test("is read only where it comes back in a version that the page does not fit", async () => {
-    await using server = await startServer();
+    await using server = await spawnServer();
     const runId = await endedRun(server, HELLO);
     const page = await studio.open(server.url);
     await page.getByRole("navigation", { name: "Main" }).waitFor();

@@ -3,7 +3,7 @@ import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
 import { FAILS, HELLO } from "./flows.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { spawnServer, startServer, type TestServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 /** Starts a run and waits for its end. */
@@ -87,7 +87,7 @@ describeWith("chromium")("the history of runs", () => {
   });
 
   test("has the runs that came while the server was away", async () => {
-    await using server = await startServer();
+    await using server = await spawnServer();
     const page = await studio.open(server.url, { place: "#/runs" });
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
     await server.kill();

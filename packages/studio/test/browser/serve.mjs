@@ -1,14 +1,26 @@
-// A server with the page, in a process of its own, so that tests can kill it. Options come as JSON; the address goes to stdout.
+// A server with the page, of options that are plain data. As a program, in a process of its own, it takes them as JSON, and its
+// address goes to stdout.
+import { fileURLToPath } from "node:url";
 import { defineService } from "@millrace/contracts";
 import { start } from "@millrace/server";
 import { studioAssets } from "@millrace/studio";
 
-const options = JSON.parse(process.env.STUDIO_TEST_OPTIONS);
 const quiet = () => {};
-const server = await start({
-  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-  ...options,
-  services: (options.services ?? []).map(defineService),
-  studio: await studioAssets(),
-});
-process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
+
+/**
+ * Starts it.
+ * @param {object} options
+ */
+export async function serve(options) {
+  return start({
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    ...options,
+    services: (options.services ?? []).map(defineService),
+    studio: await studioAssets(),
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { url } = await serve(JSON.parse(process.argv[2]));
+  process.stdout.write(`${JSON.stringify({ url })}\n`);
+}

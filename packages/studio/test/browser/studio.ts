@@ -11,9 +11,9 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly expected?: readonly RegExp[];
 }
 
-/** What a browser itself says of a server that is gone. */
+/** What a browser itself says of a server that is gone. A file that a server does not have is a complaint of another kind, 404. */
 const SERVER_GONE =
-  /net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
+  /net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)|Failed to fetch dynamically imported module/;
 
 /** Opens pages for the tests of a file; they are closed after each test, and what they complained of fails it. */
 export interface Studio {
