@@ -48,6 +48,7 @@ const gate = [
   ["turbo", "run", "build", "check:package"],
 ];
 const jobs = {
+  build: [build],
   demo: [
     [...build, "--filter=@millrace/cli"],
     ["node", "scripts/demo.mjs"],
