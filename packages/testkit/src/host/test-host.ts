@@ -20,6 +20,7 @@ import {
   type ConfirmHandler,
   compileFlow,
   createEngine,
+  type EgressPolicy,
   type FilePolicy,
   type Plan,
   type Run,
@@ -41,6 +42,8 @@ export interface TestHostOptions {
   readonly secrets?: { readonly [name: string]: string };
   /** Expected requests with their answers; any other request fails with `http_not_expected`. */
   readonly http?: readonly HttpExchange[];
+  /** Requests reach real servers on this machine, and no others, under the rules of the engine's own client. */
+  readonly loopback?: true;
   /** Tokens of connections by their slug; each is of the service of that slug. */
   readonly connections?: { readonly [slug: string]: string };
   /** Configuration of adapters and providers by their id. */
@@ -59,7 +62,7 @@ export interface TestHostOptions {
 
 const OPTIONS: OptionNames<TestHostOptions> = {
   ...{ extension: true, secrets: true, http: true, connections: true, config: true, confirm: true },
-  ...{ files: true, providers: true, clock: true, journal: true },
+  ...{ files: true, providers: true, clock: true, journal: true, loopback: true },
 };
 
 /** A host for tests. Its time stands still but for `clock`. */
@@ -106,14 +109,18 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
   checkOptions("createTestHost", options, OPTIONS);
   const { clock = createSimClock(), config = {} } = options;
   const network = createRecordingFetch(options.http ?? []);
-  const files = countedFiles();
+  const machine = createNodeHost();
+  const files = countedFiles(machine);
   const calls: Call[] = [];
   const registry = watchedRegistry(parts, (call) => void calls.push(call));
   const events: ExecutionEvent[] = [];
   const engine = createEngine({
     host: {
       ...clock,
-      openFetch: ({ only }) => (only === undefined ? network.fetch : granted(network.fetch, only)),
+      openFetch: ({ only }) => {
+        if (options.loopback === true) return machine.openFetch(LOOPBACK);
+        return only === undefined ? network.fetch : granted(network.fetch, only);
+      },
       openFiles: files.open,
     },
     credentials: credentialsOf(options),
@@ -223,12 +230,16 @@ function granted(fetch: FetchLike, only: readonly string[]): FetchLike {
   };
 }
 
+const LOOPBACK: EgressPolicy = {
+  only: ["127.0.0.1", "[::1]", "localhost"],
+  allow: [{ cidr: "127.0.0.0/8" }, { cidr: "::1/128" }, { host: "localhost" }],
+};
+
 /** Fixtures may name any address: nothing leaves the process. */
 const ANYWHERE = [{ cidr: "0.0.0.0/0" }, { cidr: "::/0" }, { host: "localhost" }];
 
 /** Real files, and how many of their calls are under way. */
-function countedFiles(): { readonly busy: number; open(policy: FilePolicy): FilePort } {
-  const host = createNodeHost();
+function countedFiles(host: ReturnType<typeof createNodeHost>): { readonly busy: number; open(policy: FilePolicy): FilePort } {
   let busy = 0;
   const counted = async <T>(work: Promise<T>): Promise<T> => {
     busy += 1;
