@@ -239,7 +239,10 @@ const LOOPBACK: EgressPolicy = {
 const ANYWHERE = [{ cidr: "0.0.0.0/0" }, { cidr: "::/0" }, { host: "localhost" }];
 
 /** Real files, and how many of their calls are under way. */
-function countedFiles(host: ReturnType<typeof createNodeHost>): { readonly busy: number; open(policy: FilePolicy): FilePort } {
+function countedFiles(host: ReturnType<typeof createNodeHost>): {
+  readonly busy: number;
+  open(policy: FilePolicy): FilePort;
+} {
   let busy = 0;
   const counted = async <T>(work: Promise<T>): Promise<T> => {
     busy += 1;
