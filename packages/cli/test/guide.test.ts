@@ -163,12 +163,16 @@ describe.each(PAGES)("%s", (path) => {
     const store = needsStore ? await variablesOfStore() : {};
     const env = { MILLRACE_TRUST_PROJECT: "1", ...store };
     const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory", ...store });
-    if (needsNodes) for (const { text } of fences) await servers.reserve(text);
+    // Of another program than ours the ports are chosen beforehand, and stand in its files.
+    const isMoved = fences.some(
+      ({ marks, text }) => marks[0] === "running" && !text.includes("millrace serve"),
+    );
+    if (isMoved) for (const { text } of fences) await servers.reserve(text);
     const saved = [isFlow, isData, isProgram];
     for (const { marks, text } of fences.filter((fence) => saved.some((is) => is(fence)))) {
       const path = join(cwd, marks[0] ?? "");
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, needsNodes ? servers.real(text) : text);
+      writeFileSync(path, isMoved ? servers.real(text) : text);
     }
     if (fences.some(isProgram)) symlinkSync(PACKAGES, join(cwd, "node_modules"));
     for (const [index, { language, marks, text, line }] of fences.entries()) {
@@ -187,7 +191,7 @@ describe.each(PAGES)("%s", (path) => {
         continue;
       }
       const told = { stdout: "", stderr: "" };
-      for (const command of text.trimEnd().split("\n")) {
+      for (const command of servers.real(text).trimEnd().split("\n")) {
         const [program, ...words] = command.split(" ");
         expect(program, `line ${line}`).toBe("millrace");
         const { code, stdout, stderr } = await inside(words, {
