@@ -52,6 +52,30 @@ function streams(clients, whole) {
 const STREAMERS = ["raw, joined", "raw", "hono", "millrace"];
 const OURS = ["millrace"];
 
+const FLOW =
+  '# Greets.\nflow 1 hello\n\ninput name: string\n\nnode greeting: transform {\n  value = "Hello, ${inputs.name}!"\n}\n\noutput text: string = greeting.value\n';
+const RUN = POST("/api/runs?waitMs=30000", '{"template":"hello","inputs":{"name":"Ada"}}');
+const CALL = POST(
+  "/mcp",
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: {
+      name: "hello",
+      arguments: { name: "Ada" },
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  }),
+).replace(
+  "\r\n\r\n",
+  "\r\nAccept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: hello\r\n\r\n",
+);
+
 export const cases = {
   hello: {
     what: "a gated GET of small JSON over 32 connections; CPU of the server for each request",
@@ -66,6 +90,28 @@ export const cases = {
     source: ANY,
     measure: requests(POST("/api/invoke", '{"command":"format_flow","args":{"dsl":"flow 1 x"}}')),
     bars: { cpuUs: { ratio: 2 } },
+  },
+  mcp: {
+    what: "a tool call over `/mcp` beside the same run by `POST /api/runs?waitMs=`, in one server, in turns; CPU of the server",
+    who: OURS,
+    source: () => ({ count: 0, bytes: 190, whole: true }),
+    async measure({ port, usage, quick }) {
+      const count = quick ? 200 : 1_000;
+      const body = JSON.stringify({ slug: "hello", dsl: FLOW });
+      const saved = `{"command":"save_template","args":${body}}`;
+      await exchange(port, POST("/api/invoke", saved), { connections: 1, count: 1 });
+      const used = { run: 0, call: 0 };
+      for (let turn = 0; turn < 5; turn += 1) {
+        for (const [name, text] of Object.entries({ run: RUN, call: CALL })) {
+          const before = await usage();
+          await exchange(port, text, { connections: 8, count });
+          const after = await usage();
+          if (turn > 0) used[name] += after.cpuUs - before.cpuUs; // the first one compiles
+        }
+      }
+      return { cpuUs: used.call / (4 * count), ofRun: used.call / used.run };
+    },
+    bars: { ofRun: { value: 1.6, goal: 1.3 } },
   },
   "sse, 1 client": {
     what: "frames of 190 bytes as fast as one reader takes them; CPU of the server for each frame",

@@ -12,6 +12,7 @@ const OURS = "millrace";
 const UNITS = {
   cpuUs: "µs CPU",
   nextUs: "µs CPU",
+  ofRun: "x of the run",
   perSecond: "/s",
   mib: "MiB",
   ms: "ms",

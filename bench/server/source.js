@@ -4,7 +4,7 @@ const KEPT_PAGES = 4; // of one run, for readers at the same place
 const BATCH_BYTES = 16_384;
 
 /** An executor with one run of `count` events whose lines have `bytes` bytes; it ends with them unless `endless`. */
-export function createSource({ count, bytes, endless = false }) {
+export function createSource({ count, bytes, endless = false, whole = false }) {
   const text = (line) => JSON.stringify(line);
   const head = {
     v: 1,
@@ -28,6 +28,8 @@ export function createSource({ count, bytes, endless = false }) {
     return page;
   };
   return {
+    /** The server is to have its own executor and commands. */
+    whole,
     /** Pages from `after` on: as of a live run, the same ones for readers that are together. */
     async *read(after, signal) {
       for (let at = after; at < count && !signal?.aborted; at += PAGE) yield pageAt(at);

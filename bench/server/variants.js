@@ -106,7 +106,8 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 async function millrace(source, onCancel) {
   const { createApp, createServer: createMillrace } = await import("@millrace/server");
   const options = { tokens: [TOKEN], store: "memory", log: SILENT, maxStreams: 20_000, egress: {} };
-  const { host } = await createMillrace(options);
+  const { app: whole, host } = await createMillrace(options);
+  if (source.whole) return createServer((incoming, outgoing) => whole.handle(incoming, outgoing));
   const executor = {
     kind: "memory",
     start: async () => ({ runId: "bench", status: "pending" }),
