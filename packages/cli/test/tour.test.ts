@@ -61,6 +61,7 @@ new second --template hello
 
 fmt flows/hello.flow --check
 lsp
+mcp
 validate flows/hello.flow asks.flow
 graph flows/hello.flow
 diff flows/hello.flow flows/second.flow

@@ -1,3 +1,4 @@
+import { createMcpSource } from "@millrace/providers/mcp";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { ASK, ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
@@ -134,9 +135,22 @@ test("a described flow is a tool, for clients of both eras, and a call of it is 
     expect(result).toMatchObject({ structuredContent: { text: "Hello, Ada!" } });
     expect(seen).toContain("greeting succeeded");
   }
+  // As the tool of an `ai` node, by the client that flows have.
+  const own = createMcpSource({
+    servers: { own: { url: `${server.url}/mcp`, tools: ["hello"] } },
+    credentials: { secret: async () => undefined },
+    references: { resolve: async () => ({}) },
+    fetch: fetch as never,
+  });
+  onTestFinished(() => own.close());
+  const { signal } = new AbortController();
+  const node = { runId: "r1", fetch, signal, timeoutMs: 30_000, warn() {}, progress() {} } as never;
+  expect(await own.list("own", node)).toMatchObject([{ name: "hello" }]);
+  const greeted = await own.call("own", { tool: "hello", args: { name: "Cy" } }, node);
+  expect(greeted).toEqual({ text: "Hello, Cy!" });
   const run = { trigger: "mcp", status: "succeeded", template: { slug: "hello" } };
   const { items } = await invoke<{ items: object[] }>(server, "list_runs", {});
-  expect(items).toMatchObject([run, run]);
+  expect(items).toMatchObject([run, run, run]);
 });
 
 test("what is wrong with a call is told in one answer, and an unknown tool by the nearest name", async () => {
