@@ -1,6 +1,6 @@
 /** The built command in a process of its own, with an empty home and no terminal. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ExecutionEvent, parseEventStrict, type Summary } from "@millrace/contracts";
@@ -118,9 +118,15 @@ export function lastSummary(stdout: string): Summary {
   return event as Summary;
 }
 
-/** Names of the examples' folders, in order. */
+/** Names of the examples' folders, in order, but for those that need an extension: its own tests run them. */
 export const FOLDERS: readonly string[] = readdirSync(join(ROOT, "examples"))
   .filter((name) => /^\d\d-/.test(name))
+  .filter(
+    (name) =>
+      !/millrace\/extension-/.test(
+        readFileSync(join(ROOT, "examples", name, "package.json"), "utf8"),
+      ),
+  )
   .sort();
 
 /** An example's folder. */
