@@ -1,5 +1,5 @@
 // Runs the benches, all or the named one, on what is built. Words after the name go to the bench.
-// Usage: node scripts/bench.mjs [engine | dsl | editor | oauth | durable | ai | models | server | cli | extensions | studio] [--quick] …   Exits 1 when one is past a hard bar.
+// Usage: node scripts/bench.mjs [engine | dsl | fix | editor | oauth | durable | ai | models | server | cli | extensions | studio] [--quick] …   Exits 1 when one is past a hard bar.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 const BENCHES = [
   "engine",
   "dsl",
+  "fix",
   "editor",
   "oauth",
   "durable",

@@ -6,11 +6,12 @@
  */
 
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
-import type { FlowDocument } from "../read/document.ts";
+import { dataOf, type FlowDocument } from "../read/document.ts";
 import type { ParseOptions, ParseResult } from "../read/parse-flow.ts";
 import { parseFlow } from "../read/parse-flow.ts";
 import { resultOf } from "../steps.ts";
 import type { FlowCatalog } from "./catalog.ts";
+import { withForeignFixes } from "./foreign/foreign-fixes.ts";
 import type { NodeModel } from "./model/bodies.ts";
 import { completeGraph } from "./model/bodies.ts";
 import { Leaf, outputSites, type Site, sitesOfNode } from "./model/sites.ts";
@@ -178,7 +179,8 @@ export function checkFlow(
 ): ParseResult {
   const { graph, document, diagnostics } = parseFlow(source, options);
   const { lint = false } = options;
-  const all = mergeDiagnostics(diagnostics, validateFlow(graph, catalog, { document, lint }));
+  const found = mergeDiagnostics(diagnostics, validateFlow(graph, catalog, { document, lint }));
+  const all = withForeignFixes(dataOf(document).source, found, catalog);
   const ok = all.every(({ severity }) => severity !== "error");
   return { graph, document, diagnostics: all, ok };
 }

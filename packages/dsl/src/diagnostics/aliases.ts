@@ -91,7 +91,7 @@ export const TYPE_ALIASES: Aliases = /* @__PURE__ */ aliases({
   "file.list": "ls listfiles glob",
   ai: "llm gpt openai anthropic chat chatcompletion prompt agent model completion claude",
   transform: "set assign value const variable setvariable editfields compute expression template",
-  log: "print echo console debug",
+  log: "print echo console console.log logger printf debug",
   fail: "error throw raise stop",
   join: "merge parallel sync all",
   subflow: "call workflow callworkflow executeworkflow flow childworkflow",
@@ -113,7 +113,9 @@ export const TYPE_HINTS: Aliases = /* @__PURE__ */ aliases({
 
 /** Fields of types; `a|b`: the first that the type has. */
 export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
-  input: "messages question user prompt",
+  input: "messages user prompt",
+  "prompt|input": "question",
+  labels: "classes categories",
   url: "uri link endpoint href address",
   method: "verb httpmethod",
   headers: "header",

@@ -8,6 +8,8 @@ import { type DiagnosticCode, type DiagnosticRule, fillText, type Parts } from "
 export interface TextFix {
   readonly title: string;
   readonly edits: readonly (Span & { readonly text: string })[];
+  /** It says what was probably meant, such as a name of an author that is spelt like the one found. */
+  readonly uncertain?: true | undefined;
 }
 
 /** What a finding carries beside its code and span. `message` and `hint` replace the table's; `hint: null` leaves it out. */
@@ -101,12 +103,19 @@ export function toDiagnostic(
       related && {
         related: [{ range: toRange(related.start, related.end), message: related.message }],
       }),
-    ...(toRange && fix && { fixes: [{ title: fix.title, edits: editsOf(fix, toRange) }] }),
+    ...(toRange && fix && { fixes: [publicFix(fix, toRange)] }),
   };
 }
 
-function editsOf({ edits }: TextFix, toRange: (start: number, end: number) => Range) {
-  return edits.map(({ start, end, text }) => ({ range: toRange(start, end), newText: text }));
+function publicFix(
+  { title, edits, uncertain }: TextFix,
+  toRange: (start: number, end: number) => Range,
+): NonNullable<Diagnostic["fixes"]>[number] {
+  return {
+    title,
+    edits: edits.map(({ start, end, text }) => ({ range: toRange(start, end), newText: text })),
+    ...(uncertain && { uncertain }),
+  };
 }
 
 /** A function that turns offsets of `source` into ranges; the line starts are found once, at the first call. */

@@ -1,6 +1,7 @@
 /** `createAnalyser`: the answers of editors for one text at a time, each computed when it is first asked for. */
 
 import type { Diagnostic } from "@millrace/contracts";
+import { withForeignFixes } from "../check/foreign/foreign-fixes.ts";
 import { mergeDiagnostics, validateInSteps } from "../check/validate-flow.ts";
 import type { ParseResult } from "../read/parse-flow.ts";
 import { SharedWork } from "../steps.ts";
@@ -204,7 +205,7 @@ class FlowAnalysis implements Analysis {
 function* findDiagnostics(reading: Reading): Generator<void, readonly Diagnostic[]> {
   const { graph, document, diagnostics } = (yield* reading.readInSteps()).parsed;
   const found = yield* validateInSteps(graph, reading.project, { document });
-  return mergeDiagnostics(diagnostics, found);
+  return withForeignFixes(reading.text, mergeDiagnostics(diagnostics, found), reading.project);
 }
 
 const START: Span = { start: 0, end: 0 };

@@ -3,7 +3,7 @@
 export { createAnalyser, editFlow } from "./analysis.ts";
 export { applyEdits } from "./apply-edits.ts";
 export type { FlowChange } from "./change/flow-change.ts";
-export { certainFixes } from "./fixes.ts";
+export { certainFixes, fixText, type JudgedText, type MadeFix } from "./fixes.ts";
 export { NODE_POLICY_NAMES } from "./policies.ts";
 export {
   type Analyser,

@@ -109,7 +109,10 @@ function namedSchema(
     if (Object.hasOwn(FORMATS, name)) return { type: "string", format: FORMATS[name] as string };
     if (name === "any") return {};
   }
-  const mended = Object.hasOwn(SLIP_TYPES, name) ? SLIP_TYPES[name] : nearestName(name, TYPE_NAMES);
+  const plain = name.toLowerCase();
+  const mended = Object.hasOwn(SLIP_TYPES, plain)
+    ? SLIP_TYPES[plain]
+    : nearestName(plain, TYPE_NAMES);
   report(type, mended);
   return undefined;
 }

@@ -127,7 +127,10 @@ class ExpressionInference extends Inference {
       const source = printExpression(only);
       this.findings.add("FLOW5008", node, {
         parts: { expression: quoted(source) },
-        fix: replacement("read it without quotes", node.start, node.end, source),
+        fix: {
+          ...replacement("read it without quotes", node.start, node.end, source),
+          uncertain: true,
+        },
       });
     }
     return STRING;

@@ -28,6 +28,11 @@ export const ALWAYS_PRESENT: ReadonlySet<string> = new Set([
   "secrets",
 ]);
 
+/** What other tools call `inputs`. */
+const INPUT_ROOTS: ReadonlySet<string> = new Set(
+  "args arguments context ctx input parameters params variables".split(" "),
+);
+
 /** Members that a hint lists. */
 const MAX_LISTED = 12;
 
@@ -39,6 +44,8 @@ interface Meant {
   readonly at?: Span;
   /** Default: "did you mean" the text. */
   readonly hint?: string;
+  /** The names are the author's, and what was found is only spelt like one of them. */
+  readonly uncertain?: true;
 }
 
 /** FLOW5001 for a root that nothing bears; `links`: what is read of it. */
@@ -65,7 +72,14 @@ export function noMember(
   const meant = meantMember(link, name, names, alias, next);
   if (link.object.kind === "name" && link.object.name === "inputs") {
     const hint = meant.hint ?? `declare it with \`input ${quoted(name)}: string\``;
-    report(link, `the flow has no input ${quoted(name)}`, { ...meant, hint }, inference);
+    const isNear = !names.some((known) => plainName(known) === plainName(name));
+    const uncertain = isNear && ({ uncertain: true } as const);
+    report(
+      link,
+      `the flow has no input ${quoted(name)}`,
+      { ...meant, hint, ...uncertain },
+      inference,
+    );
     return;
   }
   report(link, `${describeType(type)} has no member ${quoted(name)}`, meant, inference);
@@ -74,15 +88,21 @@ export function noMember(
 function report(
   place: Span,
   message: string,
-  { text, at = place, hint, shown = quoted(text ?? "") }: Meant,
+  { text, at = place, hint, shown = quoted(text ?? ""), uncertain }: Meant,
   inference: Inference,
 ): void {
   const said = hint ?? (text === undefined ? undefined : `did you mean ${shown}?`);
+  const fix = text === undefined ? undefined : writing(shown, at, text);
   inference.findings.add("FLOW5001", place, {
     message,
     hint: said,
-    fix: text === undefined ? undefined : writing(shown, at, text),
+    fix: fix && { ...fix, uncertain },
   });
+}
+
+/** A name without what writers of other languages do between words. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, "");
 }
 
 function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScope): Meant {
@@ -98,8 +118,10 @@ function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScop
   if (isInput(name)) {
     return { text: isIdent(name) ? `inputs.${name}` : `inputs[${quoteText(name)}]` };
   }
-  const hint = aliasOf(name, NAME_HINTS);
   const [first] = links;
+  const member = first && literalStep(first);
+  if (member !== undefined && isInput(member) && INPUT_ROOTS.has(name)) return { text: "inputs" };
+  const hint = aliasOf(name, NAME_HINTS);
   const id = first && literalStep(first);
   if (hint !== undefined && first !== undefined && id !== undefined && isKnown(id) && isBare(id)) {
     // `steps.fetch.body`: the step is there, under its own name.
@@ -108,7 +130,9 @@ function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScop
   if (hint !== undefined) return { hint };
   const nearest = nearestName(name, namesIn(scope));
   if (nearest === undefined) return {};
-  return { text: isBare(nearest) ? nearest : `nodes[${quoteText(nearest)}]` };
+  const text = isBare(nearest) ? nearest : `nodes[${quoteText(nearest)}]`;
+  // A root of the language is no name of the author's.
+  return { text, ...(!ALWAYS_PRESENT.has(nearest) && { uncertain: true }) };
 }
 
 /** Every name that may be meant, one by one: there may be very many, of which the first are compared. */

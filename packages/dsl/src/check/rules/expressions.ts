@@ -209,15 +209,18 @@ export class Expressions {
   }
 
   /** FLOW5008: text that is one hole and nothing else. */
-  #checkOnlyHole({ leaf, tree }: Checked): void {
+  #checkOnlyHole({ leaf, tree, type }: Checked): void {
     const pointer = leaf.valuePointer;
     const source = printExpression(tree);
     const { map } = this.#ctx;
     const span = map.exact(pointer);
+    const fix = writing(shown(source), span, source);
     this.#ctx.report("FLOW5008", pointer, {
       parts: { expression: shown(source) },
       span,
-      fix: map.expression(leaf) && writing(shown(source), span, source),
+      // Of text the template is the text itself; of another value it may be what was wanted.
+      fix: map.expression(leaf) &&
+        fix && { ...fix, ...(type.kind !== "string" && { uncertain: true }) },
     });
   }
 }

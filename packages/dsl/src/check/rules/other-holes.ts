@@ -20,7 +20,7 @@ import type { Types } from "./types.ts";
  * shells and routers. A `$` in front of a brace is an escaped hole of this language.
  */
 const HOLES =
-  /\{\{([^{}\n]{1,200})\}\}|(?<![${])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\}(?!\})|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)/g;
+  /(?:\{\{|#\{)([^{}\n]{1,200})\}\}?|(?<![${])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\}(?!\})|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)/g;
 
 /** Holes of one text that are looked at; a text with more is a template for another tool. */
 const MAX_HOLES = 20;

@@ -1,0 +1,429 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
+/**
+ * How other languages write what this one has too: line by line, as data. A form is looked for only in a line with an error, so
+ * that no text that can be read is ever changed by it. A new form is a row here, with a sample in the tests.
+ */
+
+import { TYPE_NAMES } from "../../language/types.ts";
+import type { Span } from "../../syntax/ast.ts";
+import type { Line } from "./lines.ts";
+import { innerLines } from "./lines.ts";
+
+/** What a form is looked for in. */
+export interface FormText {
+  readonly lines: readonly Line[];
+  /** Whether a name is that of a type of nodes, also in the words of another tool. */
+  isType(name: string): boolean;
+  /** The words that a field of the node around a line may be. */
+  choices(line: Line, field: string): readonly unknown[];
+}
+
+export type Edit = Span & { readonly text: string };
+
+export interface Form {
+  /** First words of the blocks in which it stands; absent: any. */
+  readonly in?: string;
+  readonly pattern: RegExp;
+  /** How it is written here, for the hint. */
+  readonly says: string;
+  /** It is meant even where the error has a fix of its own. */
+  readonly wins?: true;
+  /** The line as it should be, or edits; undefined: it is something else after all. */
+  rewrite(match: RegExpExecArray, line: Line, text: FormText): string | readonly Edit[] | undefined;
+}
+
+const NODE = "a node is written `node id: type { … }`";
+const POLICY = "a policy is written `@name = value`";
+const EDGE = "an edge from a port is written `a.port -> b`";
+const INPUT = "an input is written `input name: type = default`";
+const OUTPUT = "an output is written `output name: type = value`";
+const ID = '"?([A-Za-z_][\\w-]*)"?';
+const TYPE = '"?([A-Za-z][\\w.]*)"?';
+const OPEN = "(\\s*\\{.*)?$";
+const ITEM = /^(?:node|input|output|schedule|connection|layout)\b.*[:={]|^["\w.-]+\s*->/;
+const NAMED_TYPE = `(?:${TYPE_NAMES.join("|")}|str|integer|boolean|float|String|Int|Boolean)(?:\\[\\])?\\??`;
+
+const remove = ({ start, end }: Line): Edit => ({ start, end: end + 1, text: "" });
+const replace = ({ from, to }: Line, text: string): Edit => ({ start: from, end: to, text });
+const before = ({ start }: Line, text: string): Edit => ({ start, end: start, text });
+
+/** A block's line and closer go, and each line in it begins with `prefix`; `clean`: lists have no commas and quotes. */
+function unwrapped(
+  line: Line,
+  { lines }: FormText,
+  prefix: string,
+  clean = false,
+): readonly Edit[] | undefined {
+  if (line.closer === undefined || !/^[}\]],?$/.test(line.closer.text)) return undefined;
+  const inner = innerLines(lines, line);
+  const edits = inner.flatMap((each): Edit[] => {
+    if (/^[}\]]/.test(each.text)) return [];
+    const text = clean ? each.text.replace(/^["']|["']?,?$/g, "") : each.text;
+    return [replace(each, prefix + text)];
+  });
+  return [remove(line), ...edits, remove(line.closer)];
+}
+
+/** The members of a block by name, with their lines; a value of several lines has none. */
+function membersOf(line: Line, { lines }: FormText): Map<string, { value: string; line: Line }> {
+  const found = new Map<string, { value: string; line: Line }>();
+  for (const each of innerLines(lines, line)) {
+    const [, name = "", value = ""] = /^([\w-]+)\s*[:=]\s*(.+?),?$/.exec(each.text) ?? [];
+    if (name !== "" && each.closer === undefined) found.set(name, { value, line: each });
+  }
+  return found;
+}
+
+const IN_OR_OUT = new RegExp(`^(in|out)put\\s+${ID}\\s*(?::\\s*([\\w[\\]?]+))?\\s*\\{$`);
+
+/** The head of an input or output whose type and value are members of its block. */
+function headOf(line: Line, text: FormText): readonly Edit[] | undefined {
+  const [found, way, id, head] = IN_OR_OUT.exec(line.text) ?? [];
+  const members = membersOf(line, text);
+  const type = members.get("type");
+  const value = members.get(way === "in" ? "default" : "value");
+  if (found === undefined || (type === undefined && value === undefined)) return undefined;
+  const named = head ?? (type && unquoted(type.value));
+  const written = `${way}put ${id}${named ? `: ${named}` : ""}${value ? ` = ${value.value}` : ""} {`;
+  const gone = [type, value].filter((each) => each !== undefined);
+  return [replace(line, written), ...gone.map((each) => remove(each.line))];
+}
+
+const unquoted = (text: string): string => text.replace(/^["'](.*)["']$/, "$1");
+
+/** The forms, the first that fits a line counts. */
+export const FORMS: readonly Form[] = [
+  {
+    in: "file",
+    pattern: /^[A-Z][^={}]* [^={}]*[.:!?]$/,
+    says: "a flow has no prose; comments start with `#`",
+    wins: true,
+    rewrite(_, line, { lines }) {
+      const at = lines.findIndex(({ text }) => /^(?:work)?flow\s+\S/.test(text));
+      // Before the flow all that is no comment goes, behind it a sentence.
+      const gone = at > line.index ? lines.slice(0, at) : [line];
+      return gone.filter(({ text }, index) => text !== "" || index > 0).map(remove);
+    },
+  },
+  // Heads of nodes.
+  {
+    in: "file body",
+    pattern: new RegExp(
+      `^(?:node|step|task)\\s+${ID}\\s*(?:\\s"|\\()\\s*${TYPE.slice(2)}\\s*\\)?${OPEN}`,
+    ),
+    says: NODE,
+    wins: true,
+    rewrite: ([, id, type, open = ""]) => `node ${id}: ${type}${open}`,
+  },
+  {
+    in: "file body",
+    pattern: new RegExp(`^(?:node|step|task)\\s+([a-z]\\w*(?:\\.\\w+)*)\\s+${ID}${OPEN}`),
+    says: NODE,
+    wins: true,
+    rewrite: ([, type = "", id = "", open = ""], _, { isType }) =>
+      isType(type) && !isType(id) ? `node ${id}: ${type}${open}` : undefined,
+  },
+  {
+    in: "file body",
+    pattern: new RegExp(`^${ID}\\s*[:=]\\s*${TYPE}${OPEN}`),
+    says: NODE,
+    wins: true,
+    rewrite: ([, id, type = "", open = ""], _, { isType }) =>
+      isType(type) ? `node ${id}: ${type}${open}` : undefined,
+  },
+  {
+    in: "file body",
+    pattern: new RegExp(`^(?:node|step|task)\\s+${ID}\\s*\\{$`),
+    says: NODE,
+    wins: true,
+    rewrite([, id], line, text) {
+      const type = membersOf(line, text).get("type") ?? membersOf(line, text).get("uses");
+      return type && [replace(line, `node ${id}: ${unquoted(type.value)} {`), remove(type.line)];
+    },
+  },
+  {
+    pattern: /^\{$/,
+    says: "a block opens on the line of its head",
+    wins: true,
+    rewrite(_, line, { lines }) {
+      const head = lines.slice(0, line.index).findLast(({ text }) => text !== "");
+      return head && [{ start: head.to, end: line.from, text: " " }];
+    },
+  },
+  // Bodies and blocks in nodes.
+  {
+    in: "node step",
+    pattern: /^(?:steps|do|each|tasks|nodes|loop|actions|then)\s*[:=]?\s*\{$/,
+    says: "the steps of a `map` or `loop` stand in `body { … }`",
+    rewrite: () => "body {",
+  },
+  {
+    in: "node step",
+    pattern: /^(?:fields|with|config|parameters|options|settings|properties)\s*[:=]?\s*\{$/,
+    says: "fields stand in the braces of their node",
+    rewrite: (_, line, text) => unwrapped(line, text, ""),
+  },
+  {
+    in: "node step",
+    pattern: /^(?:node\s|output\s*=)/,
+    says: "the steps of a `map` or `loop` stand in `body { … }`",
+    rewrite(_, { opener }, { lines }) {
+      const inner = opener === undefined ? [] : innerLines(lines, opener);
+      const at = inner.findIndex(({ text }) => /^(?:node\s|output\s*=)/.test(text));
+      const first = inner[at];
+      const isBody = inner
+        .slice(at)
+        .every(({ text }) => /^(?:node\s|output\b|return\b|\})|->/.test(text));
+      if (!first || !isBody || opener?.closer === undefined) return undefined;
+      return [before(first, "body {\n"), before(opener.closer, "}\n")];
+    },
+  },
+  {
+    in: "body",
+    pattern: /^(?:return|yield|result)\b\s*[:=]?\s*(.+)$/,
+    says: "the result of a body is its `output = …`",
+    rewrite: ([, value]) => `output = ${value}`,
+  },
+  // Policies and fields.
+  {
+    in: "node step flow",
+    pattern: /^@([\w-]+)\s*\((.*)\)$/,
+    says: POLICY,
+    rewrite: ([, name, inner = ""]) =>
+      /^\s*\w+\s*[:=]/.test(inner)
+        ? `@${name} = { ${inner.trim()} }`
+        : `@${name} = ${inner.trim()}`,
+  },
+  {
+    in: "node step",
+    pattern: /^@([\w-]+)\s*(\{.*)$/,
+    says: POLICY,
+    rewrite: ([, name, rest]) => `@${name} = ${rest}`,
+  },
+  {
+    in: "node step",
+    pattern: /^(?:depends_?on|needs|after|requires|run_?after)\s*[:=]\s*\[?([\w\s",'-]+)\]?,?$/i,
+    says: "an order of steps is an edge: `a -> b`",
+    rewrite([, list = ""], line, { lines }) {
+      const id = new RegExp(`^(?:node|step|task)\\s+${ID}`).exec(line.opener?.text ?? "")?.[1];
+      const known = (name: string): boolean =>
+        lines.some(({ text }) => new RegExp(`^(?:node|step|task)\\s+"?${name}"?\\W`).test(text));
+      const names = list
+        .split(/[\s,]+/)
+        .map(unquoted)
+        .filter((name) => name !== "");
+      if (id === undefined || !line.opener?.closer || !names.every(known)) return undefined;
+      const { end } = line.opener.closer;
+      const edges = names.map((name) => `\n${name} -> ${id}`).join("");
+      return [remove(line), { start: end, end, text: `\n${edges}` }];
+    },
+  },
+  {
+    pattern: /^([\w-]+)\s*[:=]\s*(https?:\/\/[^\s"']+)$/,
+    says: "text stands in double quotes",
+    wins: true,
+    rewrite: ([, name, url]) => `${name} = "${url}"`,
+  },
+  {
+    in: "node step flow input output",
+    pattern:
+      /^(message|prompt|system|title|description)\s*[:=]\s*([A-Za-z][\w',.!?-]*(?: [\w',.!?-]+)+)$/,
+    says: "text stands in double quotes",
+    wins: true,
+    rewrite: ([, name, words]) => `${name} = "${words}"`,
+  },
+  {
+    in: "node step",
+    pattern: /^([\w-]+)\s*[:=]\s*([A-Za-z][\w-]*),?$/,
+    says: "text stands in double quotes",
+    wins: true,
+    rewrite([, name = "", word = ""], line, text) {
+      const choice = text
+        .choices(line, name)
+        .find((each) => typeof each === "string" && each.toLowerCase() === word.toLowerCase());
+      return choice === undefined ? undefined : `${name} = "${choice}"`;
+    },
+  },
+  // Blocks of many.
+  {
+    in: "file flow",
+    pattern: /^(input|output)s\s*[:=]?\s*\{$/,
+    says: "inputs and outputs stand each on a line of their own",
+    rewrite: ([, word], line, text) => unwrapped(line, text, `${word} `),
+  },
+  {
+    in: "file flow",
+    pattern: /^(?:param(?:eter)?s|variables)\s*[:=]?\s*\{$/,
+    says: INPUT,
+    rewrite: (_, line, text) => unwrapped(line, text, "input "),
+  },
+  {
+    in: "file flow body",
+    pattern: /^(?:edges|connections|links)\s*[:=]?\s*[{[]$/,
+    says: "an edge stands on a line of its own: `a -> b`",
+    rewrite: (_, line, text) =>
+      innerLines(text.lines, line).some((each) => each.text.includes("->"))
+        ? unwrapped(line, text, "", true)
+        : undefined,
+  },
+  {
+    in: "file flow",
+    pattern: /^(?:triggers?|on|nodes|steps|schedules)\s*[:=]?\s*\{$/,
+    says: "items stand at the top of the file",
+    rewrite: (_, line, text) =>
+      innerLines(text.lines, line).every((each) => ITEM.test(each.text) || each.text === "}")
+        ? unwrapped(line, text, "")
+        : undefined,
+  },
+  {
+    in: "flow",
+    pattern: ITEM,
+    says: "only the title and policies stand in the braces of `flow`",
+    wins: true,
+    rewrite(_, { opener }, { lines }) {
+      const inner = opener === undefined ? [] : innerLines(lines, opener);
+      const at = inner.findIndex(({ text }) => ITEM.test(text));
+      const first = inner[at];
+      if (!first || !opener?.closer || opener.closer.text !== "}") return undefined;
+      const edits = [remove(opener.closer)];
+      if (at > 0) return [before(first, "}\n\n"), ...edits];
+      return [replace(opener, opener.text.replace(/\s*\{$/, "")), ...edits];
+    },
+  },
+  // Inputs, outputs and schedules.
+  {
+    in: "file",
+    pattern: new RegExp(`^input\\s+${ID}\\s*\\(\\s*([\\w[\\]?]+)\\s*\\)\\s*(.*)$`),
+    says: INPUT,
+    rewrite: ([, id, type, rest]) => `input ${id}: ${type} ${rest}`.trimEnd(),
+  },
+  {
+    in: "file",
+    pattern: new RegExp(`^input\\s+(${NAMED_TYPE})\\s*:?\\s+${ID}(.*)$`),
+    says: INPUT,
+    rewrite: ([, type, id, rest]) => `input ${id}: ${type}${rest}`,
+  },
+  {
+    in: "file",
+    pattern: new RegExp(`^input\\s+${ID}\\s*:\\s*(.+?),?\\s+default\\s*[:=]?\\s*(.+)$`),
+    says: INPUT,
+    rewrite: ([, id, type, value]) => `input ${id}: ${type} = ${value}`,
+  },
+  {
+    in: "file",
+    pattern: /^output\b.*\{$/,
+    says: OUTPUT,
+    rewrite: (_, line, text) => headOf(line, text),
+  },
+  {
+    in: "input output",
+    pattern: /^(?:type|default|value)\s*[:=]/,
+    says: INPUT,
+    wins: true,
+    rewrite: (_, { opener }, text) => opener && headOf(opener, text),
+  },
+  {
+    in: "file",
+    pattern: new RegExp(`^output\\s+${ID}\\s*:\\s*([A-Za-z_][\\w-]*(?:\\??\\.[\\w-]+)+)$`),
+    says: OUTPUT,
+    rewrite: ([, id, value]) => `output ${id} = ${value}`,
+  },
+  {
+    in: "file",
+    pattern: /^return\s+(.+)$/,
+    says: OUTPUT,
+    rewrite: ([, value]) => `output result = ${value}`,
+  },
+  {
+    in: "file",
+    pattern: /^schedule\s*\{$/,
+    says: "a schedule has a name: `schedule daily { … }`",
+    rewrite: () => "schedule main {",
+  },
+  {
+    in: "file",
+    pattern: new RegExp(`^(?:schedule|cron)\\s+${ID}\\s*[:=]\\s*("[^"]*")$`),
+    says: "a schedule is a block: `schedule daily { cron = … }`",
+    rewrite: ([, id, cron]) => `schedule ${id} {\n  cron = ${cron}\n}`,
+  },
+  {
+    in: "schedule cron",
+    pattern: /^interval\s*[:=]\s*(.+)$/,
+    says: "a distance is written `every = 1h`",
+    rewrite: ([, value]) => `every = ${value}`,
+  },
+  {
+    in: "file",
+    pattern: new RegExp(
+      `^(input|output)\\s+${ID}\\s*:\\s*(?:list|array|List|Array)?[[(]\\s*(\\w+)\\s*[\\])](.*)$`,
+    ),
+    says: "a list of a type is written `type[]`",
+    wins: true,
+    rewrite: ([, word, id, type, rest]) => `${word} ${id}: ${type}[]${rest}`,
+  },
+  // Edges.
+  {
+    in: "file body flow",
+    pattern:
+      /^(?:edge\s+)?([\w-]+)\s*(?:->|=>|→|-->)\s*([\w-]+)\s*(?:\[|\(|:\s*|when\s+|if\s+|on\s+)\s*(?:when\s+)?"?([\w-]+)"?\s*[\])]?$/,
+    says: EDGE,
+    wins: true,
+    rewrite: ([, from, to, port]) => `${from}.${port} -> ${to}`,
+  },
+  {
+    in: "file body flow",
+    pattern: /^(?:edge\s+)?([\w-]+)\s*(?::|\[)\s*"?([\w-]+)"?\s*\]?\s*(?:->|=>|→|-->)\s*([\w-]+)$/,
+    says: EDGE,
+    wins: true,
+    rewrite: ([, from, port, to]) => `${from}.${port} -> ${to}`,
+  },
+  {
+    in: "file body flow",
+    pattern: /^([\w-]+)\s+-{1,2}\[?\(?"?([A-Za-z_]\w*)"?\)?\]?-{1,2}>\s*([\w-]+)$/,
+    says: EDGE,
+    wins: true,
+    rewrite: ([, from, port, to]) => `${from}.${port} -> ${to}`,
+  },
+  {
+    in: "file body flow",
+    pattern: /^edge\s+(.+?)\s*(?:->|=>|→|-->)\s*([\w-]+)$/,
+    says: "an edge is written `a -> b`",
+    rewrite: ([, from, to]) => `${from} -> ${to}`,
+  },
+  // Expressions.
+  {
+    pattern: /^(.*[^|])\|\|\s*("[^"]*"|\d+|\[\]|\{\})(.*)$/,
+    says: "a default is written `a ?? b`",
+    wins: true,
+    rewrite: ([, head, value, rest]) => `${head}?? ${value}${rest}`,
+  },
+  {
+    pattern: /^(.*?[:=]\s*)if\s+(.+?)\s+then\s+(.+?)\s+else\s+(.+)$/,
+    says: "a choice is written `c ? a : b`",
+    wins: true,
+    rewrite: ([, head, test, yes, no]) => `${head}${test} ? ${yes} : ${no}`,
+  },
+  {
+    pattern: /^(.*?[:=]\s*)(?!if\b)(\S.*?)\s+if\s+(.+?)\s+else\s+(.+)$/,
+    says: "a choice is written `c ? a : b`",
+    wins: true,
+    rewrite: ([, head, yes, test, no]) => `${head}${test} ? ${yes} : ${no}`,
+  },
+  {
+    pattern: /^(.*)\bis\s+(not\s+)?(?:null|None|nil|undefined)\b(.*)$/,
+    says: "compare with `==` or `!=`",
+    rewrite: ([, head, not, rest]) => `${head}${not ? "!=" : "=="} null${rest}`,
+  },
+  {
+    pattern: /^(.*[^\w"])f("[^"\\]*")(.*)$/,
+    says: "every string may hold `${…}`",
+    rewrite: ([, head, text = "", rest]) => `${head}${text.replace(/(?<!\$)\{/g, "${")}${rest}`,
+  },
+  {
+    pattern: /^(.*\d)\s+(milliseconds?|seconds?|minutes?|hours?|days?)\b(.*)$/,
+    says: "a duration is written `5s`",
+    wins: true,
+    rewrite: ([, head, unit = "", rest]) =>
+      `${head}${unit.startsWith("milli") ? "ms" : unit[0]}${rest}`,
+  },
+];

@@ -1,0 +1,141 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
+/** Lines as other languages have them: each form is mended to what was meant, and nothing is changed in a text without errors. */
+import { checkFlow } from "@millrace/dsl";
+import { fixText } from "@millrace/dsl/editor";
+import { expect, test } from "vitest";
+import { catalog } from "../fixtures/catalog.ts";
+
+const AROUND = `flow 1 x
+
+input n: int = 2
+
+node a: condition {
+  if = inputs.n > 1
+}
+
+node b: log {
+  message = "many"
+}
+
+`;
+
+const check = (text: string) => ({ text, ...checkFlow(text, catalog) });
+
+const node = (type: string, ...lines: string[]): string =>
+  `node c: ${type} {\n${lines.map((line) => `  ${line}\n`).join("")}}\n`;
+
+const LOG = node("log", 'message = "late"');
+const GET = 'url = "https://a.example"';
+const LOOP = node("loop", "max = 3", "body {", "output = index", "}");
+
+const FORMS: readonly (readonly [what: string, wrong: string, right: string])[] = [
+  ["a head of Terraform", LOG.replace("c: log", '"c" "log"'), LOG],
+  ["a type in parentheses", LOG.replace("c: log", "c(log)"), LOG],
+  ["a type before the name", LOG.replace("c: log", "log c"), LOG],
+  ["no word before a node", LOG.replace("node ", ""), LOG],
+  ["a type among the fields", LOG.replace(": log {", ' {\n  type = "log"'), LOG],
+  ["a brace on its own line", LOG.replace(" {", "\n{"), LOG],
+  ["fields in a block", node("log", "with {", 'message = "late"', "}"), LOG],
+  ["steps for a body", LOOP.replace("body", "steps"), LOOP],
+  ["no braces of a body", node("loop", "max = 3", "output = index"), LOOP],
+  ["a returned result of a body", LOOP.replace("output =", "return"), LOOP],
+  ["a policy as a call", node("join", "@timeout(5s)"), node("join", "@timeout = 5s")],
+  [
+    "a policy as a call with names",
+    node("http.request", GET, "@retry(max: 2, delay: 1s)"),
+    node("http.request", GET, "@retry = { max: 2, delay: 1s }"),
+  ],
+  [
+    "a policy as a block",
+    node("http.request", GET, "@cache {", "  ttl = 5s", "}"),
+    node("http.request", GET, "@cache = { ttl: 5s }"),
+  ],
+  ["an order as a field", LOG.replace("{\n", '{\n  depends_on = ["b"]\n'), `${LOG}\nb -> c\n`],
+  [
+    "an address without quotes",
+    node("http.request", GET.replaceAll('"', "")),
+    node("http.request", GET),
+  ],
+  [
+    "a sentence without quotes",
+    node("log", "message = it is not late"),
+    node("log", 'message = "it is not late"'),
+  ],
+  [
+    "a word of a list without quotes",
+    node("http.request", GET, "method = post"),
+    node("http.request", GET, 'method = "POST"'),
+  ],
+  ["inputs in a block", "inputs {\n  m: int = 1\n}\n", "input m: int = 1\n"],
+  ["outputs in a block", "outputs {\n  m = inputs.n\n}\n", "output m = inputs.n\n"],
+  ["edges in a block", "edges {\n  a.true -> b\n}\n", "a.true -> b\n"],
+  ["edges in a list", 'edges = [\n  "a.true -> b",\n]\n', "a.true -> b\n"],
+  ["an input in parentheses", "input m (int)\n", "input m: int\n"],
+  ["an input with its type first", "input int m = 2\n", "input m: int = 2\n"],
+  ["the word default", "input m: int default 2\n", "input m: int = 2\n"],
+  ["an input of Terraform", "input m {\n  type = int\n  default = 2\n}\n", "input m: int = 2\n"],
+  ["a list of other languages", "input m: [int]\n", "input m: int[]\n"],
+  ["an output as a block", "output m {\n  value = inputs.n\n}\n", "output m = inputs.n\n"],
+  ["an output without its sign", "output m: inputs.n\n", "output m = inputs.n\n"],
+  ["a returned result", "return inputs.n\n", "output result = inputs.n\n"],
+  [
+    "a schedule without a name",
+    "schedule {\n  every = 1h\n}\n",
+    "schedule main {\n  every = 1h\n}\n",
+  ],
+  [
+    "a schedule on one line",
+    'schedule d = "0 8 * * *"\n',
+    'schedule d {\n  cron = "0 8 * * *"\n}\n',
+  ],
+  ["an interval", "schedule d {\n  interval = 1h\n}\n", "schedule d {\n  every = 1h\n}\n"],
+  ["a port in brackets behind the edge", "a -> b [true]\n", "a.true -> b\n"],
+  ["a port after when", "a -> b when true\n", "a.true -> b\n"],
+  ["a port after a colon", "a:true -> b\n", "a.true -> b\n"],
+  ["a port on the arrow", "a -true-> b\n", "a.true -> b\n"],
+  [
+    "a choice of Python",
+    'output m = "x" if inputs.n > 1 else "y"\n',
+    'output m = inputs.n > 1 ? "x" : "y"\n',
+  ],
+  [
+    "a choice in words",
+    'output m = if inputs.n > 1 then "x" else "y"\n',
+    'output m = inputs.n > 1 ? "x" : "y"\n',
+  ],
+  ["is not null", "output m = inputs.n is not null\n", "output m = inputs.n != null\n"],
+  ["an f-string", 'output m = f"n {inputs.n}"\n', 'output m = "n ${inputs.n}"\n'],
+  ["a duration in words", node("delay", "for = 5 minutes"), node("delay", "for = 5m")],
+  ["prose behind the flow", "This is what you asked for.\n", ""],
+];
+
+test.each(FORMS)("%s is mended to what was meant", async (_what, wrong, right) => {
+  const { fixed } = await fixText(check(AROUND + wrong), check);
+  expect(fixed.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(fixed.graph).toEqual(check(AROUND + right).graph);
+});
+
+test("a flow in the braces of its head, with prose in front of it, is mended", async () => {
+  const inside = AROUND.slice(AROUND.indexOf("\n"));
+  const wrong = `Sure, here it is:\n\nflow 1 x {\n  title = "T"\n${inside}}\n`;
+  const { fixed, made } = await fixText(check(wrong), check);
+  expect(fixed.ok).toBe(true);
+  expect(fixed.graph).toEqual(check(`flow 1 x {\n  title = "T"\n}\n${inside}`).graph);
+  expect(made.map(({ title }) => title)).toContain("write it so");
+});
+
+test("a name that is only spelt like one of the author's stays an error", async () => {
+  const wrong = `${AROUND}input amount: int\n\noutput m = inputs.amont\n`;
+  const { fixed, made } = await fixText(check(wrong), check);
+  expect([fixed.text, made]).toEqual([wrong, []]);
+  expect(fixed.diagnostics.find(({ severity }) => severity === "error")?.fixes).toMatchObject([
+    { title: "write inputs.amount", uncertain: true },
+  ]);
+});
+
+test("lines that read like another language in text stay as they are", async () => {
+  const kept = `${AROUND}node c: log {\n  message = """\n    edges {\n    a -> b [true]\n    }\n    """\n}\n`;
+  const { fixed } = await fixText(check(kept.replace("log", "lgo")), check);
+  expect(fixed.text.replace("lgo", "log")).toContain("a -> b [true]");
+  expect(check(kept).ok).toBe(true);
+});
