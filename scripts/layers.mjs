@@ -99,6 +99,7 @@ export const layers = {
 /** Our extensions: each uses `contracts` and the foreign runtime dependencies that are listed. */
 export const extensions = {
   code: ["@cfworker/json-schema", "@jitl/quickjs-wasmfile-release-sync"],
+  files: ["csv-parse", "fflate", "read-excel-file", "write-excel-file"],
   s3: [],
   sql: ["libsql", "pg"],
 };

@@ -1,0 +1,154 @@
+/** `csv.write`: rows as CSV (RFC 4180), in which no text is a formula unless the author says so. */
+import {
+  type ActionDefinition,
+  defineAction,
+  type Json,
+  jsonSchema,
+  NodeError,
+} from "@millrace/contracts";
+import {
+  badField,
+  columnsField,
+  headerField,
+  modeField,
+  pathField,
+  type Row,
+  rowsField,
+  tableOf,
+} from "./table.ts";
+
+interface CsvWriteFields {
+  readonly path: string;
+  readonly rows: readonly Row[];
+  readonly columns?: readonly string[];
+  readonly header?: boolean;
+  readonly delimiter?: string;
+  readonly formulas?: "escape" | "keep";
+  readonly bom?: boolean;
+  readonly mode?: "create" | "replace" | "append";
+}
+
+interface CsvWriteRecord {
+  readonly path: string;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly escaped: number;
+}
+
+/** What begins a formula in some spreadsheet: OWASP, "CSV Injection". `csvFormat` of the language has the same rule. */
+const FORMULA = /^[=+\-@\t\r]/;
+/** Text that spells a number computes nothing. */
+const NUMBER_TEXT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const BYTE_ORDER_MARK = "\ufeff";
+
+export const csvWrite: ActionDefinition<CsvWriteFields, CsvWriteRecord> = defineAction<
+  CsvWriteFields,
+  CsvWriteRecord
+>({
+  name: "write",
+  title: "Write CSV",
+  summary: "Writes rows to a CSV file; text that a spreadsheet would compute is marked with '.",
+  fields: jsonSchema<CsvWriteFields>({
+    type: "object",
+    required: ["path", "rows"],
+    additionalProperties: false,
+    properties: {
+      path: pathField,
+      rows: rowsField,
+      columns: {
+        ...columnsField,
+        description: "Names and order of the columns; default all that rows have.",
+      },
+      header: { ...headerField, description: "Whether a first row names the columns." },
+      delimiter: {
+        type: "string",
+        pattern: '^[^"\\r\\n]$',
+        default: ",",
+        description: "What parts cells.",
+      },
+      formulas: {
+        enum: ["escape", "keep"],
+        default: "escape",
+        description:
+          "keep writes text that begins with = + - @ as it is, so that spreadsheets compute it.",
+      },
+      bom: {
+        type: "boolean",
+        default: false,
+        description: "Whether a mark tells spreadsheets that it is UTF-8.",
+      },
+      mode: { ...modeField, enum: ["create", "replace", "append"] },
+    },
+  }),
+  output: jsonSchema<CsvWriteRecord>({
+    type: "object",
+    required: ["path", "bytes", "rows", "escaped"],
+    properties: {
+      path: { type: "string" },
+      bytes: { type: "integer", description: "Bytes that were written." },
+      rows: { type: "integer", description: "Rows without the header." },
+      escaped: { type: "integer", description: "Cells that were marked with '." },
+    },
+  }),
+  effect: "write",
+  async run(fields, ctx) {
+    const { path, mode = "create", header = true, bom = false } = fields;
+    const { names, lists } = tableOf(fields.rows, fields.columns);
+    // Rows that are added to a file come below the names that it has.
+    const isBelow = mode === "append" && (await hasContent(ctx.files, path));
+    const line = createLines(fields);
+    const first = header && names.length > 0 && !isBelow ? line(names) : "";
+    const text = first + lists.map(line).join("");
+    const data = new TextEncoder().encode(bom && !isBelow ? BYTE_ORDER_MARK + text : text);
+    const file = await ctx.files.write(path, data, { mode });
+    return { path: file.path, bytes: file.bytes, rows: lists.length, escaped: line.escaped };
+  },
+});
+
+interface Lines {
+  (cells: readonly Json[]): string;
+  escaped: number;
+}
+
+function createLines({ delimiter = ",", formulas = "escape" }: CsvWriteFields): Lines {
+  const cellText = (value: Json): string => {
+    if (value === null) return "";
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    if (typeof value !== "string")
+      throw badField("rows: a cell is text, a number, a boolean or null");
+    const isFormula = formulas === "escape" && FORMULA.test(value) && !NUMBER_TEXT.test(value);
+    if (isFormula) lines.escaped += 1;
+    const isQuoted =
+      isFormula ||
+      value.includes(delimiter) ||
+      /["\r\n]/.test(value) ||
+      value.startsWith(BYTE_ORDER_MARK);
+    return isQuoted ? `"${isFormula ? "'" : ""}${value.replaceAll('"', '""')}"` : value;
+  };
+  const lines: Lines = Object.assign(
+    (cells: readonly Json[]) => {
+      const texts = cells.map(cellText);
+      // A lone empty cell would be an empty line, which is no row.
+      return `${texts.length === 1 && texts[0] === "" ? '""' : texts.join(delimiter)}\r\n`;
+    },
+    { escaped: 0 },
+  );
+  return lines;
+}
+
+async function hasContent(
+  files: {
+    read(
+      path: string,
+      options: { range: { offset: number; length: number } },
+    ): Promise<{ data: Uint8Array }>;
+  },
+  path: string,
+): Promise<boolean> {
+  try {
+    return (await files.read(path, { range: { offset: 0, length: 1 } })).data.length > 0;
+  } catch (error) {
+    if (NodeError.isInstance(error) && error.code === "file_not_found") return false;
+    throw error;
+  }
+}
