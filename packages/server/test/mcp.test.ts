@@ -302,7 +302,8 @@ test("a cancelled call cancels its run; a token that may read sees and runs no f
   for (const name of ["sleep", "run_flow"]) {
     expect(textOf(await reader.callTool({ name, arguments: {} }))).toContain("forbidden");
   }
-  await expect(connect(server, { token: "none-none-none-none" })).rejects.toThrow();
+  server.app.reload({ tokens: ["runner:run:run-run-run-run-run"] });
+  await expect(reader.listTools()).rejects.toThrow();
   expect((await post(server, "/mcp", {})).status).toBe(401);
 });
 

@@ -4,7 +4,7 @@ import type { ExecutionEvent, JsonObject, Problem, ProblemDocument } from "@mill
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
 /** Key of the run's id in the metadata of an answer. */
-export const RUN_META = "dev.millrace/run";
+const RUN_META = "dev.millrace/run";
 /** Longest text of an answer; a whole value is in `structuredContent`, or in the run. */
 const MAX_TEXT = 262_144;
 

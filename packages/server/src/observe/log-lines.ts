@@ -73,6 +73,7 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     ...["requestId", "method", "path", "client", "reason"],
   ),
   "stream.stalled": line("warn", "a stream was cut because its reader took nothing", "requestId"),
+  "mcp.refused": line("debug", "a message of an agent was refused", "err"),
   "stream.failed": line("error", "a stream ended with an error", "requestId", "err"),
   "command.failed": line(
     "error",
