@@ -123,9 +123,7 @@ export const FOLDERS: readonly string[] = readdirSync(join(ROOT, "examples"))
   .filter((name) => /^\d\d-/.test(name))
   .filter(
     (name) =>
-      !/millrace\/extension-/.test(
-        readFileSync(join(ROOT, "examples", name, "package.json"), "utf8"),
-      ),
+      !/millrace\/extension-/.test(readFileSync(join(ROOT, "examples", name, "README.md"), "utf8")),
   )
   .sort();
 
