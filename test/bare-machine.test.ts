@@ -45,7 +45,7 @@ testUnless(notFull)(
     const needy = SOURCES.filter(
       (file) =>
         file.endsWith(".test.ts") &&
-        /\b(?:testWith|describeWith|withSecretService)\(/.test(readFileSync(file, "utf8")),
+        /\b(?:testWith|describe(?:Long)?With|withSecretService)\(/.test(readFileSync(file, "utf8")),
     );
     const env = { ...process.env, PATH: bareFolder(machinePath()), MACHINE_PATH: undefined };
     const words = ["--input-type=module", "-e", COLLECT, ...needy];

@@ -8,7 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { checkLog } from "@millrace/contracts";
-import { expect, onTestFinished, test } from "vitest";
+import { notFull, testUnless } from "@millrace/test-support";
+import { expect, onTestFinished } from "vitest";
 import { bytesBelow, found } from "./canaries.ts";
 import { events, lastSummary, millrace, scratch, start } from "./cli.ts";
 
@@ -276,49 +277,52 @@ const RUN = [
   "account=@env:CANARY_ACCOUNT",
 ];
 
-test("secrets stand nowhere in clear, before and after a kill, and the run goes on with the true values", async () => {
-  const server = await parrot();
-  const { world: at, home } = await world(server.url);
-  const running = start(RUN, at);
-  await running.until('"node":"hang"');
-  running.child.kill("SIGKILL");
-  const killed = await running.ended;
-  const runId = events(killed.stdout)[0]?.runId ?? "";
-  const told = (ended: { stdout: string; stderr: string }, when: string) =>
-    [
-      [`stdout ${when}`, ended.stdout],
-      [`stderr ${when}`, ended.stderr],
-    ] as const;
-  const left = [
-    ...bytesBelow(home),
-    ...told(killed, "killed"),
-    ["events", readFileSync(join(at.cwd, "events.ndjson"), "latin1")] as const,
-  ];
-  expect(left.length).toBeGreaterThan(4);
-  expect(killed.stdout, "the server repeats what it is sent").toContain("[redacted]");
-  expect(found(left, SECRETS)).toEqual([]);
-  const log = events(killed.stdout);
-  const levels = ["hash", "redacted"];
-  const args = log.flatMap((e) =>
-    e.kind === "tool.started" && levels.includes(e.node) ? [JSON.stringify(e)] : [],
-  );
-  expect(found([["tool events", args.join("\n")]], PERSONAL)).toEqual([]);
+testUnless(notFull)(
+  "secrets stand nowhere in clear, before and after a kill, and the run goes on with the true values",
+  async () => {
+    const server = await parrot();
+    const { world: at, home } = await world(server.url);
+    const running = start(RUN, at);
+    await running.until('"node":"hang"');
+    running.child.kill("SIGKILL");
+    const killed = await running.ended;
+    const runId = events(killed.stdout)[0]?.runId ?? "";
+    const told = (ended: { stdout: string; stderr: string }, when: string) =>
+      [
+        [`stdout ${when}`, ended.stdout],
+        [`stderr ${when}`, ended.stderr],
+      ] as const;
+    const left = [
+      ...bytesBelow(home),
+      ...told(killed, "killed"),
+      ["events", readFileSync(join(at.cwd, "events.ndjson"), "latin1")] as const,
+    ];
+    expect(left.length).toBeGreaterThan(4);
+    expect(killed.stdout, "the server repeats what it is sent").toContain("[redacted]");
+    expect(found(left, SECRETS)).toEqual([]);
+    const log = events(killed.stdout);
+    const levels = ["hash", "redacted"];
+    const args = log.flatMap((e) =>
+      e.kind === "tool.started" && levels.includes(e.node) ? [JSON.stringify(e)] : [],
+    );
+    expect(found([["tool events", args.join("\n")]], PERSONAL)).toEqual([]);
 
-  server.release();
-  const resumed = await millrace(["resume", runId, "--json", "-v"], at);
-  expect(resumed.code, resumed.stderr + resumed.stdout.slice(-2000)).toBe(0);
-  expect(checkLog(events(resumed.stdout))).toEqual([]);
-  expect(server.checked).toEqual([PASSWORD, TOKEN, PASSWORD, NAMED]);
-  const backup = join(scratch(), "backup.db");
-  const saved = await millrace(["backup", backup], at);
-  expect(saved.code, saved.stderr).toBe(0);
-  const shown = await millrace(["runs", "get", runId, "--json"], at);
-  const after = [
-    ...bytesBelow(home),
-    [backup, readFileSync(backup, "latin1")] as const,
-    ...told(resumed, "resumed"),
-    ...told(shown, "shown"),
-  ];
-  expect(found(after, SECRETS)).toEqual([]);
-  expect(lastSummary(resumed.stdout).status).toBe("succeeded");
-});
+    server.release();
+    const resumed = await millrace(["resume", runId, "--json", "-v"], at);
+    expect(resumed.code, resumed.stderr + resumed.stdout.slice(-2000)).toBe(0);
+    expect(checkLog(events(resumed.stdout))).toEqual([]);
+    expect(server.checked).toEqual([PASSWORD, TOKEN, PASSWORD, NAMED]);
+    const backup = join(scratch(), "backup.db");
+    const saved = await millrace(["backup", backup], at);
+    expect(saved.code, saved.stderr).toBe(0);
+    const shown = await millrace(["runs", "get", runId, "--json"], at);
+    const after = [
+      ...bytesBelow(home),
+      [backup, readFileSync(backup, "latin1")] as const,
+      ...told(resumed, "resumed"),
+      ...told(shown, "shown"),
+    ];
+    expect(found(after, SECRETS)).toEqual([]);
+    expect(lastSummary(resumed.stdout).status).toBe("succeeded");
+  },
+);

@@ -157,7 +157,10 @@ describe.each(PAGES)("%s", (path) => {
     ...(needsStore ? (["postgres"] as const) : []),
     ...(needsNodes ? (["restate-server"] as const) : []),
   ];
-  const testPage = needsNodes && notFull !== undefined ? testUnless(notFull) : testWith(...needs);
+  // A page that starts servers or programs takes seconds.
+  const isLong =
+    needsNodes || fences.some((fence) => fence.marks[0] === "running" || isProgram(fence));
+  const testPage = isLong && notFull !== undefined ? testUnless(notFull) : testWith(...needs);
   testPage("shows what its commands write", async () => {
     const cwd = scratch();
     const store = needsStore ? await variablesOfStore() : {};

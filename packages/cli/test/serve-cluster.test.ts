@@ -1,5 +1,5 @@
 /** `millrace serve` as one of several servers. */
-import { describeWith } from "@millrace/test-support";
+import { describeLongWith } from "@millrace/test-support";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, test } from "vitest";
 import { lastSummary, millrace, scratch, start } from "./cli.ts";
@@ -8,7 +8,7 @@ import { inside } from "./inside.ts";
 const KEY = Buffer.alloc(32, 5).toString("base64");
 const HELLO = "flow 1 hello\n\nnode a: transform {\n  value = 2\n}\n\noutput two = a.value\n";
 
-describeWith("postgres")("two servers", () => {
+describeLongWith("postgres")("two servers", () => {
   test("share a store that the configuration names: what runs at one is read at the other", async () => {
     const { url } = await sharedPostgres();
     const env = { STORE_URL: `${url}?search_path=serve_${process.pid}`, STORE_KEY: KEY };

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "@millrace/engine/testing";
 import { openPostgresStore } from "@millrace/store-postgres";
-import { casesOf, describeWith } from "@millrace/test-support";
+import { casesOf, describeLongWith } from "@millrace/test-support";
 import { executorChaos, PROGRAMS_OF, startClusterGround } from "@millrace/test-support/executor";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { bundleProgram } from "@millrace/test-support/program";
@@ -22,7 +22,7 @@ const CLUSTERS = [
 ] as const;
 
 for (const { kind, how, kills } of CLUSTERS)
-  describeWith(...PROGRAMS_OF[kind])(`a cluster of three servers ${how}`, () => {
+  describeLongWith(...PROGRAMS_OF[kind])(`a cluster of three servers ${how}`, () => {
     test("killed at any place, it loses no run and no step, and nobody answers, fires or reads twice", {
       timeout: MAX_MS,
     }, async () => {

@@ -4,7 +4,7 @@
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describeWith, testUnless } from "@millrace/test-support";
+import { describeLongWith, testUnless } from "@millrace/test-support";
 import { mountDiskFor, noMount } from "@millrace/test-support/disk";
 import type { ServerWires } from "@millrace/test-support/executor";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -23,7 +23,7 @@ let servers: TestServers;
 let wires: ServerWires;
 let disk: ReturnType<typeof mountDiskFor> | undefined;
 
-describeWith("postgres", "restate-server")("a cluster of three servers", () => {
+describeLongWith("postgres", "restate-server")("a cluster of three servers", () => {
   beforeAll(async () => {
     servers = await TestServers.open({
       homes: 4,

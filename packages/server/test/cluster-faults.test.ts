@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkLog, parseEventStrict } from "@millrace/contracts";
 import { openPostgresDatabase } from "@millrace/store-postgres";
-import { describeWith, testUnless } from "@millrace/test-support";
+import { describeLongWith, testUnless } from "@millrace/test-support";
 import {
   type ClusterGround,
   type ClusterKind,
@@ -145,7 +145,7 @@ async function holdRequests() {
   };
 }
 
-describeWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => {
+describeLongWith(...PROGRAMS_OF[KIND])(`a cluster of three servers: ${KIND}`, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "millrace-cluster-"));
     [ground, program] = await Promise.all([

@@ -2,11 +2,12 @@
 import type { PushReport, Template } from "@millrace/contracts";
 import type { RunningServer } from "@millrace/server";
 import { openStore } from "@millrace/store";
+import { casesOf } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 
-const COUNT = 5_000;
+const COUNT = Math.max(1_000, casesOf(5_000));
 const say = (word: string): string => `flow 1 say\n\nnode say: log {\n  message = "${word}"\n}\n`;
 const flows = (count: number, word: string) =>
   Array.from({ length: count }, (_, at) => ({ slug: `f-${at}`, dsl: say(`${word} ${at}`) }));

@@ -55,6 +55,11 @@ export function describeWith(...programs: readonly Program[]) {
     });
 }
 
+/** A group of long tests that need these programs: it runs where all cases are tried. */
+export function describeLongWith(...programs: readonly Program[]) {
+  return notFull === undefined ? describeWith(...programs) : describeUnless(notFull);
+}
+
 /** A test that is skipped for this reason, such as "no IPv6"; undefined: it runs. */
 export function testUnless(missing: string | undefined) {
   return (name: string, body: Body, timeoutMs?: number): void => {
