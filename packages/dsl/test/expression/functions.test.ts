@@ -295,6 +295,15 @@ test("every function of the table has a row here under its group, a signature an
   );
 });
 
+test("a name that is also that of a function is the name, and the function where it is called", () => {
+  for (const { name } of listFunctions()) {
+    expect(
+      evaluate(`[${name}, ${name}.a, map([1], ${name}, ${name})]`, { [name]: { a: 2 } }),
+    ).toEqual([{ a: 2 }, 2, [1]]);
+  }
+  expect(evaluate("take(take, 1) + map([take], zip, zip[1])", { take: [1, 2] })).toEqual([1, 2]);
+});
+
 describe("arguments of a wrong type are `type_mismatch` at the argument", () => {
   test.each([
     ["size(1)", "type_mismatch@5+1"],
