@@ -68,7 +68,7 @@ export const MIN_MEMORY: number = INITIAL_PAGES * PAGE;
 export const MAX_MEMORY: number = 8_192 * PAGE;
 const FUEL_UNITS = 100_000; // loop turns between two looks at the clock: below a millisecond of a script
 const STACK_BYTES = 192 * 1_024; // beyond it V8's own stack ends first
-const ZERO_BYTES = PAGE; // more than the variables of QuickJS that begin as zero
+const ZERO_BYTES = 4_096; // more than the variables of QuickJS that begin as zero, behind those that do not
 const DATA_END = 1_048_576; // the data of the module ends long before
 const TROUBLE_BYTES = 1_048_576; // to say that memory ran out
 
