@@ -101,6 +101,7 @@ export const extensions = {
   code: ["@cfworker/json-schema", "@jitl/quickjs-wasmfile-release-sync"],
   files: ["csv-parse", "fflate", "read-excel-file", "write-excel-file"],
   s3: [],
+  mail: ["nodemailer"],
   sql: ["libsql", "pg"],
 };
 

@@ -40,7 +40,8 @@ export function startChild({
     throw new ProblemFound("extension_mode_unsupported", text);
   }
   const program = realpathSync(childProgram());
-  const read = [program, ...readable, ...grants.files.read];
+  // A path that is there twice ends the process at its start.
+  const read = [...new Set([program, ...readable, ...grants.files.read])];
   const bad = [...read, ...grants.files.write].find((path) => /[,*]/.test(path));
   if (bad !== undefined) {
     const text = `the path ${bad} holds a comma or a star, which the permission model takes for something else`;
