@@ -1,7 +1,11 @@
 /** Calls that senders make, to try a webhook with: shortened from what their makers document. */
+import type { EXAMPLE_NAMES } from "./index.ts";
+
+/** The name of one. */
+export type ExampleName = (typeof EXAMPLE_NAMES)[number];
 
 /** A call without its signature. */
-export interface ExampleCall {
+interface ExampleCall {
   readonly headers?: { readonly [name: string]: string };
   readonly body: object;
 }
@@ -30,7 +34,7 @@ const slack = (event: object): ExampleCall => ({
 });
 
 /** By name: who sends it, and the event. */
-export const EXAMPLES: { readonly [name: string]: ExampleCall } = {
+export const EXAMPLES: { readonly [N in ExampleName]: ExampleCall } = {
   /** @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
   "github:issues": github("issues", {
     action: "opened",

@@ -17,9 +17,21 @@ import { usage } from "../../errors.ts";
 import { factLines } from "../../output/table.ts";
 import { clean, formatTime } from "../../output/text.ts";
 import { closedLines, WEBHOOK, webhookOf } from "./find.ts";
-import { test } from "./test.ts";
 
 const NEW_SECRET_BYTES = 32;
+
+/** The calls that `webhooks test` knows: who sends them, and the event. */
+export const EXAMPLE_NAMES = [
+  "github:issues",
+  "github:pull_request",
+  "github:push",
+  "github:ping",
+  "stripe:payment_intent.succeeded",
+  "slack:app_mention",
+  "slack:message",
+  "slack:url_verification",
+  "microsoft-graph:created",
+] as const;
 
 const list = listCommand(
   "webhooks list",
@@ -119,6 +131,27 @@ const show = serverCommand("webhooks show", "show a webhook, without its token",
       return { value: each, data, said: await closedLines({ input, io, api }) };
     }),
 });
+
+const test = serverCommand(
+  "webhooks test",
+  "call a webhook as its sender does, signed with its key, and show the run",
+  {
+    args: [WEBHOOK],
+    flags: [
+      option("example", "<name>", "what a sender is known to send", {
+        choices: EXAMPLE_NAMES,
+      }),
+      option("body", "<file>", "what is sent, instead; - for stdin (default {})"),
+      option("header", "<k=v>", "a header, its name in lower case", { multiple: true }),
+    ],
+    examples: [
+      ["webhooks test --example github:issues", "as GitHub calls the only webhook"],
+      ["webhooks test whk_01 --body event.json", "what stands in a file"],
+    ],
+    // Loaded when it is called: a list needs neither the calls nor what follows a run.
+    run: async (...all) => (await import("./test.ts")).run(...all),
+  },
+);
 
 const rotate = change("webhooks rotate", "change the key of a webhook; the one before counts on", {
   flags: [STDIN, NEW, option("keep", "<duration>", "how long the key before counts (default 24h)")],

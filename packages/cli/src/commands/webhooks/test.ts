@@ -2,15 +2,16 @@
 import type { Webhook } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import { type CommandContext, pairsOf, withApi } from "../../api/command.ts";
-import { option, printAnswer, serverCommand } from "../../argv/flags.ts";
-import { type CliCommand, flagText, type Run } from "../../argv/spec.ts";
+import { printAnswer } from "../../argv/flags.ts";
+import { flagText, type Run } from "../../argv/spec.ts";
 import { CliError, usage } from "../../errors.ts";
 import { readInput } from "../../files.ts";
 import { clean } from "../../output/text.ts";
-import { EXAMPLES } from "./examples.ts";
-import { closedLines, WEBHOOK, webhookOf } from "./find.ts";
+import { EXAMPLES, type ExampleName } from "./examples.ts";
+import { closedLines, webhookOf } from "./find.ts";
 
-const run: Run = (input, io) =>
+/** Calls it, and follows the run to its end. The exit code is the run's. */
+export const run: Run = (input, io) =>
   withApi(input, io, true, async (api) => {
     const context = { input, io, api };
     const call = await callOf(context);
@@ -35,33 +36,13 @@ const run: Run = (input, io) =>
     return exitCode;
   });
 
-export const test: CliCommand = serverCommand(
-  "webhooks test",
-  "call a webhook as its sender does, signed with its key, and show the run",
-  {
-    args: [WEBHOOK],
-    flags: [
-      option("example", "<name>", "what a sender is known to send", {
-        choices: Object.keys(EXAMPLES),
-      }),
-      option("body", "<file>", "what is sent, instead; - for stdin (default {})"),
-      option("header", "<k=v>", "a header, its name in lower case", { multiple: true }),
-    ],
-    examples: [
-      ["webhooks test --example github:issues", "as GitHub calls the only webhook"],
-      ["webhooks test whk_01 --body event.json", "what stands in a file"],
-    ],
-    run,
-  },
-);
-
 /** What is sent. */
 async function callOf({ input, io }: CommandContext) {
   const [name, file] = [flagText(input, "example"), flagText(input, "body")];
   if (name !== undefined && file !== undefined) {
     throw usage("--example and --body are two ways to say what is sent", "give one of them");
   }
-  const example = name === undefined ? undefined : EXAMPLES[name];
+  const example = name === undefined ? undefined : EXAMPLES[name as ExampleName];
   const body =
     file === undefined
       ? JSON.stringify(example?.body ?? {})
