@@ -36,7 +36,7 @@ export function Webhooks(): ComponentChildren {
       cell: ({ template }) => <a href={placeHref(["flows", template])}>{template}</a>,
     },
     { title: "Input", cell: ({ input }) => <code>{input}</code> },
-    { title: "Signature", cell: ({ secret }) => (secret ? "checked" : "none") },
+    { title: "Signature", cell: ({ secret, scheme = "checked" }) => (secret ? scheme : "none") },
     { title: "Headers", cell: ({ headers }) => headers.join(", ") },
     { title: "State", cell: ({ enabled }) => (enabled ? "active" : "off") },
     { title: "Id", cell: ({ id }) => <code>{id}</code> },
