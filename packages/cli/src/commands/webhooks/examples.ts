@@ -1,5 +1,5 @@
 /** Calls that senders make, to try a webhook with: shortened from what their makers document. */
-import type { EXAMPLE_NAMES } from "./index.ts";
+import type { EXAMPLE_NAMES } from "./find.ts";
 
 /** The name of one. */
 export type ExampleName = (typeof EXAMPLE_NAMES)[number];

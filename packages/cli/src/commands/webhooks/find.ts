@@ -1,4 +1,4 @@
-/** Which webhook a person means, and whether it can be called. */
+/** Which webhook a person means, whether it can be called, and what it can be called with. */
 import type { Webhook } from "@millrace/contracts";
 import { itemsOf } from "../../api/api.ts";
 import type { CommandContext } from "../../api/command.ts";
@@ -11,6 +11,19 @@ export const WEBHOOK: ArgSpec = {
   summary: "the webhook, or the template that it alone starts; nothing where there is one webhook",
   complete: "webhook",
 };
+
+/** The calls that `webhooks test` knows: who sends them, and the event. */
+export const EXAMPLE_NAMES = [
+  "github:issues",
+  "github:pull_request",
+  "github:push",
+  "github:ping",
+  "stripe:payment_intent.succeeded",
+  "slack:app_mention",
+  "slack:message",
+  "slack:url_verification",
+  "microsoft-graph:created",
+] as const;
 
 /** The webhook of the first argument. Throws a usage error where several may be meant. */
 export async function webhookOf({ input, api }: CommandContext): Promise<Webhook> {

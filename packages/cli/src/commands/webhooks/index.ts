@@ -16,22 +16,9 @@ import { readSecret, secretFromStdin } from "../../ask.ts";
 import { usage } from "../../errors.ts";
 import { factLines } from "../../output/table.ts";
 import { clean, formatTime } from "../../output/text.ts";
-import { closedLines, WEBHOOK, webhookOf } from "./find.ts";
+import { closedLines, EXAMPLE_NAMES, WEBHOOK, webhookOf } from "./find.ts";
 
 const NEW_SECRET_BYTES = 32;
-
-/** The calls that `webhooks test` knows: who sends them, and the event. */
-export const EXAMPLE_NAMES = [
-  "github:issues",
-  "github:pull_request",
-  "github:push",
-  "github:ping",
-  "stripe:payment_intent.succeeded",
-  "slack:app_mention",
-  "slack:message",
-  "slack:url_verification",
-  "microsoft-graph:created",
-] as const;
 
 const list = listCommand(
   "webhooks list",
