@@ -1,5 +1,8 @@
 /** `llms.txt`: the documentation as models look for it. The pages, their titles and what they say of themselves come from the pages. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { readPage } from "@millrace/test-support/pages";
+import { ROOT } from "../cli.ts";
 
 /** Where the pages are for who reads the file outside of the repository. */
 const PUBLISHED = "https://raw.githubusercontent.com/millrace/millrace/main/docs/";
@@ -24,7 +27,9 @@ export function llmsPage(where: "repository" | "anywhere"): string {
   const linked = [
     ...index.matchAll(/\]\(((?:guide|reference)\/\w[\w-]*\.md|cli\.md|glossary\.md)\)/g),
   ];
-  const paths = [...new Set(["reference/language.md", ...linked.map(([, path = ""]) => path)])];
+  // Those that the index has in its order, then the rest.
+  const named = linked.map(([, path = ""]) => path);
+  const paths = [...new Set(["reference/language.md", ...named, ...pagesOf("guide")])];
   const link = (path: string): string => {
     const url = where === "repository" ? path : PUBLISHED + path;
     return `- [${titleOf(path)}](${url}): ${ABOUT[path] ?? firstSentence(path)}`;
@@ -53,6 +58,10 @@ ${paths
   .map(link)
   .join("\n")}
 `;
+}
+
+function pagesOf(folder: string): readonly string[] {
+  return readdirSync(join(ROOT, "docs", folder)).map((name) => `${folder}/${name}`);
 }
 
 function titleOf(path: string): string {
