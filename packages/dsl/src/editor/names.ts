@@ -9,7 +9,7 @@ import { schemasAt } from "../check/model/deferred.ts";
 import { lookUp, visibleNode } from "../check/model/resolve.ts";
 import { literalText } from "../check/model/walk-value.ts";
 import { objectOrNone, own } from "../data.ts";
-import { findMacro } from "../expression/functions/table.ts";
+import { findMacro } from "../expression/functions/macros.ts";
 import { chainOf, type Link, literalStep } from "../expression/references.ts";
 import type { BlockItem } from "../language/items.ts";
 import { childrenOf, type Expression, type NameExpression, type Span } from "../syntax/ast.ts";

@@ -5,8 +5,8 @@ import type { FlowType } from "../types/flow-type.ts";
 import { type Evaluation, fail } from "./budget.ts";
 import { Kind, kindName, kindOf, kindsText } from "./data.ts";
 import type { FunctionSpec } from "./functions/define.ts";
-import type { MacroBody, MacroSite, MacroSpec } from "./functions/macros.ts";
-import { arityOf, findFunction, findMacro } from "./functions/table.ts";
+import { findMacro, type MacroBody, type MacroSite, type MacroSpec } from "./functions/macros.ts";
+import { arityOf, findFunction } from "./functions/table.ts";
 import {
   type Closure,
   held,

@@ -10,7 +10,7 @@ import {
   type MemberExpression,
   type Span,
 } from "../syntax/ast.ts";
-import { findMacro } from "./functions/table.ts";
+import { findMacro } from "./functions/macros.ts";
 
 /** A read of a name from outside the expression. */
 export interface Reference {

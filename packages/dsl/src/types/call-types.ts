@@ -5,9 +5,9 @@ import { aliasOf, FUNCTION_ALIASES, FUNCTION_HINTS, meantName } from "../diagnos
 import { writing } from "../diagnostics/bag.ts";
 import { MAX_RANGE } from "../expression/functions/collections.ts";
 import type { FunctionSpec } from "../expression/functions/define.ts";
-import type { MacroSpec } from "../expression/functions/macros.ts";
+import { findMacro, type MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
-import { allFunctions, arityOf, findFunction, findMacro } from "../expression/functions/table.ts";
+import { allFunctions, arityOf, findFunction } from "../expression/functions/table.ts";
 import type { CallExpression, Expression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import { fits } from "./fits.ts";

@@ -8,7 +8,7 @@
 
 import type { Diagnostic, Range } from "@millrace/contracts";
 import type { BodyModel, NodeModel } from "../../check/model/bodies.ts";
-import { findMacro } from "../../expression/functions/table.ts";
+import { findMacro } from "../../expression/functions/macros.ts";
 import { childrenOf, type Expression } from "../../syntax/ast.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { ANY, type FlowType, membersOf, unionOfAll } from "../../types/flow-type.ts";

@@ -55,3 +55,14 @@ export function define<A extends readonly unknown[]>(
 ): FunctionRow {
   return spec as unknown as FunctionRow;
 }
+
+/** The rows of a table with their names. */
+export function named<Spec extends Named>(
+  group: Named["group"],
+  rows: readonly Row<Spec>[],
+): [string, Spec][] {
+  return rows.map((row) => {
+    const name = row.signature.slice(0, row.signature.indexOf("("));
+    return [name, { ...row, name, group } as Spec];
+  });
+}

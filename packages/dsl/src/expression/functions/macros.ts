@@ -9,7 +9,7 @@ import { BOOL, type FlowType, INT, LIST, listOf, mapOf } from "../../types/flow-
 import { type Evaluation, fail, handleText, overSteps, produceElements, spend } from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../data.ts";
 import { type Part, pay } from "../unit.ts";
-import type { Named, Row } from "./define.ts";
+import { type Named, named, type Row } from "./define.ts";
 
 /** The body of a macro, and the slot that holds the element meanwhile. */
 export interface MacroBody {
@@ -37,7 +37,7 @@ export interface MacroSpec extends Named {
   ev(ev: Evaluation, site: MacroSite, list: readonly Json[], body: MacroBody): Json;
 }
 
-export const MACROS: readonly Row<MacroSpec>[] = [
+const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "filter(list, x, bool) list",
     condition: true,
@@ -129,6 +129,18 @@ export const MACROS: readonly Row<MacroSpec>[] = [
       byKey<number>(ev, site, list, body, (_element, count = 0) => count + 1),
   },
 ];
+
+const TABLE: ReadonlyMap<string, MacroSpec> = new Map(named<MacroSpec>("macros", MACROS));
+
+/** A macro by name; here, so that who only looks for names carries no function. */
+export function findMacro(name: string): MacroSpec | undefined {
+  return TABLE.get(name);
+}
+
+/** Every macro. */
+export function allMacros(): Iterable<MacroSpec> {
+  return TABLE.values();
+}
 
 /** An object of what the elements of each key amount to, keys in the order in which they first come. */
 function byKey<T extends Json>(

@@ -2,9 +2,9 @@
 import { BYTES } from "./bytes.ts";
 import { COLLECTIONS } from "./collections.ts";
 import { CSV } from "./csv.ts";
-import type { FunctionSpec, Named, Row } from "./define.ts";
+import { type FunctionSpec, type Named, named } from "./define.ts";
 import { GENERAL } from "./general.ts";
-import { MACROS, type MacroSpec } from "./macros.ts";
+import { allMacros } from "./macros.ts";
 import { NUMBERS } from "./numbers.ts";
 import { PATTERNS } from "./patterns.ts";
 import { SEQUENCES } from "./sequences.ts";
@@ -19,31 +19,15 @@ const FUNCTIONS: ReadonlyMap<string, FunctionSpec> = new Map([
   ...named<FunctionSpec>("time", TIME_FUNCTIONS),
   ...named<FunctionSpec>("bytes", BYTES),
 ]);
-const MACRO_TABLE: ReadonlyMap<string, MacroSpec> = new Map(named<MacroSpec>("macros", MACROS));
-
-function named<Spec extends Named>(
-  group: Named["group"],
-  rows: readonly Row<Spec>[],
-): [string, Spec][] {
-  return rows.map((row) => {
-    const name = row.signature.slice(0, row.signature.indexOf("("));
-    return [name, { ...row, name, group } as Spec];
-  });
-}
 
 /** A function by name; macros are not among them. */
 export function findFunction(name: string): FunctionSpec | undefined {
   return FUNCTIONS.get(name);
 }
 
-/** A macro by name. */
-export function findMacro(name: string): MacroSpec | undefined {
-  return MACRO_TABLE.get(name);
-}
-
 /** Every function and macro, in groups. */
 export function allFunctions(): readonly Named[] {
-  return [...MACRO_TABLE.values(), ...FUNCTIONS.values()];
+  return [...allMacros(), ...FUNCTIONS.values()];
 }
 
 /** How many arguments a function takes: `[least, most]`. */
