@@ -218,6 +218,10 @@ const FINDINGS: { readonly [file: string]: readonly string[] } = {
   "13-expressions.flow": ['FLOW5010 comparing int with "1" is always true'],
   "support-triage.flow": ["FLOW4016 confirm send has no edge on `rejected`"],
   "order.flow": ["FLOW3001 unknown node type stock.reserve"],
+  "orders-by-mail.flow": [
+    "FLOW3001 unknown node type sql.query",
+    "FLOW3001 unknown node type mail.send",
+  ],
   "score-leads.flow": ["FLOW3001 unknown node type code.run"],
   "15-errors-and-defaults.flow": ["FLOW5011 condition is always false"],
 };

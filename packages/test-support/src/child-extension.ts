@@ -10,7 +10,7 @@ import {
   createRegistry,
   type EgressPolicy,
 } from "@millrace/engine";
-import { createNodeHost } from "@millrace/engine/node";
+import { createNodeHost, nodePack } from "@millrace/engine/node";
 import { inspectExtension, openExtensions } from "@millrace/extensions";
 import { graphOf } from "./flows/index.ts";
 
@@ -34,20 +34,25 @@ export interface ChildExtension {
   close(): Promise<void>;
 }
 
-/** Opens the extension in `folder`, which must be built. */
+/** Opens the extension in `folder`, and those in others, which must be built. */
 export async function openChildExtension(
-  folder: string,
+  folder: string | readonly [string, ...string[]],
   { secrets = {}, egress = {}, config = {}, files }: ChildExtensionOptions,
 ): Promise<ChildExtension> {
   const host = createNodeHost();
-  const { manifest, manifestDigest, treeDigest } = await inspectExtension(folder, folder);
-  const { version, permissions: granted } = manifest;
+  const list = typeof folder === "string" ? ([folder] as const) : folder;
   const data = mkdtempSync(join(tmpdir(), "millrace-child-"));
-  const about = { version, integrity: "", source: "path", mode: "child", granted } as const;
+  const locks = list.map(async (each) => {
+    const { manifest, manifestDigest, treeDigest } = await inspectExtension(each, each);
+    const { version, permissions: granted } = manifest;
+    const digests = { manifestDigest, treeDigest };
+    const about = { version, integrity: "", source: "path", mode: "child", granted } as const;
+    return [each, { ...about, ...digests }] as const;
+  });
   const extensions = await openExtensions({
-    project: files ?? folder,
-    list: [folder],
-    lock: new Map([[folder, { ...about, manifestDigest, treeDigest }]]),
+    project: files ?? list[0],
+    list,
+    lock: new Map(await Promise.all(locks)),
     taken: { types: [] },
     data,
     config,
@@ -73,7 +78,7 @@ export async function openChildExtension(
   });
   return {
     async run(flow, signal) {
-      const registry = createRegistry([...extensions.types]);
+      const registry = createRegistry([nodePack(), ...extensions.types]);
       const compiled = await compileFlow(graphOf(flow), { registry });
       if (!compiled.ok) return { code: "invalid", message: JSON.stringify(compiled.diagnostics) };
       const run = engine.run(compiled.plan);
