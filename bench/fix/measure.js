@@ -28,12 +28,12 @@ export function readTasks() {
 }
 
 /** Every rule with its family. */
-export const RULES = Object.entries(SLIPS).flatMap(([family, rules]) =>
+const RULES = Object.entries(SLIPS).flatMap(([family, rules]) =>
   Object.entries(rules).map(([name, apply]) => ({ family, name, apply })),
 );
 
 /** A text with one to four slips of different families, and their names. Documents in another format have no other slip. */
-export function slipped(text, random) {
+function slipped(text, random) {
   const wanted = pick(COUNTS, random);
   const made = [];
   const families = new Set();
