@@ -168,7 +168,7 @@ describe.each(PAGES)("%s", (path) => {
     const servers = createServers(cwd, { MILLRACE_CREDENTIALS_STORE: "memory", ...store });
     // Of another program than ours the ports are chosen beforehand, and stand in its files.
     const isMoved = fences.some(
-      ({ marks, text }) => marks[0] === "running" && !text.includes("millrace serve"),
+      ({ marks, text }) => marks[0] === "running" && !text.includes("millrace "),
     );
     if (isMoved) for (const { text } of fences) await servers.reserve(text);
     const saved = [isFlow, isData, isProgram];
