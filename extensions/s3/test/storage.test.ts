@@ -1,8 +1,11 @@
 /** The actions against a real server on loopback, through the client of the engine. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { createSimClock, createTestHost, type TestHost } from "@millrace/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import extension from "../src/extension.ts";
@@ -153,3 +156,45 @@ test("a refusal says what to look at, and holds no key", async () => {
     code: "s3_config",
   });
 });
+
+const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+test("17-sheet-to-storage, run in processes of their own, puts a spreadsheet of late invoices into a bucket", async () => {
+  const cwd = mkdtempSync(join(root, "example-"));
+  for (const name of ["sheet-to-storage.flow", "invoices.csv"]) {
+    cpSync(at(`examples/17-sheet-to-storage/${name}`), join(cwd, name));
+  }
+  const { PATH } = process.env;
+  const env = { PATH, HOME: cwd, MILLRACE_TRUST_PROJECT: "1" };
+  const millrace = async (words: readonly string[], stdin = ""): Promise<string> => {
+    const program = [at("packages/cli/bin/millrace.js"), ...words];
+    const ended = promisify(execFile)(process.execPath, program, { cwd, env });
+    ended.child.stdin?.end(stdin);
+    return (await ended).stdout;
+  };
+  await millrace(["ext", "add", at("extensions/files"), "--yes"]);
+  await millrace(["ext", "add", at("extensions/s3"), "--net", `localhost:${port}`, "--yes"]);
+  const file = join(cwd, "millrace.json");
+  const { extensions } = JSON.parse(readFileSync(file, "utf8"));
+  const s3 = { accessKeyId: KEY.id, endpoint: `http://localhost:${port}`, style: "path" };
+  const list = [extensions[0], { package: extensions[1], config: { s3 } }];
+  const egress = { allow: [{ host: "localhost", port }] };
+  writeFileSync(file, JSON.stringify({ extensions: list, files: { root: "." }, egress }));
+  await millrace(["config", "set", "credentials.store", "file", "--user"]);
+  await millrace(["secrets", "set", "ext:S3_SECRET_ACCESS_KEY"], `${KEY.secret}\n`);
+  const outputs = await millrace(["run", "sheet-to-storage.flow", "-i", "bucket=shop"]);
+  expect(JSON.parse(outputs)).toEqual({
+    key: "late/late.xlsx",
+    rows: 2,
+    bad: [{ line: 5, problem: "3 cells below 5 names" }],
+  });
+  const stored = await host().run("s3.get", {
+    bucket: "shop",
+    key: "late/late.xlsx",
+    encoding: "base64",
+  });
+  const { content } = stored as { readonly content: string };
+  expect(Buffer.from(content, "base64").equals(readFileSync(join(cwd, "out/late.xlsx")))).toBe(
+    true,
+  );
+}, 60_000);

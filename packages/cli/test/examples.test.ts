@@ -222,6 +222,11 @@ const FINDINGS: { readonly [file: string]: readonly string[] } = {
     "FLOW3001 unknown node type sql.query",
     "FLOW3001 unknown node type mail.send",
   ],
+  "sheet-to-storage.flow": [
+    "FLOW3001 unknown node type csv.read",
+    "FLOW3001 unknown node type sheet.write",
+    "FLOW3001 unknown node type s3.put",
+  ],
   "score-leads.flow": ["FLOW3001 unknown node type code.run"],
   "15-errors-and-defaults.flow": ["FLOW5011 condition is always false"],
 };
