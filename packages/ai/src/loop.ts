@@ -232,6 +232,13 @@ class Loop {
     if (this.#task === "chat" && form !== "messages") {
       throw invalidField("input", "task chat takes the form { messages: [...] }");
     }
+    const input = this.#fields.input as Json | undefined;
+    if (form === "value" && (input === null || input === undefined)) {
+      throw invalidField(
+        "input",
+        'it is null: give what is asked, or what stands in for it, such as `input = … ?? ""`',
+      );
+    }
     const files: FileSource = {
       async fetch(url) {
         const response = await ctx.fetchWith(budget.signal)(url, { maxBytes: MAX_FETCHED_BYTES });
@@ -243,7 +250,7 @@ class Loop {
       },
       read: async (path) => (await ctx.files.read(path)).data,
     };
-    const messages = await readInput(this.#fields.input as Json, { task: this.#task, form, files });
+    const messages = await readInput(input as Json, { task: this.#task, form, files });
     this.#session.check();
     return messages.map((message) => ({ message, by: null }));
   }

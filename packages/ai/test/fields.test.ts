@@ -172,3 +172,25 @@ test("the operator's default provider and model stand in", async () => {
   expect((await run({})).summary.error).toMatchObject({ code: "field_invalid" });
   expect((await run({ defaultProvider: "mock" })).summary.error?.message).toContain("modelId");
 });
+
+test("an input that is null, or is not there, is named before a model is asked", async () => {
+  const labels = 'labels = [{ name: "a" }, { name: "b" }]';
+  for (const fields of [
+    `input = start.value.none\n${labels}`,
+    `input = start.value.body\n${labels}`,
+    'input = start.value.body\ntask = "summarize"',
+    "input = start.value.none",
+  ]) {
+    const { summary, mock } = await ask(
+      fields,
+      [],
+      {},
+      "node start: transform { value = { body: null } }\n",
+    );
+    expect(summary.error).toMatchObject({
+      code: "field_invalid",
+      message: expect.stringMatching(/^input: it is null: .* `input = … \?\? ""`$/),
+    });
+    expect(mock.calls).toEqual([]);
+  }
+});

@@ -211,6 +211,10 @@ export class Expressions {
   /** FLOW5008: text that is one hole and nothing else. */
   #checkOnlyHole({ leaf, tree, type }: Checked): void {
     const pointer = leaf.valuePointer;
+    // A model is asked with a text, so there the text of what may be null is what is meant.
+    const { kind, name, reader } = leaf.site;
+    const isAsked = kind === "field" && name === "input" && reader?.entry?.kind === "ai";
+    if (isAsked && (type.kind === "any" || mayBeNull(type))) return;
     const source = printExpression(tree);
     const { map } = this.#ctx;
     const span = map.exact(pointer);
