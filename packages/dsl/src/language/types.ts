@@ -36,7 +36,7 @@ const SLIP_TYPES: { readonly [name: string]: string } = {
   double: "number",
   float: "number",
   integer: "int",
-  json: "object",
+  json: "any",
   list: "any[]",
   map: "object",
   str: "string",

@@ -117,3 +117,22 @@ node a: http.request {
   `);
   expect(codes(text("{ statsu: 404 }"))).toEqual(["FLOW3003"]);
 });
+
+test("what labels are needed for is not reported beside a misspelt `labels`", () => {
+  const text = `
+node a: ai {
+  input = "x"
+  lables = [{ name: "a" }, { name: "b" }]
+  fallbackLabel = "a"
+}
+`;
+  expect(codes(text)).toEqual(["FLOW3003"]);
+  expect(codes(text.replace("lables", "extra"))).toEqual(["FLOW3003", "FLOW3015"]);
+});
+
+test("the text of what may be null is no slip in the input of a model", () => {
+  const text = (field: string): string =>
+    `input call: object\ninput n: int\n\nnode a: ai {\n  input = ${field}\n}\n`;
+  expect(codes(text('"${inputs.call.issue.body}"'))).not.toContain("FLOW5008");
+  expect(codes(text('"${inputs.n}"'))).toContain("FLOW5008");
+});

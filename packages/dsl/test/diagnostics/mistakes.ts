@@ -186,8 +186,8 @@ export const MISTAKES: readonly Mistake[] = [
   ),
   item(
     "types of other languages",
-    "input a: integer = 1\n\noutput b: str = string(inputs.a)\n",
-    "input a: int = 1\n\noutput b: string = string(inputs.a)\n",
+    "input a: integer = 1\ninput c: json\n\noutput b: str = string(inputs.a ?? inputs.c)\n",
+    "input a: int = 1\ninput c: any\n\noutput b: string = string(inputs.a ?? inputs.c)\n",
   ),
   item(
     "an arrow of others",

@@ -9,6 +9,7 @@ import type { NodeModel } from "../model/bodies.ts";
 import { firstExpression, literalText } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
 import { checkListed } from "./check-value.ts";
+import { meantFields } from "./fields.ts";
 import { effectOfMethod } from "./node-types.ts";
 
 /** A task with what it needs and what it cannot go with. */
@@ -71,9 +72,11 @@ function checkTask(ctx: Validation, node: NodeModel, has: (name: string) => bool
     const pointer = has(field) ? `${node.pointer}/fields/${field}` : node.pointer;
     ctx.report("FLOW3015", pointer, { parts: { field, problem } });
   };
+  const isMeant = node.entry === undefined ? () => false : meantFields(ctx, node, node.entry);
+  const lacks = (field: string): boolean => !has(field) && !isMeant(field);
   for (const field of rule.needs ?? []) {
     const parts = { field: `task ${task}`, problem: `needs ${field}` };
-    if (!has(field)) ctx.report("FLOW3015", node.pointer, { parts });
+    if (lacks(field)) ctx.report("FLOW3015", node.pointer, { parts });
   }
   for (const field of rule.without ?? []) {
     if (has(field)) say(field, `cannot go with task ${task}`);
@@ -81,7 +84,7 @@ function checkTask(ctx: Validation, node: NodeModel, has: (name: string) => bool
   for (const [field, { task: only, field: other }] of Object.entries(BELONGS)) {
     if (!has(field)) continue;
     if (only !== undefined && task !== only) say(field, `needs task ${only}`);
-    if (other !== undefined && !has(other)) say(field, `needs ${other}`);
+    if (other !== undefined && lacks(other)) say(field, `needs ${other}`);
   }
   const input = own(fields, "input");
   const isWritten = ctx.isReadable(input) && firstExpression(input) === undefined;

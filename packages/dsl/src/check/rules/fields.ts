@@ -62,12 +62,7 @@ export function checkField(ctx: Validation, site: Site): void {
 
 function checkNeeded(ctx: Validation, node: NodeModel, entry: CatalogEntry): void {
   const { fields } = node.node;
-  let meant: ReadonlySet<string | undefined> | undefined;
-  // A field that was written under another name is reported there.
-  const isMeant = (name: string): boolean => {
-    meant ??= new Set(unknownFields(node, entry).map((each) => meantField(ctx, node, each).near));
-    return meant.has(name);
-  };
+  const isMeant = meantFields(ctx, node, entry);
   for (const name of listOrNone(own(entry.fields, "required"))) {
     if (typeof name !== "string" || own(fields, name) !== undefined || isMeant(name)) continue;
     ctx.report("FLOW3002", node.pointer, {
@@ -160,6 +155,19 @@ function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry)
     span,
     fix: writing(text, span),
   });
+}
+
+/** Tells of a field that is missing whether it was written under another name, which is reported there. */
+export function meantFields(
+  ctx: Validation,
+  node: NodeModel,
+  entry: CatalogEntry,
+): (name: string) => boolean {
+  let meant: ReadonlySet<string | undefined> | undefined;
+  return (name) => {
+    meant ??= new Set(unknownFields(node, entry).map((each) => meantField(ctx, node, each).near));
+    return meant.has(name);
+  };
 }
 
 function unknownFields(node: NodeModel, { fields }: CatalogEntry): string[] {
