@@ -98,3 +98,14 @@ test.each([
 ])("%j is refused in one sentence", async (words, sentence) => {
   expect(await refusal(words)).toBe(sentence);
 });
+
+test("a file that is the value of the one object input is told how to become it", async () => {
+  const files = {
+    "call.flow": flow("input call: object", "", "node a: log {", '  message = "x"', "}"),
+    "call.json": '{"headers":{},"body":{}}',
+  };
+  const told = await inside(["run", "call.flow", "--input-json", "call.json"], { files });
+  expect(told.stderr.trim().split("\n").at(-1)).toBe(
+    'error: the flow has no input headers; its inputs: call; as a whole it is -i call=@call.json, or write {"call": …} around it',
+  );
+});

@@ -33,8 +33,11 @@ export async function readInputs(
         : value;
     given.add(name);
   }
-  for (const name of Object.keys(inputs)) {
-    if (!graph.inputs.some((each) => each.name === name)) throw unknownInput(name, graph.inputs);
+  const isKnown = (name: string): boolean => graph.inputs.some((each) => each.name === name);
+  const names = Object.keys(inputs);
+  for (const name of names) {
+    if (isKnown(name)) continue;
+    throw unknownInput(name, graph.inputs, names.some(isKnown) ? undefined : jsonFile);
   }
   return inputs;
 }
@@ -138,10 +141,17 @@ function nameOf(file: string): string {
   return file === "-" ? "stdin" : file;
 }
 
-function unknownInput(name: string, inputs: readonly FlowInput[]): Error {
+/** `file`: it has none of the flow's inputs, so it may be the value of one. */
+function unknownInput(name: string, inputs: readonly FlowInput[], file?: string): Error {
   const known = inputs.map((each) => each.name).join(", ");
+  const objects = inputs.filter(({ schema }) => isType(schema, "object"));
+  const [whole] = objects;
+  const how =
+    file === undefined || whole === undefined || objects.length > 1
+      ? ""
+      : `; as a whole it is -i ${whole.name}=@${file}, or write {${JSON.stringify(whole.name)}: …} around it`;
   return usage(
     `the flow has no input ${name}`,
-    known === "" ? "it takes none" : `its inputs: ${known}`,
+    known === "" ? "it takes none" : `its inputs: ${known}${how}`,
   );
 }
