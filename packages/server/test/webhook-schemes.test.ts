@@ -342,6 +342,7 @@ test.each<[WebhookScheme, string]>([
       headers: { "x-github-event": "issues" },
     });
     expect([status, JSON.parse(body)]).toMatchObject([200, { body: { value: [{ n: 1 }] } }]);
+    expect(body).not.toContain(secret);
     expect(JSON.parse(body).event).toBe(scheme === "github" ? "issues" : null);
     expect(await runs()).toMatchObject([{ runId, trigger: "webhook", source: { webhookId: id } }]);
     expect(await send({ body: "{" })).toMatchObject({ status: 400 });

@@ -25,6 +25,7 @@ import {
   type Verified,
   verifySignature,
   WINDOW_S,
+  withoutKey,
 } from "./schemes.ts";
 import { readSecrets, verifyTokenOf } from "./stored-webhook.ts";
 
@@ -65,7 +66,11 @@ export async function answerCall(
 
   const verified = webhook.secret === true ? verify(scheme, call, keys, host.now()) : undefined;
   const type = call.header("content-type");
-  const body = readPayload(type, call.body);
+  // A body with the key in it was verified as JSON, whatever it says it is; the key goes no further.
+  const body =
+    scheme.key === undefined
+      ? readPayload(type, call.body)
+      : withoutKey(scheme.key, parseJson(call.body) as Json);
   const confirmed = challengeIn(scheme, call, { body, isSigned: true });
   if (confirmed !== undefined) return echo(confirmed, { webhook, call, keys, body });
 

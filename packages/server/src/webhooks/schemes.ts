@@ -5,7 +5,7 @@
  *   S3  There is one way to write a signature: digits of another case, and times with other characters, are refused.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Json, WebhookScheme } from "@millrace/contracts";
+import type { Json, JsonObject, WebhookScheme } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 
 /** Where something is in a call. `member`: of a JSON object at the top of the body. */
@@ -258,6 +258,18 @@ function withKey({ list, name }: NonNullable<Scheme["key"]>, body: Uint8Array, k
   } catch {
     return body;
   }
+}
+
+/** What a run gets of a body with the key in it: the rest. */
+export function withoutKey({ list, name }: NonNullable<Scheme["key"]>, body: Json): Json {
+  const items = isObject(body) ? body[list] : undefined;
+  if (!Array.isArray(items)) return body;
+  const rest = items.map((item) =>
+    isObject(item)
+      ? Object.fromEntries(Object.entries(item).filter(([key]) => key !== name))
+      : item,
+  );
+  return { ...(body as JsonObject), [list]: rest };
 }
 
 /** Whether each member that must be the key is one of these. */
