@@ -363,6 +363,23 @@ test("a change of a template is told to who listens; what is no message is refus
   expect((await fetch(`${server.url}/api/health`)).status).toBe(200);
 });
 
+test("a call for which no stream is free is refused, and starts no run", async () => {
+  const server = await serve({ maxStreams: 1 });
+  await save(server, "hello", HELLO, "Greets.");
+  const call = () =>
+    post(
+      server,
+      "/mcp",
+      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hello" } },
+      { headers: { accept: "application/json, text/event-stream" } },
+    );
+  const feed = await fetch(`${server.url}/api/feed`);
+  expect((await call()).status).toBe(503);
+  expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
+  await feed.body?.cancel();
+  await expect.poll(async () => (await call()).status, { timeout: 10_000 }).toBe(200);
+});
+
 test("without the option there is no such route", async () => {
   const server = await serve({ mcp: false });
   expect((await post(server, "/mcp", {})).status).toBe(404);

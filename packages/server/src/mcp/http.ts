@@ -71,6 +71,8 @@ export function createMcpRoute({
       } catch (error) {
         return refuseBody(exchange, error);
       }
+      // Most answers are streams: a call that is refused one must not have begun.
+      streams.checkCapacity();
       const stop = new AbortController();
       const onLeave = (): void => stop.abort();
       exchange.signal.addEventListener("abort", onLeave);
@@ -86,7 +88,6 @@ export function createMcpRoute({
       const response = await handler.fetch(request, { authInfo, parsedBody });
       const type = response.headers.get("content-type") ?? "application/json";
       if (response.body !== null && type.startsWith("text/event-stream")) {
-        streams.checkCapacity();
         const headers = { "Content-Type": type, "Cache-Control": "no-cache, no-transform" };
         return streams.relay(exchange, { headers, body: response.body }, stop);
       }
