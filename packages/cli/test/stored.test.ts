@@ -499,6 +499,7 @@ test("a webhook is made, shown, called and deleted; its token is told once, and 
   expect(steady(runs.stdout)).toMatch(
     /^RUN {2}STATUS {2}FLOW {2}STARTED BY {2}.*\nRUN {2}\w+ {2}called@1 {2}webhook /,
   );
+  writeFileSync(join(at.cwd, "event.json"), '{ "action": "opened" }');
   const token = url.slice(url.lastIndexOf("/") + 1);
   for (const words of [["list"], ["show", id], ["list", "--json"], ["show", id, "--json"]]) {
     const told = await at.inside(["webhooks", ...words]);
@@ -524,12 +525,27 @@ test("a webhook is made, shown, called and deleted; its token is told once, and 
       0,
       "key of its signatures, shown this once: whsec_",
     ],
-    [["test", "--example", "github:push"], 0, "webhook answers 202"],
+    [
+      ["test", "--example", "github:push"],
+      2,
+      "signed by millrace, not signed by github; make one with --scheme github: millrace webhooks add --template called",
+    ],
     [["add", "--template", "none", "--input", "call"], 6, "there is no such template"],
     [["add", "--template", "called", "--scheme", "github", "--new-secret"], 0, "in call; it is"],
-    [["test", "called"], 2, 'several webhooks start "called"; millrace webhooks list'],
+    [
+      ["test", "called", "--example", "github:ping"],
+      2,
+      "shows their ids; then: millrace webhooks test ID --example github:ping",
+    ],
+    [["pause", "called"], 2, "shows their ids; then: millrace webhooks pause ID"],
     [["remove", id], 0, `${id} is deleted`],
     [["test", "--example", "github:ping"], 0, "the webhook answers 200: pong"],
+    [
+      ["test", "--body", "event.json"],
+      2,
+      "give --header x-github-event=issues; the file of --body is what GitHub sends",
+    ],
+    [["test", "--body", "event.json", "--header", "x-github-event=issues"], 0, "answers 202"],
   ] as const) {
     const told = await at.inside(["webhooks", ...words]);
     expect([told.code, told.stderr.includes(says)], told.stderr).toEqual([code, true]);

@@ -25,8 +25,8 @@ export const EXAMPLE_NAMES = [
   "microsoft-graph:created",
 ] as const;
 
-/** The webhook of the first argument. Throws a usage error where several may be meant. */
-export async function webhookOf({ input, api }: CommandContext): Promise<Webhook> {
+/** The webhook of the first argument. Throws a usage error where several may be meant, with the command that names one. */
+export async function webhookOf({ input, api }: CommandContext, command: string): Promise<Webhook> {
   const [word] = input.args;
   const all: Webhook[] = [];
   for await (const each of itemsOf((page) => api.invoke("list_webhooks", page))) {
@@ -38,7 +38,7 @@ export async function webhookOf({ input, api }: CommandContext): Promise<Webhook
   if (other !== undefined) {
     throw usage(
       word === undefined ? "there are several webhooks" : `several webhooks start "${clean(word)}"`,
-      "millrace webhooks list shows their ids",
+      `millrace webhooks list shows their ids; then: millrace ${command}`,
     );
   }
   throw word === undefined

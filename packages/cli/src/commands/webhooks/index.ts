@@ -103,7 +103,7 @@ const show = serverCommand("webhooks show", "show a webhook, without its token",
   examples: [["webhooks show whk_01", "and whether the server answers it"]],
   run: (input, io) =>
     withApi(input, io, undefined, async (api) => {
-      const each = await webhookOf({ input, io, api });
+      const each = await webhookOf({ input, io, api }, "webhooks show ID");
       const data = factLines([
         ["webhook", each.id],
         ["template", each.template],
@@ -128,12 +128,18 @@ const test = serverCommand(
       option("example", "<name>", "what a sender is known to send", {
         choices: EXAMPLE_NAMES,
       }),
-      option("body", "<file>", "what is sent, instead; - for stdin (default {})"),
-      option("header", "<k=v>", "a header, its name in lower case", { multiple: true }),
+      option("body", "<file>", "the body that the sender sends, instead; - for stdin (default {})"),
+      option("header", "<k=v>", "a header, its name in lower case; GitHub's event is in one", {
+        multiple: true,
+      }),
     ],
     examples: [
       ["webhooks test --example github:issues", "as GitHub calls the only webhook"],
       ["webhooks test whk_01 --body event.json", "what stands in a file"],
+      [
+        "webhooks test whk_01 --body event.json --header x-github-event=issues",
+        "as GitHub, whose body does not name the event",
+      ],
     ],
     // Loaded when it is called: a list needs neither the calls nor what follows a run.
     run: async (...all) => (await import("./test.ts")).run(...all),
@@ -211,7 +217,7 @@ function change(
     command: "update_webhook",
     write: true,
     request: async (all) => {
-      const webhook = await webhookOf(all);
+      const webhook = await webhookOf(all, `${path} ID`);
       return { webhookId: webhook.id, ...(await changeOf(all, webhook)) };
     },
     show: (webhook, all) => ({ said: says(webhook, all) }),

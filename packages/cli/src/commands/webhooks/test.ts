@@ -15,7 +15,12 @@ export const run: Run = (input, io) =>
   withApi(input, io, true, async (api) => {
     const context = { input, io, api };
     const call = await callOf(context);
-    const webhook = await webhookOf(context);
+    const given = ["example", "body"].flatMap((name) => {
+      const value = flagText(input, name);
+      return value === undefined ? [] : [`--${name} ${clean(value)}`];
+    });
+    const webhook = await webhookOf(context, ["webhooks test ID", ...given].join(" "));
+    checkSender(webhook, flagText(input, "example"), call.headers);
     const args = { webhookId: webhook.id, ...call };
     const { runId, ...answer } = await api.invoke("test_webhook", args);
     if (answer.status >= 400 && runId === undefined) throw await refused(answer, webhook, context);
@@ -47,7 +52,32 @@ async function callOf({ input, io }: CommandContext) {
     file === undefined
       ? JSON.stringify(example?.body ?? {})
       : Buffer.from(await readInput(file, io)).toString();
-  return { body, headers: { ...example?.headers, ...pairsOf(input, "header") } };
+  const headers: Record<string, string> = { ...example?.headers, ...pairsOf(input, "header") };
+  return { body, headers };
+}
+
+/**
+ * Throws a usage error for what the sender of the webhook never sends: a call of another one, or one of GitHub without its event. The
+ * server would take both, and a flow that looks at the event would do nothing.
+ */
+function checkSender(
+  { secret, scheme = "millrace", template }: Webhook,
+  example: string | undefined,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const sender = example?.split(":")[0] ?? scheme;
+  if (sender !== scheme) {
+    throw usage(
+      `this webhook is ${secret === true ? `signed by ${scheme}` : "unsigned"}, not signed by ${sender}`,
+      `make one with --scheme ${sender}: millrace webhooks add --template ${template} --scheme ${sender} --new-secret`,
+    );
+  }
+  if (scheme === "github" && headers["x-github-event"] === undefined) {
+    throw usage(
+      "GitHub names the event in a header, which is missing",
+      "give --header x-github-event=issues; the file of --body is what GitHub sends, not { method, headers, body }",
+    );
+  }
 }
 
 async function refused(
