@@ -36,7 +36,9 @@ interface CsvWriteRecord {
 }
 
 /** What begins a formula in some spreadsheet: OWASP, "CSV Injection". `csvFormat` of the language has the same rule. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/** What ends a cell or a row for some spreadsheet, whatever the delimiter is. */
+const SPLITS = /[",;\t\r\n]/;
 /** Text that spells a number computes nothing. */
 const NUMBER_TEXT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const BYTE_ORDER_MARK = "\ufeff";
@@ -121,7 +123,7 @@ function createLines({ delimiter = ",", formulas = "escape" }: CsvWriteFields): 
     const isQuoted =
       isFormula ||
       value.includes(delimiter) ||
-      /["\r\n]/.test(value) ||
+      SPLITS.test(value) ||
       value.startsWith(BYTE_ORDER_MARK);
     return isQuoted ? `"${isFormula ? "'" : ""}${value.replaceAll('"', '""')}"` : value;
   };

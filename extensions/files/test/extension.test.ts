@@ -119,11 +119,23 @@ test("text is read in the encoding that it has", async () => {
 });
 
 test("text that a spreadsheet would compute is marked, numbers stay numbers, and it says how many were", async () => {
-  const rows = ["=1+1", "+4", "@x", "-a", "\tx", "\rx", "-5", -5, "a=b", null, true].map((v) => [
-    v,
-  ]);
+  const rows = [
+    "=1+1",
+    "+4",
+    "@x",
+    "-a",
+    "\tx",
+    "\rx",
+    "＝1",
+    "a;=1",
+    "-5",
+    -5,
+    "a=b",
+    null,
+    true,
+  ].map((v) => [v]);
   const path = "formulas.csv";
-  expect(await run("csv.write", { path, rows })).toMatchObject({ escaped: 6, rows: 11 });
+  expect(await run("csv.write", { path, rows })).toMatchObject({ escaped: 7, rows: 13 });
   const lines = [
     '"\'=1+1"',
     '"\'+4"',
@@ -131,6 +143,8 @@ test("text that a spreadsheet would compute is marked, numbers stay numbers, and
     '"\'-a"',
     '"\'\tx"',
     '"\'\rx"',
+    '"\'＝1"',
+    '"a;=1"',
     "-5",
     "-5",
     "a=b",

@@ -159,6 +159,7 @@ describe("nothing small makes something huge", () => {
     ["a pattern with many states", 'matches(text, "x[xy]{300}z")'],
     ["many patterns", 'map(range(10000), i, matches("", "[a-z]+${i}"))'],
     ["cells of CSV", 'csvParse(join(map(range(10000), i, "1,2,3,4,5,6,7,8,9,10"), "\\n"))'],
+    ["one cell of CSV many times", "csvFormat([map(range(10000), i, text)])"],
     ["columns of CSV", 'csvFormat(map(range(1000), i, parseJson("{\\"${i}\\": 1}")))'],
     ["sorting with costly keys", "sortBy(range(10000), x, size(map(range(100), y, x)))"],
   ])("%s is budget_exceeded", (_name, source) => {

@@ -53,8 +53,10 @@ const TABLE: { readonly [group: string]: readonly (readonly [source: string, val
       ['csvFormat([[""], [-1], ["-1.5e3"]])', '""\r\n-1\r\n-1.5e3\r\n'],
       ["csvFormat([])", ""],
       [
-        'csvFormat(map(["=1", "+1", "-a", "@a", "\\t", "\\r", "=\\"a\\""], x, ["a", x]))',
-        ["'=1", "'+1", "'-a", "'@a", "'\t", "'\r", '\'=""a""'].map((x) => `a,"${x}"\r\n`).join(""),
+        'csvFormat(map(["=1", "+1", "-a", "@a", "\\t", "\\r", "\\n", "＝1", "a;=1", "=\\"a\\""], x, ["a", x]))',
+        ["'=1", "'+1", "'-a", "'@a", "'\t", "'\r", "'\n", "'＝1", "a;=1", '\'=""a""']
+          .map((x) => `a,"${x}"\r\n`)
+          .join(""),
       ],
     ],
     macros: [
@@ -476,7 +478,7 @@ test.each([
 test("what csvFormat writes csvParse reads, whatever the cells; what it marks begins a formula", () => {
   const cell = fc.oneof(
     fc.string(),
-    fc.string({ unit: fc.constantFrom(...'",;\r\n\ufeff =1') }),
+    fc.string({ unit: fc.constantFrom(...'",;\r\n\ufeff =＝1') }),
     fc.double({ noDefaultInfinity: true, noNaN: true }),
   );
   fc.assert(
@@ -490,7 +492,9 @@ test("what csvFormat writes csvParse reads, whatever the cells; what it marks be
         );
         const isNumber = (x: unknown): boolean => codeOf("number(x)", { x }) === "no error";
         const written = rows.map((row) =>
-          row.map((x) => (/^[=+\-@\t\r]/.test(`${x}`) && !isNumber(x) ? `'${x}` : `${x}`)),
+          row.map((x) =>
+            /^[=+\-@\t\r\n＝＋－＠]/.test(`${x}`) && !isNumber(x) ? `'${x}` : `${x}`,
+          ),
         );
         expect(back).toEqual(written);
       },

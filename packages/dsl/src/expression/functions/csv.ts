@@ -21,7 +21,9 @@ import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { NUMBER_TEXT } from "./numbers.ts";
 
 /** What begins a formula in some spreadsheet. */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+/** What ends a cell or a row for some reader, whatever the separator is: what comes behind it could be a formula. */
+const SPLITS = /[",;\t\r\n\ufeff]/;
 /** One character that parts cells. */
 const SEPARATOR = /^[^"\r\n]$/;
 const BYTE_ORDER_MARK = "\ufeff";
@@ -49,11 +51,16 @@ export const CSV: readonly FunctionRow[] = [
     call(ev, site, list, options) {
       const { header, separator } = readOptions(site, options);
       const names = columnsOf(ev, site, list);
-      const rows = list.map((row) =>
-        Array.isArray(row) ? row : names.map((name) => memberOf(row as JsonObject, name)),
-      );
-      if (header && names.length > 0) rows.unshift(names);
-      return rows.map((row) => line(ev, site, row, separator)).join("");
+      // Row by row, because all cells at once may be far more than an evaluation may produce.
+      const lines = list.map((row) => {
+        spend(ev, site, names.length);
+        const cells = Array.isArray(row)
+          ? row
+          : names.map((name) => memberOf(row as JsonObject, name));
+        return line(ev, site, cells, separator);
+      });
+      if (header && names.length > 0) lines.unshift(line(ev, site, names, separator));
+      return lines.join("");
     },
   }),
 ];
@@ -218,9 +225,17 @@ function columnsOf(ev: Evaluation, site: CallSite, rows: readonly Json[]): strin
 
 function line(ev: Evaluation, site: CallSite, row: readonly Json[], separator: string): string {
   spend(ev, site, row.length);
-  const cells = row.map((value) => cellText(site, value ?? null, separator));
+  let paid = 0;
+  const cells = row.map((value) => {
+    // Before it is joined: text that is many times in a row is there once until then.
+    if (typeof value === "string") {
+      produceText(ev, site, value.length);
+      paid += value.length;
+    }
+    return cellText(site, value ?? null, separator);
+  });
   const text = cells.length === 1 && cells[0] === "" ? '""' : cells.join(separator);
-  produceText(ev, site, text.length + 2);
+  produceText(ev, site, Math.max(0, text.length - paid) + 2);
   return `${text}\r\n`;
 }
 
@@ -235,11 +250,6 @@ function cellText(site: CallSite, value: Json, separator: string): string {
     );
   }
   const isFormula = FORMULA.test(value) && !NUMBER_TEXT.test(value);
-  const isQuoted =
-    isFormula ||
-    value.includes(separator) ||
-    /["\r\n]/.test(value) ||
-    value.startsWith(BYTE_ORDER_MARK);
-  if (!isQuoted) return value;
+  if (!isFormula && !value.includes(separator) && !SPLITS.test(value)) return value;
   return `"${isFormula ? "'" : ""}${value.replaceAll('"', '""')}"`;
 }
