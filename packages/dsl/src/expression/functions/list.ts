@@ -11,7 +11,7 @@ const SUMMARIES: { readonly [name: string]: string } = {
   exists: "whether the condition holds for some element; stops at the first for which it does",
   sortBy: "the elements by rising key; equal keys keep their order, null comes last",
   groupBy:
-    "the elements by the key that the expression gives; lists and keys in the order in which they come",
+    "the elements by the key that the expression gives; lists in the order in which they come, and keys too, but whole numbers first by size",
   countBy: "how many elements have each key that the expression gives",
   size: "number of code points, elements or keys",
   string: "the value as a template shows it",
