@@ -201,7 +201,7 @@ describe("credentials that are not there", () => {
     const { error } = await call(service, {}, { port: none });
     expect(error).toMatchObject({
       code: "credentials_missing",
-      message: expect.stringMatching(/Connect it: millrace connect shop-eu$/),
+      message: expect.stringMatching(/Connect it: millrace connect shop-eu --service shop$/),
     });
     const open = await startService((_s, response) => json(response, {}), [{}], {
       auth: { scheme: "none" },

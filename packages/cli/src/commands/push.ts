@@ -90,9 +90,9 @@ async function run(input: Input, io: CommandIo): Promise<Answer> {
             `schedule ${name} of ${template} is declared no more and still fires; millrace schedule remove ${id} ends it`,
           ),
         ),
-        ...unconnected.map(({ template, connection }) =>
+        ...unconnected.map(({ template, connection, service }) =>
           clean(
-            `connection ${connection} of ${template} is not connected; millrace connect ${connection} connects it`,
+            `connection ${connection} of ${template} is not connected; millrace connect ${connection}${service === undefined ? "" : ` --service ${service}`} connects it`,
           ),
         ),
       ],
@@ -181,7 +181,12 @@ interface Declared {
   readonly proposed: readonly { readonly template: string; readonly schedule: FlowSchedule }[];
   /** Schedules that a changed flow has declared and declares no more. */
   readonly undeclared: readonly Schedule[];
-  readonly unconnected: readonly { readonly template: string; readonly connection: string }[];
+  /** `service`: what a connection is of, where its name does not say so. */
+  readonly unconnected: readonly {
+    readonly template: string;
+    readonly connection: string;
+    readonly service?: string;
+  }[];
 }
 
 async function declaredBy(
@@ -216,7 +221,11 @@ async function declaredBy(
     }
   }
   const wanted = graphs.flatMap(({ slug, graph }) =>
-    (graph.connections ?? []).map(({ name }) => ({ template: slug, connection: name })),
+    (graph.connections ?? []).map(({ name, service = name }) => ({
+      template: slug,
+      connection: name,
+      ...(service !== name && { service }),
+    })),
   );
   const connected = wanted.length === 0 ? [] : connectionsOf(await servicesOf(api));
   const unconnected = wanted.filter(

@@ -75,12 +75,13 @@ async function endUnread(response: ResponseLike): Promise<void> {
 
 async function resolve(exchange: Exchange): Promise<ServiceCredential> {
   const { port, slug, service, signal } = exchange;
-  if (port === undefined) throw notConnected("this engine has no credentials", slug);
+  if (port === undefined) throw notConnected("this engine has no credentials", exchange);
   const found = await asked(exchange, async () => {
     const credential = await untilAborted(port.resolve(slug, { signal, service }), signal);
     return credential as ServiceCredential | null | undefined;
   });
-  if (found === null || found === undefined) throw notConnected(`${slug} is not connected`, slug);
+  if (found === null || found === undefined)
+    throw notConnected(`${slug} is not connected`, exchange);
   return found;
 }
 

@@ -4,9 +4,13 @@ import { NodeError } from "@millrace/contracts";
 /** Codes of credentials that are of no use any more, or not there. */
 export type AuthFailure = "credentials_missing" | "credentials_expired" | "no_refresh_token";
 
-/** Nothing was ever connected: the message ends with the command that connects. */
-export function notConnected(what: string, slug: string): NodeError {
-  return authFailed("credentials_missing", `${what}. Connect it: millrace connect ${slug}`);
+/** Nothing was ever connected: the message ends with the command that connects, which knows a service only by its own name. */
+export function notConnected(
+  what: string,
+  { slug, service }: { readonly slug: string; readonly service: string },
+): NodeError {
+  const of = service === slug ? "" : ` --service ${service}`;
+  return authFailed("credentials_missing", `${what}. Connect it: millrace connect ${slug}${of}`);
 }
 
 /** Connected once, and of no use any more: the message ends with the command that connects again. */

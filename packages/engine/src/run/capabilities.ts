@@ -301,8 +301,8 @@ export async function connectionOf(
   signal: AbortSignal,
 ): Promise<Connection> {
   if (serviceOf(attempt)(name) === undefined) {
-    const { slug } = connectionNamed(attempt.frame.layout.connections, name);
-    throw notConnected(`the connection ${slug} is not set up`, slug);
+    const named = connectionNamed(attempt.frame.layout.connections, name);
+    throw notConnected(`the connection ${named.slug} is not set up`, named);
   }
   const { slug, integration, scopes, send } = linkOf(attempt, name);
   const { baseUrl } = integration;

@@ -14,12 +14,13 @@ const GRANT_IS_GONE: ReadonlySet<string | undefined> = new Set([
   "token_revoked",
 ]);
 
-const connect = (slug: string): string => `Connect it: millrace connect ${slug}`;
 const reconnect = (slug: string): string => `Reconnect the service: millrace connect ${slug}`;
 
-/** Nothing is stored for a connection. */
-export function credentialsMissing(slug: string, what: string): NodeError {
-  return new NodeError("credentials_missing", `${what}. ${connect(slug)}`, { reason: "auth" });
+/** Nothing is stored for a connection; `service`: what it is to be of, where no record says so. */
+export function credentialsMissing(slug: string, what: string, service: string = slug): NodeError {
+  const of = service === slug ? "" : ` --service ${service}`;
+  const message = `${what}. Connect it: millrace connect ${slug}${of}`;
+  return new NodeError("credentials_missing", message, { reason: "auth" });
 }
 
 /** What is stored for a connection is of no use any more. */

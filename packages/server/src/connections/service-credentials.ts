@@ -105,7 +105,11 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
     const service = owner ?? said ?? slug;
     const definition = services.get(service);
     if (definition === undefined) {
-      throw credentialsMissing(slug, `connection "${slug}" is of no service that is known here`);
+      throw credentialsMissing(
+        slug,
+        `connection "${slug}" is of no service that is known here`,
+        service,
+      );
     }
     const { auth } = definition.serviceIntegration;
     return { slug, service, auth, signal: toAbortSignal(signal) };
@@ -116,14 +120,14 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
     const { slug, service, auth, signal } = wanted;
     const token = await loadToken(store, slug);
     if (token === undefined)
-      throw credentialsMissing(slug, `connection "${slug}" has no credential`);
+      throw credentialsMissing(slug, `connection "${slug}" has no credential`, service);
     const usable = token.access_token !== rejected && !isExpired(token, new Date(now()));
     if (usable) return token;
     if (auth.scheme !== "oauth2")
       throw credentialsExpired(slug, `the credential of "${slug}" was refused`);
     const renewed = await renew(auth, { slug, service, signal }, token, rejected);
     if (renewed === undefined) {
-      throw credentialsMissing(slug, `connection "${slug}" has no credential`);
+      throw credentialsMissing(slug, `connection "${slug}" has no credential`, service);
     }
     return renewed;
   }
@@ -136,7 +140,7 @@ export function createServiceCredentials(options: ServiceCredentialsOptions): Se
   ): Promise<OAuthToken | undefined> {
     const client = await loadClient(store, service, auth);
     if (client === undefined && token.refresh_token) {
-      throw credentialsMissing(slug, `no OAuth client of service "${service}" is stored`);
+      throw credentialsMissing(slug, `no OAuth client of service "${service}" is stored`, service);
     }
     const renewAs = (who: OAuthClient): Promise<OAuthToken | undefined> =>
       ensureFreshToken({

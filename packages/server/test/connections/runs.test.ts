@@ -147,7 +147,7 @@ test("what is not connected fails the run with what to do", async () => {
     status: "failed",
     error: {
       code: "credentials_missing",
-      message: expect.stringMatching(/Connect it: millrace connect tracker-eu$/),
+      message: expect.stringMatching(/Connect it: millrace connect tracker-eu --service tracker$/),
     },
   });
   store.failure = new Error("s3cret");
