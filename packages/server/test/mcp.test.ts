@@ -373,7 +373,7 @@ test("a call for which no stream is free is refused, and starts no run", async (
       { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hello" } },
       { headers: { accept: "application/json, text/event-stream" } },
     );
-  const feed = await fetch(`${server.url}/api/feed`);
+  const feed = await fetch(`${server.url}/api/events`);
   expect((await call()).status).toBe(503);
   expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
   await feed.body?.cancel();
