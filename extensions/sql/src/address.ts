@@ -22,6 +22,8 @@ export interface Config extends JsonObject {
 }
 
 const SSL_MODES = ["disable", "require", "verify-full"];
+/** This machine, which is reached over no network. */
+const HERE = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i;
 
 /** The address of the database that a node names. Throws `NodeError` `sql_database`, `sql_address`, which do not show it. */
 export async function addressOf(name: string | undefined, ctx: NodeContext): Promise<Address> {
@@ -34,10 +36,14 @@ export async function addressOf(name: string | undefined, ctx: NodeContext): Pro
   }
   if (/^postgres(?:ql)?:$/.test(url?.protocol ?? "") && url?.hostname) {
     const mode = url.searchParams.get("sslmode");
-    if (mode === null || SSL_MODES.includes(mode)) return { kind: "postgres", url };
-    throw refused("sql_address", `sslmode in ${secret} is one of ${SSL_MODES.join(", ")}`);
+    if (mode === null ? HERE.test(url.hostname) : SSL_MODES.includes(mode)) {
+      return { kind: "postgres", url };
+    }
+    const modes = "verify-full, require (no check of the certificate) or disable";
+    throw refused("sql_address", `${secret} needs ?sslmode=${modes}`);
   }
-  const forms = "postgres://user:password@host:5432/name or sqlite:/absolute/path.db";
+  const forms =
+    "postgres://user:password@host:5432/name?sslmode=verify-full or sqlite:/absolute/path.db";
   throw refused("sql_address", `the secret ${secret} must be ${forms}`);
 }
 

@@ -79,18 +79,20 @@ const RESULT: JsonSchema = { type: "object", properties: ROWS, required: ["rows"
 
 /** What every action needs. */
 const needs = { secrets: SECRETS };
-const check = ({ statement }: Partial<One>) => findings("/statement", statement);
+const checkOf =
+  (writes: boolean) =>
+  ({ statement }: Partial<One>) =>
+    findings(statement, { pointer: "/statement", writes });
 
 const query = defineAction<One, Result>({
   name: "query",
   title: "Query a database",
-  summary:
-    "The rows that a statement answers. It can change nothing: its transaction is READ ONLY.",
+  summary: "The rows that a statement answers: SELECT and its like, in a READ ONLY transaction.",
   fields: ONE,
   output: jsonSchema(RESULT),
   effect: "read",
   needs,
-  check,
+  check: checkOf(false),
   run: (fields, ctx) => runOne(fields, false, ctx),
 });
 
@@ -102,7 +104,7 @@ const execute = defineAction<One, Result>({
   output: jsonSchema(RESULT),
   effect: "write",
   needs,
-  check,
+  check: checkOf(true),
   run: (fields, ctx) => runOne(fields, true, ctx),
 });
 
@@ -141,8 +143,9 @@ const transaction = defineAction<Many, { readonly results: readonly Result[] }>(
   effect: "write",
   needs,
   check: ({ statements }) =>
-    statements?.flatMap((each, at) => findings(`/statements/${at}/statement`, each?.statement)) ??
-    [],
+    statements?.flatMap((each, at) =>
+      findings(each?.statement, { pointer: `/statements/${at}/statement`, writes: true }),
+    ) ?? [],
   run: async ({ statements, ...common }, ctx) => ({
     results: await runAll(statements, { ...common, writes: true }, ctx),
   }),
@@ -163,8 +166,8 @@ async function runAll(
   ctx: NodeContext,
 ): Promise<readonly Result[]> {
   for (const { statement } of statements) {
-    const problem = problemOf(statement);
-    if (problem !== undefined) throw refused("sql_statement", problem);
+    const problem = problemOf(statement, rest);
+    if (problem !== undefined) throw refused(problem.code, problem.message);
   }
   const address = await addressOf(database, ctx);
   const work = { ...rest, statements, signal: ctx.signal };

@@ -1,7 +1,7 @@
 /** Values of PostgreSQL as JSON and back, without a loss: what a number of JSON cannot hold is a text. */
 import type { Json } from "@millrace/contracts";
 import pg from "pg";
-import { bytesOf } from "./statement.ts";
+import { bytesOf, jsonOf } from "./statement.ts";
 
 type Read = (text: string) => Json;
 
@@ -78,9 +78,9 @@ export const types: pg.CustomTypesConfig = {
   }) as pg.CustomTypesConfig["getTypeParser"],
 };
 
-/** A parameter as the driver takes it: a list is an array, `{ base64 }` is bytes, any other object is JSON. */
+/** A parameter as the driver takes it: a list is an array, `{ base64 }` is bytes, any other object is JSON, `{ json }` what it holds. */
 export function toParameter(value: Json): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(toParameter);
-  return bytesOf(value) ?? JSON.stringify(value);
+  return bytesOf(value) ?? jsonOf(value);
 }

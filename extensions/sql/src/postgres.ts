@@ -134,7 +134,7 @@ const FAILURES: readonly (readonly [state: RegExp, code: string, retryable: bool
   [/^57014/, "timeout", true],
   [/^25006/, "sql_read_only", false],
   [/^23/, "sql_constraint", false],
-  [/^22/, "sql_value", false],
+  [/^(?:22|08P01)/, "sql_value", false], // 08P01: another number of parameters than the statement has
   [/^42/, "sql_statement", false],
   [/^28/, "sql_login", false],
   [/^(?:40001|40P01|55P03)/, "sql_conflict", true],

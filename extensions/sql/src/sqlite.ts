@@ -2,12 +2,14 @@
  * SQLite, by libsql: a connection and a transaction for each node.
  *   L1  A node that does not write opens the file for reading alone.
  *   L2  A file that is not there is a failure, and no new database.
+ *   L3  SQLite would run the first of several statements, and take NULL for a parameter that is not given: both are refused.
  */
 import { pathToFileURL } from "node:url";
 import { type Json, NodeError } from "@millrace/contracts";
 import Database from "libsql";
 import {
   bytesOf,
+  jsonOf,
   type Result,
   Rows,
   refused,
@@ -38,7 +40,29 @@ export function runSqlite(path: string, work: Work): readonly Result[] {
   }
 }
 
-function run(db: Database.Database, { statement, parameters = [] }: Statement, rows: Rows): Result {
+/** Texts, quoted names and comments, in which no character means anything. */
+const QUIET =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
+
+function checkParts({ statement, parameters = [] }: Statement): void {
+  const text = statement.replace(QUIET, (quiet) => (/^(?:--|\/\*)/.test(quiet) ? " " : "''"));
+  const isTrigger = /^\s*create\s+(?:temp(?:orary)?\s+)?trigger\b/i.test(text);
+  if (!isTrigger && /;[\s;]*[^\s;]/.test(text)) {
+    throw refused("sql_statement", "multiple commands: a node has one statement, without ; in it");
+  }
+  if (/[:@]|(?<![\w$\u0080-\uffff])\$|\?\d/.test(text)) {
+    throw refused("sql_statement", "parameters of SQLite are written ?");
+  }
+  const places = text.split("?").length - 1;
+  if (places !== parameters.length) {
+    const given = `${parameters.length} given`;
+    throw refused("sql_value", `the statement has ${places} parameters, and ${given}`);
+  }
+}
+
+function run(db: Database.Database, each: Statement, rows: Rows): Result {
+  checkParts(each);
+  const { statement, parameters = [] } = each;
   const prepared = db.prepare(statement).safeIntegers(true);
   const values = parameters.map(toParameter);
   if (!prepared.reader) {
@@ -57,7 +81,7 @@ function toParameter(value: Json): unknown {
   if (typeof value === "boolean") return value ? 1 : 0;
   if (typeof value === "number" && Number.isSafeInteger(value)) return BigInt(value);
   if (typeof value !== "object" || value === null) return value;
-  return bytesOf(value) ?? JSON.stringify(value);
+  return bytesOf(value) ?? jsonOf(value);
 }
 
 /** Whole numbers beyond 2^53 are texts, blobs base64. */

@@ -53,25 +53,46 @@ export interface Work extends Limits {
 /** Begins, ends or parts a transaction, which is the business of the node. */
 const CONTROL =
   /^(?:begin|start\s+transaction|commit|end|rollback|abort|savepoint|release|prepare\s+transaction|set\s+(?:local\s+|session\s+)?(?:transaction|session\s+characteristics))\b/i;
-/** Space and comments before the first word. */
-const BEFORE = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|;)+/;
+/** What a statement that only reads begins with: READ ONLY of PostgreSQL permits COPY … TO PROGRAM, CALL and DO. */
+const READS = /^(?:(?:select|with|values|table|show|explain)\b|\()/i;
+/** Space and comments before the first word, of those that all databases end at the same place. */
+const BEFORE = /^(?:\s|;|--[^\n\r]*(?:\r?\n|$)|\/\*(?:(?!\/\*|\*\/)[\s\S])*\*\/)+/;
+
+/** A reason to refuse a statement, with its code. */
+export interface Problem {
+  readonly code: "sql_statement" | "sql_read_only";
+  readonly message: string;
+}
 
 /** What is wrong with a statement before anybody is asked; undefined: nothing. */
-export function problemOf(statement: string): string | undefined {
+export function problemOf(
+  statement: string,
+  { writes }: { readonly writes: boolean },
+): Problem | undefined {
   const text = statement.replace(BEFORE, "");
-  if (text === "") return "the statement is empty";
+  const problem = (message: string) => ({ code: "sql_statement" as const, message });
+  if (text === "") return problem("the statement is empty");
+  if (/^(?:--|\/\*)/.test(text)) {
+    return problem("the first comment has no end, or another comment in it");
+  }
   const word = CONTROL.exec(text)?.[0];
-  return word === undefined
-    ? undefined
-    : `${word.toUpperCase()} is no statement of a node: each node is one transaction`;
+  if (word !== undefined) {
+    const name = word.toUpperCase();
+    return problem(`${name} is no statement of a node: each node is one transaction`);
+  }
+  if (writes || READS.test(text)) return undefined;
+  const message =
+    "a query begins with SELECT, WITH, VALUES, TABLE, SHOW or EXPLAIN; use sql.execute";
+  return { code: "sql_read_only", message };
 }
 
 /** Findings of a statement before the run; one that the flow computes is not known yet. */
-export function findings(pointer: string, statement: string | undefined): readonly FieldFinding[] {
-  const message = statement === undefined ? undefined : problemOf(statement);
-  return message === undefined
-    ? []
-    : [{ pointer, code: "sql_statement", message, severity: "error" }];
+export function findings(
+  statement: string | undefined,
+  { pointer, writes }: { readonly pointer: string; readonly writes: boolean },
+): readonly FieldFinding[] {
+  const problem = statement === undefined ? undefined : problemOf(statement, { writes });
+  return problem === undefined ? [] : [{ ...problem, pointer, severity: "error" }];
 }
 
 /** Rows as they come, up to the limits of a node. */
@@ -123,4 +144,10 @@ export function bytesOf(value: Json): Buffer | undefined {
   const { base64, ...rest } = Object(value) as { readonly base64?: unknown };
   if (typeof base64 !== "string" || Object.keys(rest).length > 0) return undefined;
   return Buffer.from(base64, "base64");
+}
+
+/** The text of an object as JSON: of `{ "json": … }` what it holds, which may be a list. */
+export function jsonOf(value: JsonObject | readonly Json[]): string {
+  const isMarked = Object.hasOwn(value, "json") && Object.keys(value).length === 1;
+  return JSON.stringify(isMarked ? (value as JsonObject)["json"] : value);
 }

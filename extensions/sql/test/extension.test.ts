@@ -59,9 +59,16 @@ function behaves(open: () => Promise<{ url: string; more?: string }>, $: (n: num
   });
 
   test("a query cannot change anything, and no statement ends the transaction of its node", async () => {
-    const change = t.run("sql.query", { statement: "delete from item" });
-    expect(await failure(change)).toMatch(/^sql_read_only: /);
-    for (const statement of ["/* x */ commit", "-- x\n Begin", "rollback"]) {
+    const query = (statement: string) => failure(t.run("sql.query", { statement }));
+    expect(await query("with x as (select 1) delete from item")).toMatch(/^sql_read_only: /);
+    for (const statement of ["delete from item", "/* x */ copy item to program 'true'"]) {
+      expect(await query(statement)).toMatch(/a query begins with SELECT/);
+    }
+    // PostgreSQL and SQLite do not agree where such a comment ends.
+    for (const comment of ["/* /* */ select */ call p()", "-- \rcopy (\nselect 1) to 'x'"]) {
+      expect(await query(comment)).toMatch(/the first comment/);
+    }
+    for (const statement of ["/* x */ commit", "-- x\n Begin", ";rollback"]) {
       expect(await failure(t.run("sql.execute", { statement }))).toMatch(
         /is no statement of a node/,
       );
@@ -96,6 +103,14 @@ function behaves(open: () => Promise<{ url: string; more?: string }>, $: (n: num
     expect(await failure(same)).toMatch(/^sql_columns: two columns are called a/);
     const wrong = t.run("sql.query", { statement: "select nothing from nowhere" });
     expect(await failure(wrong)).toMatch(/^sql_statement: /);
+    for (const [statement, parameters] of [
+      [`select ${$(1)} as a`, []],
+      ["select 1 as a", [1]],
+    ] as const) {
+      expect(await failure(t.run("sql.query", { statement, parameters }))).toMatch(/^sql_value: /);
+    }
+    const two = t.run("sql.query", { statement: "select 1; drop table item" });
+    expect(await failure(two)).toMatch(/^sql_statement: .*multiple commands/);
     const named = t.run("sql.query", { statement: "select 1", database: "third" });
     expect(await failure(named)).toBe(
       'sql_database: no database is called "third"; "databases" names other',
@@ -128,6 +143,17 @@ describe("SQLite", () => {
     expect(await t.run("sql.query", { statement, parameters })).toMatchObject({
       rows: [{ big: "9007199254740993", half: 0.5, raw: "AP8=", yes: 1, data: "AP8=" }],
     });
+    const quiet = `select ';?$:' as "a?", ? as [b;c] /* ? ; */ -- ?; @\n;`;
+    expect(
+      await t.run("sql.query", { statement: quiet, parameters: [{ json: [1] }] }),
+    ).toMatchObject({
+      rows: [{ "a?": ";?$:", "b;c": "[1]" }],
+    });
+    for (const name of ["$1", ":a", "@a", "?1"]) {
+      expect(
+        await failure(t.run("sql.query", { statement: `select ${name}`, parameters: [1] })),
+      ).toBe("sql_statement: parameters of SQLite are written ?");
+    }
     const none = createTestHost({ extension, secrets: { DATABASE_URL: `sqlite:${home}/none.db` } });
     expect(await failure(none.run("sql.execute", { statement: "select 1" }))).toBe(
       "sql_unavailable: the file of the database cannot be opened",
@@ -157,17 +183,21 @@ describeWith("postgres")("PostgreSQL", () => {
       'NaN'::float8 as nan, timestamptz '2026-11-26 09:00:00.123456+01' as at, date '2026-02-03' as day,
       '\\x00ff'::bytea as raw, '{"a": [1]}'::jsonb as data, true as yes, null::text as nothing,
       array[1.10, 2]::numeric[] as prices, array['a', null] as names, interval '1 day 2 hours' as long,
-      $1::jsonb ->> 'k' as json, $2::bytea as bytes, 3 = any($3::int[]) as has`;
-    const parameters = [{ k: "v" }, { base64: "AP8=" }, [1, 3]];
+      $1::jsonb ->> 'k' as json, $2::bytea as bytes, 3 = any($3::int[]) as has,
+      $4::jsonb as list, $5::jsonb as none`;
+    const parameters = [{ k: "v" }, { base64: "AP8=" }, [1, 3], { json: [1] }, { json: [] }];
     const { rows } = Object(await t.run("sql.query", { statement, parameters }));
     expect(rows[0]).toEqual({
       ...{ big: "9007199254740993", n: 1, price: "1.10", nan: "NaN", day: "2026-02-03" },
       ...{ at: "2026-11-26T08:00:00.123456Z", raw: "AP8=", data: { a: [1] }, yes: true },
       ...{ nothing: null, prices: ["1.10", "2"], names: ["a", null], long: "P1DT2H" },
-      ...{ json: "v", bytes: "AP8=", has: true },
+      ...{ json: "v", bytes: "AP8=", has: true, list: [1], none: [] },
     });
-    const two = t.run("sql.query", { statement: "select 1; drop table item" });
-    expect(await failure(two)).toMatch(/^sql_statement: .*multiple commands/);
+    const plain = "postgres://app:pw@db.example/shop";
+    const open = createTestHost({ extension, secrets: { DATABASE_URL: plain } });
+    expect(await failure(open.run("sql.query", { statement }))).toMatch(
+      /^sql_address: DATABASE_URL needs \?sslmode=verify-full/,
+    );
     const slow = t.run("sql.query", { statement: "select pg_sleep(60)", timeoutMs: 50 });
     expect(await failure(slow)).toMatch(/^timeout: .*statement timeout/);
   });

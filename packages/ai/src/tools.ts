@@ -178,7 +178,7 @@ function actionBody(ctx: CoreContext, type: NodeType, pinned: Fields): Body {
   return {
     schema: entry.fields,
     description: entry.summary,
-    asks: effect === "write" || effect === "destructive",
+    asks: effect === "write" || effect === "destructive" || isCodeOpen(entry.fields, pinned),
     async run(args, { key, signal, timeoutMs }) {
       const fields: Fields = { ...defaultsOf(entry.fields), ...args };
       const parsed = type.parseFields === undefined ? fields : type.parseFields(fields);
@@ -191,6 +191,14 @@ function actionBody(ctx: CoreContext, type: NodeType, pinned: Fields): Body {
       }
     },
   };
+}
+
+/** Whether the model writes a field that is code, such as a statement of SQL, which a flow has as a constant. */
+function isCodeOpen({ properties = {} }: JsonSchema, pinned: Fields): boolean {
+  return Object.entries(properties as JsonObject).some(([name, schema]) => {
+    const { literal, sink } = Object((schema as JsonObject)["x-millrace"]) as JsonObject;
+    return literal === true && sink !== undefined && !Object.hasOwn(pinned, name);
+  });
 }
 
 /** What an action does outside when these of its fields are fixed and the model decides the others. */

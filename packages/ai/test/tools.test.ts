@@ -250,6 +250,24 @@ test("an action whose fixed fields only read asks nobody; with fields that the m
   expect(await run("")).toBe(true);
 });
 
+test("an action that reads asks where the model writes its code, and not where the flow fixes it", async () => {
+  const run = async (fixed: string) => {
+    const type = toolType("t", () => ({ value: 1 }));
+    const properties = { q: { type: "string", "x-millrace": { literal: true, sink: "sql" } } };
+    const types = [{ ...type, entry: { ...type.entry, fields: { type: "object", properties } } }];
+    const fields = `tools = [{ ref: "action:test.t"${fixed} }]`;
+    const setup = { types, run: { confirm: () => ({ decision: "reject" as const }) } };
+    const { events } = await ask(
+      fields,
+      [call("test_t", fixed === "" ? { q: "select 1" } : {}), DONE],
+      setup,
+    );
+    return kinds(events).includes("confirm.requested");
+  };
+  expect(await run("")).toBe(true);
+  expect(await run(', with: { q: "select 2" }')).toBe(false);
+});
+
 test("at most parallelTools are at work, and results keep the order of the calls", async () => {
   let now = 0;
   let most = 0;
