@@ -55,7 +55,8 @@ const raw = (frame) => fs.writeSync(3, JSON.stringify(frame) + "\\n"); let kept;
 const LOAD_MS = 15_000;
 
 let folder: string;
-let stuck: Promise<{ code?: string | undefined; output: unknown }>;
+let stuck: ReturnType<typeof run>;
+let patient: Promise<Awaited<ReturnType<typeof run>>[]>;
 let extensions: Extensions;
 let engine: Engine;
 const warnings: { extension: string; code: string; message: string }[] = [];
@@ -80,10 +81,13 @@ beforeAll(async () => {
       ...(id === "endless" && { permissions: { net: ["127.0.0.1:1"] } }),
     };
   });
-  const stuckCode = `import { defineExtension, defineNodeType, jsonSchema } from "@millrace/contracts";
-const any = jsonSchema({ type: "object" });
-export default defineExtension({ nodeTypes: [defineNodeType({ type: "stuck.go", title: "T", summary: "S", fields: any, output: any,
-  effect: "pure", check: () => { for (;;); }, run: async () => ({}) })] });`;
+  const checkedCode = (
+    type: string,
+    members: string,
+  ) => `import { defineExtension, defineNodeType, jsonSchema } from "@millrace/contracts";
+const any = jsonSchema({ type: "object" }); let finish;
+export default defineExtension({ nodeTypes: [defineNodeType({ type: "${type}", title: "T", summary: "S", fields: any, output: any,
+  effect: "pure", ${members} })] });`;
   const service = {
     ...{ slug: "x", title: "T", summary: "S" },
     serviceIntegration: {
@@ -105,7 +109,18 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
         mode: "inProcess",
       },
       { name: "@acme/late", code: adapterCode("late", actionCode("go", "() => ({})")) },
-      { name: "@acme/stuck", code: stuckCode },
+      {
+        name: "@acme/stuck",
+        code: checkedCode("stuck.go", "check: () => { for (;;); }, run: async () => ({})"),
+      },
+      {
+        name: "@acme/patient", // its first step ends with its second, whose check does not end
+        code: checkedCode(
+          "patient.go",
+          `check: ({ first }) => first ? [] : new Promise(() => {}),
+  run: ({ first }) => first ? new Promise((resolve) => { finish = resolve; }) : (finish({}), {})`,
+        ),
+      },
       { name: "@acme/liar", code: liar },
     ],
     folder,
@@ -116,7 +131,7 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
   await relock("@acme/curious");
   extensions = await openExtensions({
     project: folder,
-    list: [...Object.keys(BODIES), "late", "stuck", "loud"].map((id) => `@acme/${id}`),
+    list: [...Object.keys(BODIES), "late", "stuck", "patient", "loud"].map((id) => `@acme/${id}`),
     taken: { types: ["log"] },
     data: join(folder, "data"),
     openFetch: createNodeHost().openFetch,
@@ -135,6 +150,7 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
     } as never,
   });
   stuck = run("stuck");
+  patient = Promise.all([run("patient", "first = true"), run("patient", "first = false")]);
 });
 
 afterAll(async () => {
@@ -201,6 +217,14 @@ test("an error in the process of the host is known by the code that it came thro
 test("a check that does not end is ended, and finds nothing", async () => {
   expect((await stuck).code).toBeUndefined();
   expect(warnings).toContainEqual(expect.objectContaining({ code: "extension_check_late" }));
+});
+
+test("a check that does not end is left out while a step runs, and ends no step", async () => {
+  expect((await patient).map(({ code }) => code)).toEqual([undefined, undefined]);
+  const message = expect.stringContaining("was left out");
+  expect(warnings).toContainEqual(
+    expect.objectContaining({ extension: "@acme/patient", code: "extension_check_late", message }),
+  );
 });
 
 test("what a package leaves out of its digest, or makes of it, is refused", async () => {
