@@ -62,6 +62,8 @@ const run = defineAction<CodeFields, Awaited<ReturnType<typeof runCode>>>({
     required: ["value"],
   }),
   effect: "pure",
+  // More than any code may run: its own limit ends it, and says how to raise that.
+  defaults: { policy: { timeoutMs: timeoutMs.most + 30_000 } },
   examples: [
     {
       title: "Add up",
