@@ -5,8 +5,8 @@
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
 
 /** Lines that `console` keeps of one call, and how many characters of each. */
-const MAX_LINES = 100;
-const MAX_LINE = 1_024;
+export const MAX_LINES = 100;
+export const MAX_LINE = 1_024;
 
 /**
  * A script whose value is `[enter, leave, blame]`.

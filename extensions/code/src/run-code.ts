@@ -1,4 +1,5 @@
 /** One run of `code.run`: its limits, its schemas, and what its answer means for the node. */
+import { createContext, Script } from "node:vm";
 import { Validator } from "@cfworker/json-schema";
 import {
   cutText,
@@ -12,6 +13,7 @@ import {
   type Answer,
   type CallLimits,
   MAX_MEMORY,
+  MAX_RECORD,
   MIN_MEMORY,
   Sandbox,
   Stopped,
@@ -51,7 +53,8 @@ export function runCode(
 ): { readonly value: Json } | Promise<{ readonly value: Json }> {
   const allowed = limitsOf(fields, ctx.config);
   const { source, input, inputSchema, outputSchema } = fields;
-  refuseMisfit(input, inputSchema, { code: "code_input", what: "the input", name: "inputSchema" });
+  const misfit = { code: "code_input", what: "the input", name: "inputSchema", allowed } as const;
+  refuseMisfit(input, inputSchema, misfit);
   const text = input === undefined ? undefined : JSON.stringify(input);
   return withSandbox((sandbox) => {
     const answer = stopped(allowed, () => sandbox.run(source, text, allowed.limits));
@@ -61,6 +64,7 @@ export function runCode(
       code: "code_output",
       what: "the returned value",
       name: "outputSchema",
+      allowed,
     });
     return { value };
   });
@@ -97,7 +101,13 @@ let opening: Promise<void> | undefined;
 
 /** A sandbox that is not worn. There is one in a process, because a call holds the thread as long as it runs. */
 function withSandbox<T>(use: (sandbox: Sandbox) => T): T | Promise<T> {
-  if (ready?.isWorn === false) return use(ready);
+  if (ready !== undefined) {
+    try {
+      return use(ready);
+    } finally {
+      if (ready.isWorn) ready = undefined; // at once: it may have grown
+    }
+  }
   opening ??= Sandbox.open()
     .then((sandbox) => {
       ready = sandbox;
@@ -151,13 +161,18 @@ function stopped<T>({ limits, ceilings }: Allowed, work: () => T): T {
       timeoutMs: `the code ran longer than ${limits.timeoutMs} ms`,
       memoryBytes: `the code needed more than ${limits.memoryBytes} bytes`,
       stack: "its calls are nested too deep; a loop with a list of what is left needs no stack",
+      output: `what it returns and logs has more than ${MAX_RECORD / MIB} MiB`,
     };
-    const raise =
-      limit === "stack" ? "" : `; the field ${limit} raises it up to ${ceilings[limit]}`;
-    throw new NodeError("limit_exceeded", `limit code.${limit}: ${texts[limit]}${raise}`, {
-      reason: "limit",
-    });
+    const isField = limit === "timeoutMs" || limit === "memoryBytes";
+    throw exceeded(limit, texts[limit], isField ? ceilings[limit] : undefined);
   }
+}
+
+function exceeded(limit: Stopped["limit"], text: string, ceiling?: number): NodeError {
+  const raise = ceiling === undefined ? "" : `; the field ${limit} raises it up to ${ceiling}`;
+  return new NodeError("limit_exceeded", `limit code.${limit}: ${text}${raise}`, {
+    reason: "limit",
+  });
 }
 
 const LEVELS = { log: "info", info: "info", debug: "debug", warn: "warn", error: "error" } as const;
@@ -197,24 +212,60 @@ function placeOf({ stack = "" }: Thrown): string {
   return line === undefined ? "" : ` (line ${Number(line) - 1}, column ${column} of source)`;
 }
 
+interface Misfit {
+  readonly code: "code_input" | "code_output";
+  readonly what: string;
+  readonly name: "inputSchema" | "outputSchema";
+  readonly allowed: Allowed;
+}
+
+/** What the validator says with a number of the value in it, which is data and belongs in no message. */
+const OF_VALUE: ReadonlySet<string> = new Set([
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+]);
+
 function refuseMisfit(
   value: unknown,
   schema: JsonObject | undefined,
-  { code, what, name }: { readonly code: string; readonly what: string; readonly name: string },
+  { code, what, name, allowed: { limits, ceilings } }: Misfit,
 ): void {
   if (schema === undefined) return;
   // The validator writes into a schema, and throws for one that is none.
   let found: ReturnType<Validator["validate"]>;
   try {
-    found = new Validator(structuredClone(schema), "2020-12").validate(value ?? null);
-  } catch {
+    const validate = () =>
+      new Validator(structuredClone(schema), "2020-12").validate(value ?? null);
+    found = inTime(limits.timeoutMs, validate);
+  } catch (error) {
+    if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") {
+      const text = `${name} took longer than ${limits.timeoutMs} ms`;
+      throw exceeded("timeoutMs", text, ceilings.timeoutMs);
+    }
     throw new NodeError("field_invalid", `${name} is not a JSON Schema`, { reason: "input" });
   }
   const { valid, errors } = found;
   if (valid) return;
-  const { instanceLocation = "#", error = "" } = errors.at(-1) ?? {};
+  const { instanceLocation = "#", error = "", keyword = "" } = errors.at(-1) ?? {};
+  const why = OF_VALUE.has(keyword) ? keyword : error;
   const at = instanceLocation === "#" ? "" : ` at ${instanceLocation.slice(1)}`;
-  throw new NodeError(code, `${what}${at} does not fit ${name}: ${error}`, {
+  throw new NodeError(code, `${what}${at} does not fit ${name}: ${why}`, {
     reason: code === "code_input" ? "input" : "output",
   });
+}
+
+const room = createContext({ work: (): void => {} });
+const script = new Script("work()");
+
+/** What `work` answers. V8 breaks it off wherever it is, in a regular expression too: here that is a timer, and no sandbox. */
+function inTime<T>(timeout: number, work: () => T): T {
+  room["work"] = work;
+  try {
+    return script.runInContext(room, { timeout }) as T;
+  } finally {
+    delete room["work"];
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * QuickJS in WebAssembly, with one script at a time.
- *   S1  Every call begins with the same bytes: those of a fresh context with the prelude in it. What a call leaves is overwritten.
+ *   S1  Every call begins with the same bytes: those of a fresh context with the prelude in it. No script reads what the last one left.
  *   S2  A call ends by its deadline, wherever it is, because the module counts its work (meter-wasm.ts).
  *   S3  After a call that was stopped, or that made the memory grow, the sandbox is worn and another one takes its place.
  *   S4  The same source and input give the same answer on every machine: no clock, no chance, no zone but UTC.
@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import openQuickJS from "@jitl/quickjs-wasmfile-release-sync/emscripten-module";
 import { QuickJSFFI } from "@jitl/quickjs-wasmfile-release-sync/ffi";
 import { FUEL, type MeteredWasm, meterWasm } from "./meter-wasm.ts";
-import { PRELUDE } from "./prelude.ts";
+import { MAX_LINE, MAX_LINES, PRELUDE } from "./prelude.ts";
 
 /** What one call may take. */
 export interface CallLimits {
@@ -49,7 +49,7 @@ export interface Answer {
 /** A call that was stopped from outside. */
 export class Stopped extends Error {
   override readonly name = "Stopped";
-  readonly limit: "timeoutMs" | "memoryBytes" | "stack";
+  readonly limit: "timeoutMs" | "memoryBytes" | "stack" | "output";
 
   constructor(limit: Stopped["limit"]) {
     super(limit);
@@ -66,6 +66,8 @@ const INITIAL_PAGES = 256; // what the module asks for
 /** What a sandbox has from the start, and the most that one can have: the module's stack, its data, and the values of a script. */
 export const MIN_MEMORY: number = INITIAL_PAGES * PAGE;
 export const MAX_MEMORY: number = 8_192 * PAGE;
+/** Bytes of a record: as JSON of the host they take some twenty times as much. */
+export const MAX_RECORD: number = 5 * 1_048_576;
 const FUEL_UNITS = 100_000; // loop turns between two looks at the clock: below a millisecond of a script
 const STACK_BYTES = 192 * 1_024; // beyond it V8's own stack ends first
 const ZERO_BYTES = 4_096; // more than the variables of QuickJS that begin as zero, behind those that do not
@@ -231,17 +233,6 @@ export class Sandbox {
     return this.#parts.memory.buffer.byteLength;
   }
 
-  /** Its memory but for the stack, as the next call finds it. */
-  state(): Buffer {
-    const [data, heap] = this.#fresh;
-    const bytes = Buffer.from(this.#parts.memory.buffer);
-    const end = Number(data?.bytes.length);
-    return Buffer.concat([
-      bytes.subarray(0, end),
-      bytes.subarray(heap?.at, Number(heap?.at) + Number(heap?.bytes.length)),
-    ]);
-  }
-
   /**
    * Runs `source`, the body of a function of `input`, which is JSON text or absent. Throws `Stopped`; anything else that it
    * throws is a fault of the library.
@@ -265,8 +256,11 @@ export class Sandbox {
       this.#thrown(this.#evaluate(functionOf(code), SOURCE, COMPILE_ONLY));
     return this.#guarded(limits, () => {
       const whole = tried(source);
-      if (whole !== undefined || tried(`{${source}\n}`) === undefined) return whole;
-      // It ends the function that it is the body of, and begins another one.
+      if (whole !== undefined) return whole;
+      // To end the function that it is the body of and begin another one takes a comma in an object, and none in a class.
+      const method = `run(input) { "use strict";\n${source}\n}`;
+      const found = tried(`({ ${method} })`) ?? tried(`(class { ${method} })`);
+      if (found === undefined) return undefined;
       return { error: { message: "a bracket closes the function itself" }, lines: [], dropped: 0 };
     });
   }
@@ -352,7 +346,9 @@ export class Sandbox {
   #record(value: number): Answer | undefined {
     const at = this.#calls.QTS_GetString(this.#context, value);
     if (at === 0) throw new Stopped("memoryBytes");
-    const text = this.#parts.module.UTF8ToString(at);
+    const { module } = this.#parts;
+    if (module.HEAPU8.indexOf(0, at) - at > MAX_RECORD) throw new Stopped("output");
+    const text = module.UTF8ToString(at);
     return text === "" ? undefined : readAnswer(text);
   }
 }
@@ -364,21 +360,28 @@ function readAnswer(text: string): Answer {
     record = JSON.parse(text) as typeof record;
   } catch {} // `toJSON` answered nothing
   const { value, problem, pending, error, lines, dropped } = record;
-  const given = Array.isArray(lines) ? lines.map(Object) : [];
+  const given = Array.isArray(lines) ? lines.slice(0, MAX_LINES).map(Object) : [];
   const about = {
-    lines: given.filter((line) => LEVELS.has(line.level) && typeof line.text === "string"),
-    dropped: typeof dropped === "number" ? dropped : 0,
+    lines: given
+      .filter((line) => LEVELS.has(line.level) && typeof line.text === "string")
+      .map(({ level, text }) => ({ level, text: text.slice(0, MAX_LINE + 1) })),
+    dropped: Number.isSafeInteger(dropped) ? Math.max(0, dropped as number) : 0,
   };
   if (Array.isArray(problem))
-    return { ...about, problem: [String(problem[0]), String(problem[1])] };
+    return { ...about, problem: [textOf(problem[0]), textOf(problem[1])] };
   if (typeof error === "object" && error !== null) {
-    const texts = Object.entries(error).map(([name, part]) => [name, String(part)]);
+    const texts = Object.entries(error).map(([name, part]) => [name, textOf(part)]);
     return { ...about, error: Object.fromEntries(texts) };
   }
   if (pending === true) return { ...about, pending };
   return value === undefined
     ? { ...about, problem: ["", "is written by a toJSON that answers nothing"] }
     : { ...about, value };
+}
+
+/** A part of a record as text: a list or an object may have a `toString` that is none. */
+function textOf(part: unknown): string {
+  return typeof part === "string" ? part : JSON.stringify(part);
 }
 
 const LEVELS: ReadonlySet<unknown> = new Set(["log", "info", "debug", "warn", "error"]);

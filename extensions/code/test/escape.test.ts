@@ -257,6 +257,8 @@ describe("what fails", () => {
       "}); while (true); (function () {",
       /flow_invalid: .* closes the function/,
     ],
+    ["an end of the function, and a member", "}[input] = function () {", /flow_invalid/],
+    ["an end of the function, and a list", "}, function () {", /flow_invalid/],
     ["an end of the function, twice", "}}); while (true); (function () {{", /flow_invalid/],
     ["a comment to the end", "return 1 /*", /flow_invalid/],
     ["a scope of objects", "with (input) { return a }", /flow_invalid/],
@@ -270,6 +272,11 @@ describe("what fails", () => {
       "throw new Proxy(new Error('x'), { get() { throw 1 } })",
       /code_threw: threw a value that cannot be shown/,
     ],
+    [
+      "an error without a text",
+      "let n = 0; Object.prototype.toJSON = function () { return n++ ? this : { text: { toString: 1 } } }; throw 1",
+      /code_threw: threw {"toString":1}$/,
+    ],
     ["no error at all", "throw { password: 1 }", /code_threw: threw {"password":1}/],
   ])("is %s", async (_name, source, message) => {
     expect(await outcome(source)).toMatch(message);
@@ -281,6 +288,8 @@ describe("what would not end", () => {
     /limit_exceeded: limit code\.timeoutMs: .* longer than 60 ms; the field timeoutMs raises it up to 10000/;
   const MEMORY =
     /limit_exceeded: limit code\.memoryBytes: .* more than 16777216 bytes; the field memoryBytes raises it up to/;
+  const OUTPUT =
+    /limit_exceeded: limit code\.output: what it returns and logs has more than 5 MiB$/;
   const STACK = /limit_exceeded: limit code\.stack: /;
 
   test.each([
@@ -317,6 +326,7 @@ describe("what would not end", () => {
       "const all = []; try { for (;;) all.push(new Uint8Array(50_000)) } catch { return input.a }",
       1,
     ],
+    ["a large answer", "return 'x'.repeat(6e6)", OUTPUT],
     ["calls", "const f = () => f() + 1; return f()", STACK],
     ["a getter of itself", "const a = { get a() { return this.a } }; return a.a", STACK],
     [
@@ -327,7 +337,7 @@ describe("what would not end", () => {
     ["brackets", "return eval('('.repeat(50_000))", STACK],
   ])("ends: %s", async (_name, source, expected) => {
     const limits = expected === TIME ? { timeoutMs: 60 } : { ...PATIENT, memoryBytes: 16_777_216 };
-    const more = expected === STACK ? PATIENT : limits;
+    const more = expected === STACK || expected === OUTPUT ? PATIENT : limits;
     const result = await outcome(source, more);
     if (expected instanceof RegExp) expect(result).toMatch(expected);
     else expect(result).toBe(expected);
