@@ -351,6 +351,17 @@ test.each<[WebhookScheme, string]>([
   },
 );
 
+test("an answer has outputs that are too large for a log, too", async () => {
+  const { hook, server } = await world();
+  const { id } = await hook("millrace", "a-secret-of-sixteen", { respond: "output" });
+  const text = "x".repeat(100_000);
+  const { status, body } = await invoke<WebhookAnswer>(server, "test_webhook", {
+    webhookId: id,
+    body: JSON.stringify({ text }),
+  });
+  expect([status, JSON.parse(body)]).toEqual([200, { body: { text }, event: null }]);
+});
+
 test("a sender that signs has a key, written as that sender does", async () => {
   const { server } = await world();
   for (const args of [

@@ -25,6 +25,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { wholeOutputs } from "../runs/whole-outputs.ts";
 import { ended, failure } from "./results.ts";
 
 /** Who calls, and what the client can do. */
@@ -124,17 +125,14 @@ function progressOf({ mcpReq }: ServerContext): (event: ExecutionEvent) => Promi
 }
 
 /** The outputs; those that were too large for the event are read. */
-async function outputsOf(
-  { outputs, outputRefs = {}, runId }: Extract<ExecutionEvent, { kind: "summary" }>,
+function outputsOf(
+  summary: Extract<ExecutionEvent, { kind: "summary" }>,
   client: RunClient,
 ): Promise<JsonObject> {
-  const all: Record<string, Json> = { ...outputs };
-  for (const [name, { ref }] of Object.entries(outputRefs)) {
-    if (ref === "") continue;
-    const { base64 } = await client.invoke("get_run_blob", { runId, digest: ref });
-    all[name] = JSON.parse(Buffer.from(base64, "base64").toString("utf8")) as Json;
-  }
-  return all;
+  return wholeOutputs(summary, async (digest) => {
+    const { base64 } = await client.invoke("get_run_blob", { runId: summary.runId, digest });
+    return JSON.parse(Buffer.from(base64, "base64").toString("utf8")) as Json;
+  });
 }
 
 async function openQuestions(client: RunClient, runId: string): Promise<readonly Confirmation[]> {

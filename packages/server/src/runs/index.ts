@@ -11,3 +11,4 @@ export {
 } from "./known-run.ts";
 export { isEnded } from "./run-state.ts";
 export { waitForRun } from "./wait-for-run.ts";
+export { wholeOutputs } from "./whole-outputs.ts";

@@ -14,7 +14,7 @@ import { invalidArg, notFound, ProblemError } from "../errors.ts";
 import { specOfTemplate } from "../flows/stored-flows.ts";
 import { parseJson } from "../http/index.ts";
 import type { ServerHost } from "../ports.ts";
-import { callExecutor, isEnded, waitForRun } from "../runs/index.ts";
+import { callExecutor, isEnded, waitForRun, wholeOutputs } from "../runs/index.ts";
 import { type HookCall, readForm, readPayload, textAt } from "./payload.ts";
 import {
   type Challenge,
@@ -255,6 +255,7 @@ async function respond(
   if (status !== "succeeded" || summary === null) {
     throw new ProblemError("run_failed", { members: { runId, state: status }, headers });
   }
-  const body = JSON.stringify(summary.outputs);
+  const outputs = await wholeOutputs(summary, (ref) => host.journal.getValue(runId, ref));
+  const body = JSON.stringify(outputs);
   return { status: 200, headers: { ...JSON_TYPE, ...headers }, body, runId };
 }

@@ -1,0 +1,15 @@
+/** The outputs of a run, also those that are beside its log because they are large. */
+import type { Json, JsonObject, SummaryPayload } from "@millrace/contracts";
+
+/** Reads by their references what a summary has not; one that was kept nowhere is absent. */
+export async function wholeOutputs(
+  { outputs, outputRefs = {} }: Pick<SummaryPayload, "outputs" | "outputRefs">,
+  read: (ref: string) => Promise<Json | undefined>,
+): Promise<JsonObject> {
+  const all: Record<string, Json> = { ...outputs };
+  for (const [name, { ref }] of Object.entries(outputRefs)) {
+    const value = ref === "" ? undefined : await read(ref);
+    if (value !== undefined) all[name] = value;
+  }
+  return all;
+}
