@@ -6,8 +6,9 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { buildCatalog, contributesOf } from "@millrace/extensions";
 import { notFull, notLinux, testUnless } from "@millrace/test-support";
+import { extensionProject } from "@millrace/test-support/extension-project";
 import { expect, onTestFinished, test } from "vitest";
-import { scratch, start } from "./cli.ts";
+import { lastSummary, scratch, start } from "./cli.ts";
 import { inside, millrace, type Told } from "./inside.ts";
 
 /** Source of an extension with the type `<id>.hello`, plain data as every copy of the contracts makes it. */
@@ -155,6 +156,78 @@ test("a run uses what was granted, and nothing is left of it when it is removed"
   expect(json("millrace.json")).toEqual({});
   expect(json("millrace.lock.json")["extensions"]).toEqual({});
   expect((await call("validate", "f.flow")).code).toBe(3);
+});
+
+/** An extension whose only type does `body`, and may use the secret KEY. */
+const doing = (id: string, body: string): string =>
+  codeOf(id)
+    .replace('(fields) => ({ text: "hello " + fields.name })', `async (fields, ctx) => { ${body} }`)
+    .replace('effect: "read"', 'effect: "read", needs: { secrets: ["KEY"] }');
+
+test("with fixtures an extension has their files, answers and a secret; what needs a socket is recorded", async () => {
+  const { cwd, call } = project();
+  const weather = doing(
+    "weather",
+    `const { data } = await ctx.files.read("a.txt");
+     await ctx.files.write("b.txt", data, { mode: "replace" });
+     const key = (await ctx.credentials.secret("KEY")).reveal();
+     const answer = await ctx.fetch("https://api.example/" + key.length);
+     return { text: new TextDecoder().decode(data) + await answer.text() };`,
+  );
+  const folders = { read: ["$project"], write: ["$project"] };
+  const permissions = { net: ["api.example:443"], secrets: ["KEY"], fs: folders };
+  const base = doing("base", "process.exit(3);");
+  await extensionProject(
+    [
+      { name: "@acme/weather", code: weather, permissions },
+      { name: "@acme/base", code: base, permissions: { sockets: ["*"] } },
+    ],
+    cwd,
+  );
+  const flow = `flow 1 x
+
+node a: weather.hello {
+  name = "Ann"
+}
+
+node b: base.hello {
+  name = a.text
+  @retry = { max: 2, delay: 1ms }
+}
+
+output t = b.text
+`;
+  const put = (name: string, text: string): void => {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true });
+    writeFileSync(join(cwd, name), text);
+  };
+  put("millrace.json", '{ "extensions": ["@acme/weather", "@acme/base"] }');
+  put("f.flow", flow);
+  put("fixtures/files/a.txt", "rain and ");
+  put("fixtures/http.json", '[{ "url": "https://api.example/18", "body": "sun" }]');
+  const missing = await call("run", "f.flow", "--json", "--fixtures", "fixtures");
+  expect(lastSummary(missing.stdout).error).toMatchObject({
+    code: "fixture_missing",
+    node: "b",
+    message: expect.stringMatching(/for b \(base\.hello\).*nodes\.json/),
+  });
+
+  const busy = { error: { code: "busy", message: "later", retryable: true } };
+  put("fixtures/nodes.json", JSON.stringify({ b: [busy, { output: { text: "kept" } }] }));
+  expect(await call("test", "f.flow", "--update")).toMatchObject({ code: 0 });
+  expect(await call("test", "f.flow")).toMatchObject({ code: 0 });
+  const kept = readFileSync(join(cwd, "golden.ndjson"), "utf8");
+  expect(kept).toContain('"output":{"text":"rain and sun"}');
+  expect(kept).toContain('"kind":"node.retrying","runId":"run_0","node":"b"');
+  expect(kept).toContain('"outputs":{"t":"kept"}');
+  expect(existsSync(join(cwd, "b.txt"))).toBe(false);
+
+  put("fixtures/nodes.json", '{ "b": { "text": "kept" } }');
+  const refused = await call("test", "f.flow");
+  expect([refused.code, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining("nodes.json: b takes"),
+  ]);
 });
 
 testUnless(notFull)(

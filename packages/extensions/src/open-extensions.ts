@@ -42,6 +42,8 @@ import { treeDigest } from "./tree-digest.ts";
 export interface OpenExtensionsOptions extends ReadExtensionsOptions {
   /** Data folder of the installation; `$data` of an extension is a folder of its own in it. */
   readonly data: string;
+  /** What `$project` of a grant stands for, where files of runs are elsewhere; default the project. */
+  readonly filesRoot?: string | undefined;
   /** Configuration of adapters and providers by id. */
   readonly config?: { readonly [id: string]: JsonObject } | undefined;
   /** The network of the host, for what extensions do outside of runs. */
@@ -151,7 +153,8 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
     nodes = present.entries.filter(isNode);
     options.warn({ extension: listed.name, ...problem });
   };
-  const grants = await resolveGrants(listed.name, listed.granted, options);
+  const { project, filesRoot = project, data } = options;
+  const grants = await resolveGrants(listed.name, listed.granted, { project: filesRoot, data });
   const hostLog = createHostLog((code, message) =>
     options.warn({ extension: listed.name, code, message }),
   );

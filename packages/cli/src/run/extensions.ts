@@ -5,6 +5,7 @@ import { type Extensions, openExtensions, type TakenIds } from "@millrace/extens
 import { createStandardRegistry } from "@millrace/server/registry";
 import type { Config } from "../config/load.ts";
 import { usage } from "../errors.ts";
+import { type ExtensionFixtures, fixtureTypes } from "../fixtures/nodes.ts";
 import type { DebugLines } from "../output/debug-lines.ts";
 import { clean } from "../output/text.ts";
 
@@ -17,30 +18,33 @@ export async function openProjectExtensions(
   warn: (line: string) => void,
   {
     watch = false,
-    isFixed = false,
+    fixtures,
     debug,
   }: {
     readonly watch?: boolean;
-    /** Fixtures are in the place of the network: no socket is opened. */
-    readonly isFixed?: boolean;
+    /** In the place of the network and of the files; no socket is opened. */
+    readonly fixtures?: ExtensionFixtures | undefined;
     readonly debug?: DebugLines | undefined;
   } = {},
 ): Promise<Extensions> {
   const { folder, extensions, egress, credentials } = config;
-  const host = createNodeHost();
+  const { openFetch, openResolver } = fixtures?.host ?? createNodeHost();
   try {
-    return await openExtensions({
+    const opened = await openExtensions({
       project: folder,
       ...extensions,
       watch,
       taken: takenIds({ providers: config.ai.providers, services: config.services }),
       data: credentials.dir,
       egress,
-      openFetch: host.openFetch,
-      ...(!isFixed && { openResolver: host.openResolver }),
+      openFetch,
+      ...(fixtures === undefined ? { openResolver } : { filesRoot: fixtures.filesRoot }),
       ...(debug && { output: debug.output }),
       warn: ({ extension, code, message }) => warn(clean(`${extension}: ${message} (${code})`)),
     });
+    return fixtures === undefined
+      ? opened
+      : { ...opened, types: fixtureTypes(opened, fixtures.node) };
   } catch (error) {
     if (error instanceof TypeError) throw usage(error.message);
     throw error;

@@ -8,6 +8,7 @@ import { type CommandIo, flagList, flagText, type Input, isOn } from "../argv/sp
 import { configFlags } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
 import { usage } from "../errors.ts";
+import type { OpenFixtures } from "../fixtures/world.ts";
 import { type DebugLines, debugLines } from "../output/debug-lines.ts";
 import { errorsOf, invalidFlow, isValid, showFindings } from "../output/findings.ts";
 import { compileSource, subflowsOf } from "./compile.ts";
@@ -16,15 +17,7 @@ import { readAnswers } from "./flags.ts";
 import { readInputs } from "./inputs.ts";
 import { type FlowSource, loadFlow } from "./load-flow.ts";
 import type { SavingJournal } from "./saving-journal.ts";
-import {
-  extensionsOf,
-  openEngine,
-  openMachine,
-  type RunExtensions,
-  varsOf,
-  type World,
-  type WorldOptions,
-} from "./world.ts";
+import { extensionsOf, openEngine, openMachine, type RunExtensions, varsOf } from "./world.ts";
 
 /** A run that only has to be started. */
 export interface Prepared {
@@ -65,19 +58,22 @@ export async function prepare(
     io,
   );
   const debug = debugLines(io);
+  const fixtures = await fixturesOf(input, io);
   const opened: { close(): Promise<void> }[] = [];
   const close = async (): Promise<void> => {
     for (const each of opened) await each.close();
+    await fixtures?.close();
   };
   try {
-    const isFixed = flagText(input, "fixtures") !== undefined;
-    const how = { watch: isOn(input, "watch"), isFixed, debug };
+    const how = { watch: isOn(input, "watch"), fixtures, debug };
     const extensions = await extensionsOf(config, io, how);
     opened.push(extensions);
     const plan = await compile(source, config, extensions, io);
     const all = { ...config, services: [...config.services, ...extensions.services] };
     const needsAi = plan.needs.includes("ai");
-    const world = await worldOf(input, { config: all, io, needsAi }, journal);
+    const options = { config: all, io, needsAi };
+    const world = await (fixtures?.world({ ...options, speed: 1 }) ??
+      openMachine(options, journal));
     opened.push(world);
     const inputs = { ...world.inputs, ...given };
     const vars = await varsOf(plan, config, world.vars ?? journal?.vars);
@@ -114,15 +110,11 @@ async function sourceOf(
   return { source: await loadFlow(name, io, { ...named, bytes }), template: name };
 }
 
-async function worldOf(
-  input: Input,
-  options: WorldOptions,
-  journal: SavingJournal | undefined,
-): Promise<World> {
+async function fixturesOf(input: Input, { cwd }: CommandIo): Promise<OpenFixtures | undefined> {
   const folder = flagText(input, "fixtures");
-  if (folder === undefined) return openMachine(options, journal);
+  if (folder === undefined) return undefined;
   const { openFixtures } = await import("../fixtures/world.ts");
-  return openFixtures(resolve(options.io.cwd, folder), { ...options, speed: 1 });
+  return openFixtures(resolve(cwd, folder));
 }
 
 /** Shows errors, and warnings unless `--quiet`. Throws when the flow is invalid. */

@@ -20,6 +20,7 @@ import type { CommandIo } from "../argv/spec.ts";
 import { warnOn } from "../config/files.ts";
 import type { Config } from "../config/load.ts";
 import { usage } from "../errors.ts";
+import type { ExtensionFixtures } from "../fixtures/nodes.ts";
 import type { DebugLines } from "../output/debug-lines.ts";
 import type { CliIo } from "../output/io.ts";
 import { runCredentials } from "./credentials.ts";
@@ -87,7 +88,7 @@ export async function extensionsOf(
   io: CommandIo,
   how: {
     readonly watch?: boolean;
-    readonly isFixed?: boolean;
+    readonly fixtures?: ExtensionFixtures | undefined;
     readonly debug: DebugLines | undefined;
   },
 ): Promise<RunExtensions> {

@@ -14,7 +14,7 @@ import type { Plan } from "@millrace/engine";
 import type { CommandIo } from "../../argv/spec.ts";
 import { warnOn } from "../../config/files.ts";
 import { type Config, resolveConfig } from "../../config/load.ts";
-import { openFixtures } from "../../fixtures/world.ts";
+import { type OpenFixtures, openFixtures } from "../../fixtures/world.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { countFindings, errorsOf, isValid, showFindings } from "../../output/findings.ts";
 import { clean } from "../../output/text.ts";
@@ -45,8 +45,11 @@ export async function runTest(
   const source = await loadFlow(test.file, io, named);
   if (!isValid(source.diagnostics)) return invalid(source.diagnostics, source, io);
   const project = await resolveConfig(source.sources, io, warnOn(io));
-  const extensions = await extensionsOf(project, io, { isFixed: true, debug: debugLines(io) });
+  const fixtures = await fixturesOf(test);
+  const opened: { close(): Promise<void> }[] = [fixtures];
   try {
+    const extensions = await extensionsOf(project, io, { fixtures, debug: debugLines(io) });
+    opened.unshift(extensions);
     const compiled = await compileSource(source, {
       types: [...project.services, ...extensions.serviceEntries, ...extensions.types],
       subflows: subflowsIn([source.folder, project.flows]),
@@ -55,16 +58,11 @@ export async function runTest(
     if (!compiled.ok) return await invalid(compiled.diagnostics, source, io);
     const config = { ...project, services: [...project.services, ...extensions.services] };
     const needsAi = compiled.plan.needs.includes("ai");
-    const world = await inFixtures(test, (folder) =>
-      openFixtures(folder, { config, io, needsAi, speed: 0 }),
-    );
-    try {
-      return await runPlan(compiled.plan, { test, source, config, extensions, world }, io);
-    } finally {
-      await world.close();
-    }
+    const world = await fixtures.world({ config, io, needsAi, speed: 0 });
+    opened.unshift(world);
+    return await runPlan(compiled.plan, { test, source, config, extensions, world }, io);
   } finally {
-    await extensions.close();
+    for (const each of opened) await each.close();
   }
 }
 
@@ -132,14 +130,11 @@ async function runPlan(
 }
 
 /** Without a folder of fixtures the world is empty: whatever the flow asks of it is missing. */
-async function inFixtures(
-  { fixtures }: FlowTest,
-  open: (folder: string) => Promise<World>,
-): Promise<World> {
-  if (fixtures !== undefined) return open(fixtures);
+async function fixturesOf({ fixtures }: FlowTest): Promise<OpenFixtures> {
+  if (fixtures !== undefined) return openFixtures(fixtures);
   const empty = await mkdtemp(join(tmpdir(), "millrace-fixtures-"));
   try {
-    return await open(empty);
+    return await openFixtures(empty);
   } finally {
     await rm(empty, { recursive: true });
   }
