@@ -8,11 +8,11 @@ import { expect, onTestFinished, test } from "vitest";
 
 const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-test("18-score-leads scores each company once", { timeout: 60_000 }, () => {
+test("18-score-leads makes the events that are kept beside it", { timeout: 60_000 }, () => {
   const cwd = mkdtempSync(join(tmpdir(), "score-leads-"));
   onTestFinished(() => rmSync(cwd, { recursive: true }));
-  for (const file of ["score-leads.flow", "leads.json"]) {
-    cpSync(at(`examples/18-score-leads/${file}`), join(cwd, file));
+  for (const part of ["flows", "fixtures"]) {
+    cpSync(at(`examples/18-score-leads/${part}`), join(cwd, part), { recursive: true });
   }
   const millrace = (...words: string[]) =>
     spawnSync(process.execPath, [at("packages/cli/bin/millrace.js"), ...words], {
@@ -22,11 +22,6 @@ test("18-score-leads scores each company once", { timeout: 60_000 }, () => {
     });
   const added = millrace("ext", "add", at("extensions/code"), "--yes");
   expect(added.status, added.stderr).toBe(0);
-  const { status, stdout, stderr } = millrace("run", "score-leads.flow");
-  expect(status, stderr).toBe(0);
-  expect(JSON.parse(stdout)).toEqual({
-    hot: [{ name: "Ada", company: "Analytical Engines", score: 74 }],
-    rest: 2,
-  });
-  expect(stderr).toContain("3 leads of 4 rows");
+  const { status, stdout, stderr } = millrace("test", "flows");
+  expect(status, stdout + stderr).toBe(0);
 });

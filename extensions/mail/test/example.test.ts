@@ -1,13 +1,15 @@
 /** The example of the guide: orders of a database, mailed as a file. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { notFull, testUnless } from "@millrace/test-support";
 import { openChildExtension } from "@millrace/test-support/child-extension";
 import { SMTPServer } from "smtp-server";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const example = (name: string) => readFileSync(at(`examples/16-orders-by-mail/${name}`), "utf8");
@@ -41,7 +43,7 @@ test("16-orders-by-mail mails the orders that are late", { timeout: 60_000 }, as
     config: { mail: { from: "shop@shop.example" } },
     files,
   });
-  const outputs = await child.run(example("orders-by-mail.flow").replace(/^#.*\n/, ""));
+  const outputs = await child.run(example("flows/orders-by-mail.flow").replace(/^#.*\n/, ""));
   expect(outputs).toMatchObject({ orders: 2 });
   expect(mail).toContain("Subject: 2 late orders");
   const csv = "id,customer,due\r\n1,Ada,2026-11-02\r\n2,Bob,2026-11-20\r\n";
@@ -50,3 +52,25 @@ test("16-orders-by-mail mails the orders that are late", { timeout: 60_000 }, as
   await new Promise<void>((done) => server.close(() => done()));
   rmSync(files, { recursive: true, force: true });
 });
+
+testUnless(notFull)(
+  "16-orders-by-mail makes the events that are kept beside it",
+  () => {
+    const cwd = mkdtempSync(join(tmpdir(), "orders-by-mail-"));
+    onTestFinished(() => rmSync(cwd, { recursive: true }));
+    for (const part of ["flows", "fixtures"]) {
+      cpSync(at(`examples/16-orders-by-mail/${part}`), join(cwd, part), { recursive: true });
+    }
+    for (const words of [
+      ["ext", "add", at("extensions/sql"), "--yes"],
+      ["ext", "add", at("extensions/mail"), "--yes"],
+      ["test", "flows"],
+    ]) {
+      const program = [at("packages/cli/bin/millrace.js"), ...words];
+      const env = { ...process.env, HOME: cwd, MILLRACE_TRUST_PROJECT: "1" };
+      const ended = spawnSync(process.execPath, program, { cwd, encoding: "utf8", env });
+      expect(ended.status, ended.stdout + ended.stderr).toBe(0);
+    }
+  },
+  60_000,
+);

@@ -118,7 +118,7 @@ export function lastSummary(stdout: string): Summary {
   return event as Summary;
 }
 
-/** Names of the examples' folders, in order, but for those that need an extension: its own tests run them. */
+/** Names of the examples' folders, in order, but for those that need an extension: tests of the extension run them. */
 export const FOLDERS: readonly string[] = readdirSync(join(ROOT, "examples"))
   .filter((name) => /^\d\d-/.test(name))
   .filter(
