@@ -513,6 +513,9 @@ test("a webhook is made, shown, called and deleted; its token is told once, and 
     [["show", "whk_none"], 6, 'there is no webhook "whk_none"; millrace webhooks list'],
     [["add", "--input", "call"], 2, "webhooks add needs --template SLUG"],
     [["test", "called", "--header", "x-event=a"], 0, 'the webhook answers 202: {"runId":'],
+    [["edit"], 2, "nothing is to be changed; give --header, --respond or --within"],
+    [["edit", "--respond", "output", "--within", "10s", "--header", "x-event"], 0, "is changed"],
+    [["test", "called"], 0, 'the webhook answers 200: {"method":"POST"}'],
     [["pause"], 0, `${id} is paused`],
     [
       ["test"],

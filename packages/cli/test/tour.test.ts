@@ -110,6 +110,7 @@ webhooks add --template hello --input name
 webhooks list
 webhooks show none
 webhooks test --example github:issues
+webhooks edit hello --respond output --within 10s
 webhooks pause hello
 webhooks resume hello
 webhooks rotate none --new-secret

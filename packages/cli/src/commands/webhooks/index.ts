@@ -41,6 +41,15 @@ const NEW: FlagSpec = {
   summary: "calls must be signed; makes the key, and shows it once",
 };
 
+/** What a webhook passes on, and what it answers. */
+const ANSWER: readonly FlagSpec[] = [
+  option("header", "<name>", "a header to pass on, in lower case", { multiple: true }),
+  option("respond", "<what>", "what a call is answered: run (default), or output", {
+    choices: ["run", "output"],
+  }),
+  option("within", "<duration>", "how long --respond output waits (default 8s)"),
+];
+
 const add = apiCommand("webhooks add", "make an address that starts a template; it is shown once", {
   flags: [
     option("template", "<slug>", "what to run", { complete: "template" }),
@@ -60,11 +69,7 @@ const add = apiCommand("webhooks add", "make an address that starts a template; 
     { long: "signed", summary: "calls must be signed; asks for the key" },
     STDIN,
     NEW,
-    option("header", "<name>", "a header to pass on, in lower case", { multiple: true }),
-    option("respond", "<what>", "what a call is answered: run (default), or output", {
-      choices: ["run", "output"],
-    }),
-    option("within", "<duration>", "how long --respond output waits (default 8s)"),
+    ...ANSWER,
   ],
   examples: [
     ["webhooks add --template called", "prints its address, this once"],
@@ -82,9 +87,7 @@ const add = apiCommand("webhooks add", "make an address that starts a template; 
       input: name,
       scheme: flagText(input, "scheme"),
       secret: await secretOf(all, template),
-      headers: valuesOf(input, "header"),
-      respond: flagText(input, "respond"),
-      respondWithinMs: durationOf(input, "within"),
+      ...answerOf(all),
     } as CommandArgs<"create_webhook">;
   },
   show: async ({ id, template, input, token, verifyToken }, all) => ({
@@ -161,6 +164,20 @@ const rotate = change("webhooks rotate", "change the key of a webhook; the one b
   ],
 });
 
+const edit = change("webhooks edit", "change what a webhook passes on, and what it answers", {
+  flags: ANSWER,
+  examples: [
+    ["webhooks edit whk_01 --respond output --within 10s", "callers get the outputs of the flow"],
+    ["webhooks edit whk_01 --header x-trace", "in place of the headers that it passed on"],
+  ],
+  change: (all) => {
+    const next = answerOf(all);
+    if (Object.values(next).some((each) => each !== undefined)) return next;
+    throw usage("nothing is to be changed", "give --header, --respond or --within");
+  },
+  says: ({ id }) => [`${id} is changed; millrace webhooks show ${id}`],
+});
+
 const pause = change("webhooks pause", "let an address answer 404 for now", {
   examples: [["webhooks pause whk_01", "until webhooks resume"]],
   change: () => ({ enabled: false }),
@@ -188,12 +205,23 @@ export const commands: readonly CliCommand[] = [
   show,
   test,
   rotate,
+  edit,
   pause,
   resume,
   remove,
 ];
 
 type Change = Omit<CommandArgs<"update_webhook">, "webhookId">;
+/** Changes that may be asked for: what is undefined stays. */
+type Asked = { [K in keyof Change]: Change[K] | undefined };
+
+function answerOf({ input }: CommandContext): Asked {
+  return {
+    headers: valuesOf(input, "header"),
+    respond: flagText(input, "respond") as Asked["respond"],
+    respondWithinMs: durationOf(input, "within"),
+  };
+}
 
 /** A command that changes the webhook of its first argument. */
 function change(
@@ -206,10 +234,7 @@ function change(
   }: {
     readonly flags?: readonly FlagSpec[];
     readonly examples: readonly (readonly [string, string])[];
-    change(
-      all: CommandContext,
-      webhook: Webhook,
-    ): Promise<{ [K in keyof Change]: Change[K] | undefined }> | Change;
+    change(all: CommandContext, webhook: Webhook): Promise<Asked> | Asked;
     says(webhook: Webhook, all: CommandContext): readonly string[];
   },
 ): CliCommand {
