@@ -7,6 +7,9 @@ import { refused } from "./message.ts";
 /** Milliseconds to connect, and of silence of a server. */
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
+/** Codes of certificates that are not trusted, and of TLS that does not come about. */
+const TLS =
+  /^(?:ETLS$|ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
 
 /** What a server took. */
 export interface Sent {
@@ -19,7 +22,13 @@ export interface Sent {
 /** Reads the secret. Throws `NodeError` `mail_server`, which does not show it. */
 export function serverOf(text: string): URL {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  if (url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== "") return url;
+  if (url !== undefined && /^smtps?:$/.test(url.protocol) && url.hostname !== "") {
+    if (!/%(?![0-9a-f]{2})/i.test(url.username + url.password)) return url;
+    throw refused(
+      "mail_server",
+      "the user or the password in SMTP_URL has a bare %: write it as %25",
+    );
+  }
   throw refused(
     "mail_server",
     "the secret SMTP_URL must be smtp://user:password@host:587 or smtps://user:password@host:465",
@@ -88,10 +97,12 @@ function failureOf(error: unknown, host: string, isConnected: boolean): unknown 
   if (NodeError.isInstance(error)) return error;
   const {
     code,
+    originalCode,
     responseCode: status,
     response,
   } = Object(error) as {
     readonly code?: unknown;
+    readonly originalCode?: unknown;
     readonly responseCode?: number;
     readonly response?: string;
   };
@@ -100,7 +111,11 @@ function failureOf(error: unknown, host: string, isConnected: boolean): unknown 
     const says = status === undefined ? "" : ` (${status})`;
     return new NodeError("mail_login", `${host} does not take the login${says}`, { retryable });
   }
-  if (code === "ETLS") return refused("mail_tls", `${host} offers no TLS that can be trusted`);
+  const tls = [originalCode, code].find((each) => TLS.test(String(each)));
+  if (tls !== undefined) {
+    const why = tls === "ETLS" ? "" : ` (${tls})`;
+    return refused("mail_tls", `${host} offers no TLS that can be trusted${why}`);
+  }
   if (status !== undefined && status >= 400) {
     const isLast = status >= 500;
     const text = `${host} answered ${String(response ?? status).slice(0, 300)}`;

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { makeCertificate } from "@millrace/test-support/certificate";
 import { openChildExtension } from "@millrace/test-support/child-extension";
 import { conformance, createTestHost } from "@millrace/testkit";
 import { SMTPServer } from "smtp-server";
@@ -30,6 +31,25 @@ test("what is no address, or too much, is refused before anybody is connected to
   expect(await failure({ cc: ["nobody"] })).toBe("mail_address");
   expect(await failure({ replyTo: "a@b.example\nX: y" })).toBe("mail_header");
   expect(await failure({ maxBytes: 1, text: "two" })).toBe("mail_too_large");
+  const bare = createTestHost({ extension, secrets: { SMTP_URL: "smtp://a:50%off@b.example" } });
+  await expect(bare.run("mail.send", fields)).rejects.toMatchObject({
+    code: "mail_server",
+    cause: { message: expect.stringContaining("write it as %25") },
+  });
+});
+
+test("a certificate that nobody signed is no failure that passes", async () => {
+  const server = new SMTPServer({ authOptional: true, ...makeCertificate() });
+  server.on("error", () => {});
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", () => ready()));
+  const { port } = server.server.address() as AddressInfo;
+  const SMTP_URL = `smtp://127.0.0.1:${port}`;
+  const t = createTestHost({ extension, secrets: { SMTP_URL } });
+  await expect(t.run("mail.send", fields)).rejects.toMatchObject({
+    code: "mail_tls",
+    retryable: false,
+  });
+  await new Promise<void>((done) => server.close(() => done()));
 });
 
 test("a message arrives whole, and what a server says decides whether it is tried again", async () => {
