@@ -5,11 +5,13 @@ import {
   defineAction,
   type JsonObject,
   jsonSchema,
+  type NodeError,
 } from "@millrace/contracts";
 import { type CsvError, parse } from "csv-parse";
 import { decoded, ENCODINGS, type Encoding, partsOf } from "./file-parts.ts";
 import {
   beyond,
+  checkNames,
   columnsField,
   headerField,
   named,
@@ -18,6 +20,7 @@ import {
   PageOfRows,
   pathField,
   placesOf,
+  unreadable,
 } from "./table.ts";
 
 interface CsvReadFields extends Page {
@@ -164,6 +167,7 @@ class CsvTable {
   #where: readonly (readonly [place: number, text: string])[] = [];
 
   constructor(fields: CsvReadFields) {
+    checkNames(fields);
     this.#fields = fields;
     this.#page = new PageOfRows(fields);
   }
@@ -172,6 +176,7 @@ class CsvTable {
   take(cells: readonly string[], line: number): boolean {
     if (this.#fields.header === false) return this.#page.take(() => cells);
     if (this.#names === undefined) {
+      if (this.#bad.some((bad) => bad.line < line)) throw this.#noNames();
       this.#begin(cells);
       return true;
     }
@@ -194,9 +199,18 @@ class CsvTable {
   }
 
   record(): CsvReadRecord {
+    if (this.#names === undefined && this.#badCount > 0 && this.#fields.header !== false) {
+      throw this.#noNames();
+    }
     const { rows, more } = this.#page;
     const bad = this.#bad.sort((a, b) => a.line - b.line); // those without an end are found before
     return { columns: this.#wanted, rows, more, bad, badCount: this.#badCount };
+  }
+
+  /** A row of data must not become the names. */
+  #noNames(): NodeError {
+    const [{ line = 1, problem = "" } = {}] = this.#bad;
+    return unreadable("csv_header", `line ${line}, before the names of the columns: ${problem}`);
   }
 
   #begin(names: readonly string[]): void {

@@ -4,8 +4,10 @@ import {
   defineAction,
   type Json,
   jsonSchema,
+  type NodeContext,
   NodeError,
 } from "@millrace/contracts";
+import { parse } from "csv-parse/sync";
 import {
   badField,
   columnsField,
@@ -14,6 +16,7 @@ import {
   pathField,
   type Row,
   rowsField,
+  shown,
   tableOf,
 } from "./table.ts";
 
@@ -41,6 +44,9 @@ const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 const SPLITS = /[",;\t\r\n]/;
 /** Text that spells a number computes nothing. */
 const NUMBER_TEXT = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/** Bytes at the beginning of a file, in which the names of its columns are. */
+const MAX_HEAD = 1_048_576;
+const LINE_FEED = 10;
 const BYTE_ORDER_MARK = "\ufeff";
 
 export const csvWrite: ActionDefinition<CsvWriteFields, CsvWriteRecord> = defineAction<
@@ -95,17 +101,53 @@ export const csvWrite: ActionDefinition<CsvWriteFields, CsvWriteRecord> = define
   effect: "write",
   async run(fields, ctx) {
     const { path, mode = "create", header = true, bom = false } = fields;
-    const { names, lists } = tableOf(fields.rows, fields.columns);
+    const { names, lists: given } = tableOf(fields.rows, fields.columns);
+    const { head, isEnded } = mode === "append" ? await above(ctx, path) : NO_FILE;
+    const isBelow = head !== "";
+    const isNamed = header && names.length > 0;
     // Rows that are added to a file come below the names that it has.
-    const isBelow = mode === "append" && (await hasContent(ctx.files, path));
+    const lists = isNamed && isBelow ? placed(given, names, namesOf(head, fields)) : given;
     const line = createLines(fields);
-    const first = header && names.length > 0 && !isBelow ? line(names) : "";
+    const start = isEnded ? "" : "\r\n";
+    const first = isNamed && !isBelow ? line(names) : start;
     const text = first + lists.map(line).join("");
     const data = new TextEncoder().encode(bom && !isBelow ? BYTE_ORDER_MARK + text : text);
     const file = await ctx.files.write(path, data, { mode });
     return { path: file.path, bytes: file.bytes, rows: lists.length, escaped: line.escaped };
   },
 });
+
+/** The names in the first line of a text. Throws `field_invalid` where it is none. */
+function namesOf(head: string, { delimiter = "," }: CsvWriteFields): readonly string[] {
+  try {
+    const options = {
+      delimiter,
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      to: 1,
+    };
+    const [names = []] = parse(head, options);
+    return names;
+  } catch {
+    throw badField("path: the first line of the file is no names of columns; add lists of cells");
+  }
+}
+
+/** Rows in the order in which a file has their columns. */
+function placed(
+  lists: readonly (readonly Json[])[],
+  names: readonly string[],
+  inFile: readonly string[],
+): readonly (readonly Json[])[] {
+  const none = names.find((name) => !inFile.includes(name));
+  if (none !== undefined) {
+    const known = inFile.slice(0, 20).map(shown).join(", ");
+    throw badField(`rows: the file has no column ${shown(none)}; it has ${known}`);
+  }
+  const places = inFile.map((name) => names.indexOf(name));
+  return lists.map((cells) => places.map((place) => cells[place] ?? null));
+}
 
 interface Lines {
   (cells: readonly Json[]): string;
@@ -138,19 +180,32 @@ function createLines({ delimiter = ",", formulas = "escape" }: CsvWriteFields): 
   return lines;
 }
 
-async function hasContent(
-  files: {
-    read(
-      path: string,
-      options: { range: { offset: number; length: number } },
-    ): Promise<{ data: Uint8Array }>;
-  },
-  path: string,
-): Promise<boolean> {
+/** What a file has that rows are added to. */
+interface Above {
+  /** The text that it begins with; empty for one that is not there. */
+  readonly head: string;
+  /** Whether its last line has an end. */
+  readonly isEnded: boolean;
+}
+
+const NO_FILE: Above = { head: "", isEnded: true };
+
+async function above({ files }: NodeContext, path: string): Promise<Above> {
   try {
-    return (await files.read(path, { range: { offset: 0, length: 1 } })).data.length > 0;
+    const { data } = await files.read(path, { range: { offset: 0, length: MAX_HEAD } });
+    const head = new TextDecoder().decode(data);
+    if (data.length < MAX_HEAD) return { head, isEnded: head.endsWith("\n") };
+    const at = async (offset: number) =>
+      (await files.read(path, { range: { offset, length: 1 } })).data[0];
+    let end = data.length;
+    for (let step = 2 ** 42; step >= 1; step /= 2) {
+      if ((await at(end + step - 1)) !== undefined) end += step;
+    }
+    return { head, isEnded: (await at(end - 1)) === LINE_FEED };
   } catch (error) {
-    if (NodeError.isInstance(error) && error.code === "file_not_found") return false;
+    if (NodeError.isInstance(error) && error.code === "file_not_found") {
+      return NO_FILE;
+    }
     throw error;
   }
 }

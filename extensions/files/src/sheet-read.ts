@@ -9,6 +9,7 @@ import {
 import readWorkbook from "read-excel-file/universal";
 import { partsOf } from "./file-parts.ts";
 import {
+  checkNames,
   columnsField,
   headerField,
   named,
@@ -107,6 +108,7 @@ export const sheetRead: ActionDefinition<SheetReadFields, SheetReadRecord> = def
       maxUnpackedBytes = MAX_UNPACKED,
       maxCells = MAX_CELLS,
     } = fields;
+    checkNames(fields);
     const parts: Uint8Array[] = [];
     for await (const part of partsOf(ctx, path, maxBytes)) parts.push(part);
     const data = Buffer.concat(parts);

@@ -35,18 +35,23 @@ export const modeField: JsonObject = {
   description: "create fails where a file is; replace is all or nothing.",
 };
 
+const MOST_ROWS = 1_000_000;
+/** Bytes of the rows of an answer as JSON: the largest output of a node. */
+const MAX_ANSWER = 4_194_304;
+
 /** Fields that say which rows are wanted. */
 export const PAGE_FIELDS: { readonly [field: string]: JsonObject } = {
   offset: { type: "integer", minimum: 0, default: 0, description: "Rows that are left out first." },
   limit: {
     type: "integer",
     minimum: 0,
+    maximum: MOST_ROWS,
     description: "Rows of a page; more says whether others follow. Default all, at most maxRows.",
   },
   maxRows: {
     type: "integer",
     minimum: 1,
-    maximum: 1_000_000,
+    maximum: MOST_ROWS,
     default: 10_000,
     description: "Without limit: more rows fail instead of being left out.",
   },
@@ -65,6 +70,7 @@ export class PageOfRows<T> {
   more = false;
   readonly #page: Page;
   #seen = 0;
+  #bytes = 0;
 
   constructor(page: Page) {
     this.#page = page;
@@ -85,7 +91,13 @@ export class PageOfRows<T> {
         `there are more than ${maxRows} rows; give limit and offset to read pages`,
       );
     }
-    this.rows.push(row());
+    const taken = row();
+    this.#bytes += Buffer.byteLength(JSON.stringify(taken)) + 1;
+    if (this.#bytes > MAX_ANSWER) {
+      const what = `the rows have more than ${MAX_ANSWER} bytes`;
+      throw beyond("answer", `${what}; read smaller pages, or fewer columns`);
+    }
+    this.rows.push(taken);
     return true;
   }
 }
@@ -106,6 +118,17 @@ export function placesOf(names: readonly string[], wanted: readonly string[] = n
     const known = names.slice(0, 20).map(shown).join(", ");
     throw unreadable("column_unknown", `there is no column ${shown(name)}; there are ${known}`);
   });
+}
+
+/** Throws `field_invalid` for names of columns where no row has them. */
+export function checkNames(fields: {
+  readonly header?: boolean;
+  readonly columns?: unknown;
+  readonly where?: unknown;
+}): void {
+  if (fields.header !== false) return;
+  const given = (["columns", "where"] as const).find((name) => fields[name] !== undefined);
+  if (given !== undefined) throw badField(`${given}: without header no column has a name`);
 }
 
 /** The names of all columns in the order in which they come, and the rows as lists. Throws `field_invalid` for mixed rows. */
@@ -146,6 +169,7 @@ export function badField(message: string): NodeError {
 
 const MAX_SHOWN = 64;
 
-function shown(text: string): string {
+/** A text as JSON, cut. */
+export function shown(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }

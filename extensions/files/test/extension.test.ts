@@ -82,6 +82,10 @@ test("rows that cannot be read are listed with their lines, and the others are t
     ],
     badCount: 3,
   });
+  const noNames = run("csv.read", { path: file("head.csv", 'a,b"c\n1,2\n') });
+  await expect(noNames).rejects.toMatchObject({ code: "csv_header" });
+  const none = run("csv.read", { path, header: false, where: { a: "1" } });
+  await expect(none).rejects.toMatchObject({ code: "field_invalid" });
   const equal = run("csv.read", { path: file("equal.csv", "a,a\n1,2\n") });
   await expect(equal).rejects.toMatchObject({ code: "columns_equal" });
 });
@@ -101,6 +105,9 @@ test("pages, columns and conditions choose rows; what is too much for one answer
   await expect(run("csv.read", { path, maxBytes: 50 })).rejects.toMatchObject(refused("maxBytes"));
   const unknown = run("csv.read", { path, delimiter: ";", columns: ["none"] });
   await expect(unknown).rejects.toMatchObject({ code: "column_unknown" });
+
+  const long = file("long.csv", `a\n${`${"x".repeat(900_000)}\n`.repeat(5)}`);
+  await expect(run("csv.read", { path: long })).rejects.toMatchObject(refused("answer"));
 
   // A file of 1 GiB, of which nothing but the beginning takes space on the disk.
   truncateSync(join(filesRoot, file("huge.csv", "a,b\n1,2\n3,4\n")), 1_073_741_824);
@@ -153,9 +160,24 @@ test("text that a spreadsheet would compute is marked, numbers stay numbers, and
   ];
   expect(readFileSync(join(filesRoot, path), "utf8")).toBe(`${lines.join("\r\n")}\r\n`);
   await run("csv.write", { path: "kept.csv", rows: [["=1"]], formulas: "keep" });
-  const more = { path: "kept.csv", rows: [{ a: 2, b: "x,y" }], mode: "append" };
+  const more = { path: "kept.csv", rows: [{ a: 2, b: "x,y" }], mode: "append", header: false };
   await run("csv.write", more);
   expect(readFileSync(join(filesRoot, "kept.csv"), "utf8")).toBe('=1\r\n2,"x,y"\r\n');
+});
+
+test("rows that are added come below their names, on a line of their own", async () => {
+  const path = file("grown.csv", "a,b\r\n1,2");
+  await run("csv.write", { path, mode: "append", rows: [{ b: 4, a: 3 }, { b: 5 }] });
+  expect(readFileSync(join(filesRoot, path), "utf8")).toBe("a,b\r\n1,2\r\n3,4\r\n,5\r\n");
+  const other = run("csv.write", { path, mode: "append", rows: [{ c: 1 }] });
+  await expect(other).rejects.toMatchObject({
+    code: "field_invalid",
+    cause: { message: 'rows: the file has no column "c"; it has "a", "b"' },
+  });
+  const filler = "1,2\n".repeat(400_000);
+  const large = { path: file("large.csv", `a,b\n${filler}3,4`), mode: "append" };
+  await run("csv.write", { ...large, rows: [{ b: 6, a: 5 }] });
+  expect(readFileSync(join(filesRoot, large.path), "utf8").slice(-10)).toBe("3,4\r\n5,6\r\n");
 });
 
 test("a spreadsheet comes back with its types and sheets, and no text of it is a formula", async () => {
@@ -176,15 +198,18 @@ test("a spreadsheet comes back with its types and sheets, and no text of it is a
 });
 
 test("formulas give their values and errors are counted; bombs are refused by the name of a limit", async () => {
-  const book = (sheet: string): Uint8Array =>
+  const book = (sheet: string, target = "worksheets/sheet1.xml"): Uint8Array =>
     zipSync({
       "xl/workbook.xml": strToU8(
         '<workbook xmlns:r="r"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>',
       ),
       "xl/_rels/workbook.xml.rels": strToU8(
-        '<Relationships><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        '<Relationships><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="TARGET"/></Relationships>'.replace(
+          "TARGET",
+          target,
+        ),
       ),
-      "xl/worksheets/sheet1.xml": strToU8(`<worksheet><sheetData>${sheet}</sheetData></worksheet>`),
+      [`xl/${target}`]: strToU8(`<worksheet><sheetData>${sheet}</sheetData></worksheet>`),
     });
   const formulas =
     '<row r="1"><c r="A1"><f>1+1</f><v>2</v></c><c r="B1" t="str"><f>x</f><v>=y</v></c><c r="C1" t="e"><v>#DIV/0!</v></c><c r="D1"><v>5</v></c></row>';
@@ -200,6 +225,17 @@ test("formulas give their values and errors are counted; bombs are refused by th
   const bomb = book(`<row r="1"><c r="A1"><v>${"1".repeat(2_000_000)}</v></c></row>`);
   const small = { maxUnpackedBytes: 1_000_000 };
   await expect(read(bomb, small)).rejects.toMatchObject(refused("maxUnpackedBytes"));
+  const unfair = [
+    '<row r="1"><c x="r=\'A1\'" r="XFD1048576"><v>1</v></c></row>',
+    '<row r="1"><c x="a>" r="XFD1048576"><v>1</v></c></row>',
+  ];
+  for (const sheet of unfair)
+    await expect(read(book(sheet))).rejects.toMatchObject(refused("maxCells"));
+  for (const sheet of ['<row><c r="&#88;FD1"/></row>', "<row><c r=A1></c></row>"]) {
+    await expect(read(book(sheet))).rejects.toMatchObject({ code: "sheet_invalid" });
+  }
+  const elsewhere = book('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', "other.xml");
+  await expect(read(elsewhere)).rejects.toMatchObject(refused("maxCells"));
   const damaged = read(strToU8("no archive"));
   await expect(damaged).rejects.toMatchObject({ code: "sheet_invalid" });
 });
