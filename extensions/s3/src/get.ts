@@ -128,13 +128,16 @@ export const download: ActionDefinition<DownloadFields, DownloadRecord> = define
     const head = await send(ctx, { method: "HEAD", bucket, key });
     const bytes = Number(head.headers.get("content-length") ?? Number.NaN);
     const etag = head.headers.get("etag");
+    // The client of the host unpacks what says that it is packed; the length and the parts are of what is stored.
+    const isPacked = head.headers.get("content-encoding") !== null;
     if (!Number.isSafeInteger(bytes)) {
       throw new NodeError("s3_refused", "the storage does not say how long the object is");
     }
     let written = "";
     for (let from = 0; from === 0 || from < bytes; from += PART_BYTES) {
       const to = Math.min(from + PART_BYTES, bytes);
-      const data = to === 0 ? new Uint8Array() : await part(ctx, { bucket, key, etag, from, to });
+      const data =
+        to === 0 ? new Uint8Array() : await part(ctx, { bucket, key, etag, isPacked, from, to });
       const file = await ctx.files.write(path, data, { mode: from === 0 ? mode : "append" });
       written = file.path;
       ctx.progress(to, bytes);
@@ -146,13 +149,21 @@ export const download: ActionDefinition<DownloadFields, DownloadRecord> = define
 /** Bytes of the object that was looked at, and of no other that has taken its place. */
 async function part(
   ctx: NodeContext,
-  at: { bucket: string; key: string; etag: string | null; from: number; to: number },
+  at: {
+    readonly bucket: string;
+    readonly key: string;
+    readonly etag: string | null;
+    readonly isPacked: boolean;
+    readonly from: number;
+    readonly to: number;
+  },
 ): Promise<Uint8Array> {
-  const { bucket, key, etag, from, to } = at;
+  const { bucket, key, etag, isPacked, from, to } = at;
   const answer = await send(ctx, {
     method: "GET",
     bucket,
     key,
+    ...(isPacked && { query: { "response-content-encoding": "identity" } }),
     headers: { range: `bytes=${from}-${to - 1}`, ...(etag !== null && { "if-match": etag }) },
     maxBytes: to - from,
   });

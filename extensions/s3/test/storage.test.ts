@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
 import { createSimClock, createTestHost, type TestHost } from "@millrace/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import extension from "../src/extension.ts";
@@ -123,6 +124,15 @@ test("values and files of any size go there and come back as they were", async (
     await expect(t.run("s3.download", back)).rejects.toMatchObject({ code: "file_exists" });
   }
   expect(readFileSync(join(root, "back/large.csv")).equals(large)).toBe(true);
+
+  const packed = gzipSync("a,b\n");
+  const { url } = Object(
+    await t.run("s3.presign", { ...at("p.gz"), method: "PUT", expiresIn: 60 }),
+  );
+  await fetch(url, { method: "PUT", body: packed, headers: { "content-encoding": "gzip" } });
+  const bytes = packed.length;
+  expect(await t.run("s3.download", { ...at("p.gz"), path: "p.gz" })).toMatchObject({ bytes });
+  expect(readFileSync(join(root, "p.gz")).equals(packed)).toBe(true);
 });
 
 test("a signed URL needs no key, and does one thing to one object until it expires", async () => {
