@@ -235,7 +235,7 @@ function targetOf(url: string): string {
 export type HeaderRecord = Record<string, string | number>;
 
 const ALLOWED_REQUEST_HEADERS =
-  "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id";
+  "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id";
 const EXPOSED_HEADERS =
   "Millrace-Run-Id, Millrace-Feed-Gap, ETag, Location, Link, Idempotent-Replayed, Retry-After";
 /** How long a browser may keep the answer of a preflight, in seconds. */
