@@ -32,8 +32,8 @@ export interface KnownFlow {
 export const PAGE = 100;
 /** How long a template is used without a look at the store: a run checks its inputs by itself. */
 const FRESH_MS = 1_000;
-/** Longest chain of flows that call flows. */
-const MAX_DEPTH = 8;
+/** Flows that one flow may call, through others too, for its effects to be known. */
+const MAX_CALLED = 200;
 
 /** The templates of an installation, each read once for each of its states. */
 export class FlowTools {
@@ -84,7 +84,7 @@ export class FlowTools {
     tool: Omit<Tool, "annotations">,
     { effects }: KnownFlow,
   ): Promise<Tool> {
-    const { strongest, idempotent, open } = await this.#withCalls(client, effects, MAX_DEPTH);
+    const { strongest, idempotent, open } = await this.#withCalls(client, effects);
     return {
       ...tool,
       annotations: {
@@ -96,13 +96,15 @@ export class FlowTools {
     } as Tool;
   }
 
-  async #withCalls(client: RunClient, effects: FlowEffects, depth: number): Promise<FlowEffects> {
-    let all: FlowEffects = effects;
-    for (const slug of new Set(effects.calls)) {
-      const called = depth === 0 ? undefined : await this.find(client, slug);
-      const inner =
-        called === undefined ? UNKNOWN : await this.#withCalls(client, called.effects, depth - 1);
+  async #withCalls(client: RunClient, effects: FlowEffects): Promise<FlowEffects> {
+    const slugs = new Set(effects.calls);
+    let all = effects;
+    // A set that grows is walked to its end: each flow is looked at once, also where flows call in a circle.
+    for (const slug of slugs) {
+      if (slugs.size > MAX_CALLED) return both(all, UNKNOWN);
+      const inner = (await this.find(client, slug))?.effects ?? UNKNOWN;
       all = both(all, inner);
+      for (const called of inner.calls) slugs.add(called);
     }
     return all;
   }
