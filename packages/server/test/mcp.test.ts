@@ -91,14 +91,20 @@ test("a described flow is a tool, for clients of both eras, and a call of it is 
   await save(server, "plain", HELLO);
   await save(server, "sends", SENDS);
   await save(server, "sign-in", SIGN_IN);
+  // Looked at once each, or this never ends: twelve flows that all call all.
+  const slugs = Array.from({ length: 12 }, (_, n) => `ring-${n}`);
+  const calls = slugs.map((slug) => `node ${slug}: subflow {\n  flow = "${slug}"\n}\n`).join("\n");
+  for (const slug of slugs) await save(server, slug, `flow 1 ${slug}\n\n${calls}`);
+  await save(server, "rings", `flow 1 rings\n\n${calls}`, "Calls.");
   for (const era of ["modern", "legacy"] as const) {
     const client = await connect(server, { era });
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...["validate_flow", "format_flow", "explain_diagnostic", "list_node_types", "get_run"],
-      ...["run_flow", "hello", "sends"],
+      ...["run_flow", "hello", "rings", "sends"],
     ]);
-    const [hello, sends] = tools.slice(-2);
+    const [hello, rings, sends] = tools.slice(-3);
+    expect(rings?.annotations).toMatchObject({ readOnlyHint: true });
     expect(hello).toMatchObject({
       title: "Hello",
       description: "Greets somebody.",
@@ -253,6 +259,26 @@ test("a question goes to the person at the client, in as many rounds as it takes
   expect(forms[1]?.message).toContain("The answer does not fit");
   expect(await client.callTool({ name: "ask-plainly" })).toMatchObject({ structuredContent: {} });
   expect(textOf(await client.callTool({ name: "ask" }))).toContain("confirmation_required");
+
+  await save(
+    server,
+    "ask-pin",
+    ASK.replace("minLength: 3", 'format: "password"'),
+    "Asks a secret.",
+  );
+  expect(textOf(await client.callTool({ name: "ask-pin" }))).toContain("confirmation_required");
+  const ASK_TWICE = ASK_PLAINLY.replace(
+    "node yes",
+    'node also: confirm {\n  prompt = "Sure?"\n}\n\nnode yes',
+  );
+  await save(server, "ask-twice", ASK_TWICE, "Asks twice.");
+  answers.push({ action: "cancel" }, { action: "accept", content: {} });
+  const left = await client.callTool({ name: "ask-twice" });
+  const asked = await invoke<{ items: { status: string }[] }>(server, "list_confirmations", {
+    runId: String(left._meta?.["dev.millrace/run"]),
+    status: "approved",
+  });
+  expect([forms.length, asked.items.length]).toEqual([6, 1]);
 
   const mute = await connect(server);
   const parked = await mute.callTool({ name: "ask-plainly" });

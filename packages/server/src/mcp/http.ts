@@ -21,7 +21,7 @@ import { acceptsEvents, checkPosition, knownSummary } from "../runs/index.ts";
 import type { EventStreams } from "../streams/index.ts";
 import { McpSurface, type Party } from "./surface.ts";
 
-/** Headers of the protocol, for preflights. */
+/** Headers that the protocol reads. */
 const PASSED = [
   ...["content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name"],
   ...["mcp-session-id", "last-event-id"],

@@ -141,7 +141,9 @@ async function openQuestions(client: RunClient, runId: string): Promise<readonly
 
 /** Asks the person at the client, or says who can be asked where there is none. */
 function ask(open: readonly Confirmation[], round: Round, { asks }: ToolCall): Outcome {
-  if (!asks) return parked(open, round.runId);
+  if (!asks || !open.every(({ schema }) => canAsk(formOf(schema).schema))) {
+    return parked(open, round.runId);
+  }
   return inputRequired({
     requestState: JSON.stringify(round),
     inputRequests: Object.fromEntries(
@@ -205,14 +207,28 @@ function isFlat(schema: unknown): boolean {
   );
 }
 
+/** What clients take as a format; another makes them refuse the call. */
+const FORMATS: readonly unknown[] = [undefined, "email", "uri", "date", "date-time"];
+
+/** Whether a form can be sent: every format is known, and nothing in it is secret. */
+function canAsk({ properties = {} }: JsonObject): boolean {
+  return Object.values(properties as JsonObject).every(
+    (field) => isObject(field) && FORMATS.includes(field["format"]) && field["writeOnly"] !== true,
+  );
+}
+
 /** Gives the answers of the client to the run. The answer of the tool where one is missing or does not fit; else the run goes on. */
 async function giveAnswers(call: ToolCall, runId: string): Promise<Outcome | undefined> {
   const { client, ctx } = call;
   const again: Confirmation[] = [];
+  const left: Confirmation[] = [];
   const open = await openQuestions(client, runId);
   for (const question of open) {
     const given = inputResponse(ctx.mcpReq.inputResponses, question.id);
-    if (given.kind !== "elicit" || given.action === "cancel") return parked(open, runId);
+    if (given.kind !== "elicit" || given.action === "cancel") {
+      left.push(question);
+      continue;
+    }
     const base = { runId, confirmationId: question.id };
     try {
       if (given.action === "decline") {
@@ -231,6 +247,7 @@ async function giveAnswers(call: ToolCall, runId: string): Promise<Outcome | und
         again.push({ ...question, prompt: `${problem}\n${question.prompt}` });
     }
   }
+  if (left.length > 0) return parked([...left, ...again], runId);
   if (again.length === 0) return undefined;
   const after = readRound(ctx.mcpReq.requestState())?.after ?? 0;
   return ask(again, { runId, after }, call);
