@@ -152,7 +152,7 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
       responses: {
         200: {
           description:
-            "The outputs of the flow, where the webhook responds with them; or the challenge of a sender",
+            "The outputs of the flow, where the webhook responds with them; the run, where the sender takes no 202; or the challenge of a sender",
           content: {
             ...content("application/json", { type: "object" }),
             ...content("text/plain", { type: "string" }),

@@ -40,7 +40,7 @@ export interface HookAnswer {
   readonly runId?: string;
 }
 
-/** How long an answer waits for outputs, where the webhook does not say. GitHub waits for ten seconds, others longer. */
+/** How long an answer waits for outputs, where neither the webhook nor its scheme says. GitHub waits for ten seconds, others longer. */
 const RESPOND_WITHIN_MS = 8_000;
 /** Senders repeat a delivery for as long as that: GitHub by hand, Stripe by itself. */
 const DELIVERY_MS = 3 * 86_400_000;
@@ -234,18 +234,20 @@ async function start(
 /** Throws `run_failed` where the outputs are waited for, and there will be none. */
 async function respond(
   host: ServerHost,
-  { respond: wanted = "run", respondWithinMs = RESPOND_WITHIN_MS }: Webhook,
+  { scheme: sender = "millrace", respond: wanted = "run", respondWithinMs }: Webhook,
   { signal }: HookCall,
   { runId }: RunRef,
 ): Promise<HookAnswer> {
+  const scheme = SCHEMES[sender];
   const accepted = (more: object): HookAnswer => ({
-    status: 202,
+    status: scheme.taken ?? 202,
     headers: JSON_TYPE,
     body: JSON.stringify({ runId, ...more }),
     runId,
   });
   if (wanted === "run") return accepted({});
-  const { value } = await waitForRun({ host, signal }, runId, respondWithinMs);
+  const waitMs = respondWithinMs ?? scheme.respondWithinMs ?? RESPOND_WITHIN_MS;
+  const { value } = await waitForRun({ host, signal }, runId, waitMs);
   const headers = { "Millrace-Run-Id": runId, Location: `/api/runs/${runId}` };
   if (!isEnded(value.status) || !("summary" in value)) {
     const answer = accepted({ status: value.status });

@@ -55,6 +55,10 @@ export interface Scheme {
   /** Headers that every run gets. */
   readonly passes: readonly string[];
   readonly challenges: readonly Challenge[];
+  /** The status of a call that was taken, where the sender takes nothing but 200 for success. Absent: 202. */
+  readonly taken?: 200;
+  /** How long an answer waits for outputs, where the sender waits less than most. */
+  readonly respondWithinMs?: number;
 }
 
 /** How far the clocks of sender and server may be apart, and how long a call may be on its way. */
@@ -120,6 +124,7 @@ export const SCHEMES: { readonly [S in WebhookScheme]: Scheme } = {
     },
     delivery: { member: "event_id" },
     passes: ["x-slack-retry-num", "x-slack-retry-reason"],
+    respondWithinMs: 2_500, // it calls again after three seconds
     challenges: [
       {
         method: "POST",
@@ -148,6 +153,7 @@ export const SCHEMES: { readonly [S in WebhookScheme]: Scheme } = {
   meta: {
     signing: HUB,
     passes: [],
+    taken: 200,
     challenges: [
       {
         method: "GET",
@@ -162,6 +168,7 @@ export const SCHEMES: { readonly [S in WebhookScheme]: Scheme } = {
   dropbox: {
     signing: { header: "x-dropbox-signature", prefix: "", encoding: "hex", before: "" },
     passes: [],
+    taken: 200,
     challenges: [{ method: "GET", answer: { query: "challenge" }, isSigned: false }],
   },
   /** @see https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks */

@@ -47,7 +47,7 @@ const ANSWER: readonly FlagSpec[] = [
   option("respond", "<what>", "what a call is answered: run (default), or output", {
     choices: ["run", "output"],
   }),
-  option("within", "<duration>", "how long --respond output waits (default 8s)"),
+  option("within", "<duration>", "how long --respond output waits (default 8s; slack 2.5s)"),
 ];
 
 const add = apiCommand("webhooks add", "make an address that starts a template; it is shown once", {
