@@ -271,6 +271,8 @@ const rows: readonly Row[] = [
     headers: {
       "access-control-allow-origin": ORIGIN,
       "access-control-allow-methods": "POST",
+      "access-control-allow-headers":
+        "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
       "access-control-max-age": "600",
       "access-control-allow-private-network": "true",
       "access-control-allow-credentials": undefined,
