@@ -84,7 +84,7 @@ export const NOUNS: CommandTable = [
   ),
   noun(
     "webhooks",
-    "list, add, show, test, rotate, pause, resume, remove",
+    "list, add, show, test, rotate, edit, pause, resume, remove",
     () => import("./webhooks/index.ts"),
   ),
   noun("notify", "show, set, off", () => import("./notify.ts")),
