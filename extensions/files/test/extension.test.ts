@@ -225,6 +225,10 @@ test("formulas give their values and errors are counted; bombs are refused by th
   const bomb = book(`<row r="1"><c r="A1"><v>${"1".repeat(2_000_000)}</v></c></row>`);
   const small = { maxUnpackedBytes: 1_000_000 };
   await expect(read(bomb, small)).rejects.toMatchObject(refused("maxUnpackedBytes"));
+  // Parts that are stored and say that they unpack to nothing.
+  const stored = Buffer.from(zipSync({ "xl/a.xml": new Uint8Array(2_000_000) }, { level: 0 }));
+  stored.writeUInt32LE(0, stored.lastIndexOf("PK\x01\x02") + 24);
+  await expect(read(stored, small)).rejects.toMatchObject(refused("maxUnpackedBytes"));
   const unfair = [
     '<row r="1"><c x="r=\'A1\'" r="XFD1048576"><v>1</v></c></row>',
     '<row r="1"><c x="a>" r="XFD1048576"><v>1</v></c></row>',
