@@ -292,6 +292,15 @@ describe("a challenge", () => {
       get(meta.token, `hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=${verify}`);
     expect(await plain(await subscribe(meta.verifyToken ?? ""))).toEqual([200, "1158201444"]);
     expect((await subscribe("wrong")).status).toBe(401);
+    const { verifyToken: next = "" } = await invoke<Webhook>(server, "update_webhook", {
+      webhookId: meta.id,
+      secret: "another-secret-of-meta",
+      keepSecretMs: 0,
+    });
+    expect((await subscribe(meta.verifyToken ?? "")).status).toBe(401);
+    expect(await plain(await subscribe(next))).toEqual([200, "1158201444"]);
+    const listed = await invoke<Page<Webhook>>(server, "list_webhooks", {});
+    expect(JSON.stringify(listed)).not.toContain(next);
     expect(await plain(await get(dropbox.token, "challenge=abc123"))).toEqual([200, "abc123"]);
     expect((await get(dropbox.token, "challenge=%3Cb%3E")).status).toBe(422);
     const sentence = "Validation: Testing client application reachability";

@@ -116,6 +116,10 @@ const webhook = {
   respond: respond.exactOptional(),
   respondWithinMs: respondWithinMs.exactOptional(),
   enabled: z.boolean(),
+  verifyToken: z
+    .string()
+    .describe("What the scheme `meta` wants to be told as its verify token; where a key was given.")
+    .exactOptional(),
 };
 
 /** Schema of `Webhook`. */
@@ -128,10 +132,6 @@ export type Webhook = Infer<typeof webhookSchema>;
 export const newWebhookSchema = z.strictObject({
   ...webhook,
   token: z.string(),
-  verifyToken: z
-    .string()
-    .describe("What the scheme `meta` wants to be told as its verify token.")
-    .exactOptional(),
 });
 
 /** The answer of `create_webhook`, the only one that shows the token of `/hooks/<token>`. */

@@ -69,10 +69,14 @@ function createWebhook(host: ServerHost, args: ParsedArgs<"create_webhook">): Pr
     const row = { id, tokenHash: hashToken(token), body: toBody(args) };
     if (secret !== undefined) await keepSecret(host, id, secret);
     await webhooks.put(row);
-    const verifyToken =
-      scheme === "meta" && secret !== undefined ? verifyTokenOf({ id }, secret) : undefined;
-    return { ...readWebhook(row), token, ...(verifyToken !== undefined && { verifyToken }) };
+    return { ...withVerifyToken(readWebhook(row), secret), token };
   });
+}
+
+/** The webhook with what follows from its new key, which is shown this once. */
+function withVerifyToken(webhook: Webhook, secret: string | undefined): Webhook {
+  if (webhook.scheme !== "meta" || secret === undefined) return webhook;
+  return { ...webhook, verifyToken: verifyTokenOf(webhook, secret) };
 }
 
 /** A sender that signs has a key, which is written as that sender does. */
@@ -109,7 +113,7 @@ function updateWebhook(
     // The key comes last: whatever fails before, or is called meanwhile, that of today is valid.
     const webhook = await put({ ...row, body: { ...next, secret: true, ...until } });
     await keepSecret(host, webhookId, secret);
-    return webhook;
+    return withVerifyToken(webhook, secret);
   });
 
   async function put(row: WebhookRow): Promise<Webhook> {

@@ -94,8 +94,7 @@ const add = apiCommand("webhooks add", "make an address that starts a template; 
     data: [id, `${await baseOf(all)}/hooks/${token}`],
     said: [
       `POST to this address starts ${template} with { method, query, headers, body } in ${input}; it is shown this once`,
-      ...keyLines(all),
-      ...(verifyToken === undefined ? [] : [`verify token: ${verifyToken}`]),
+      ...keyLines(all, verifyToken),
       ...(await closedLines(all)),
     ],
   }),
@@ -156,11 +155,11 @@ const rotate = change("webhooks rotate", "change the key of a webhook; the one b
     secret: (await secretOf(all, template)) ?? (await readSecret(all.io, keyOf(template))),
     keepSecretMs: durationOf(all.input, "keep"),
   }),
-  says: ({ id, earlierSecretUntil }, all) => [
+  says: ({ id, earlierSecretUntil, verifyToken }, all) => [
     earlierSecretUntil === undefined
       ? `${id} has another key`
       : `${id} has another key; the one before counts until ${formatTime(earlierSecretUntil)}`,
-    ...keyLines(all),
+    ...keyLines(all, verifyToken),
   ],
 });
 
@@ -280,9 +279,12 @@ async function secretOf({ input, io }: CommandContext, template: string) {
     : undefined;
 }
 
-function keyLines({ input }: CommandContext): string[] {
+function keyLines({ input }: CommandContext, verifyToken: string | undefined): string[] {
   const secret = made.get(input);
-  return secret === undefined ? [] : [`key of its signatures, shown this once: ${secret}`];
+  return [
+    ...(secret === undefined ? [] : [`key of its signatures, shown this once: ${secret}`]),
+    ...(verifyToken === undefined ? [] : [`verify token: ${verifyToken}`]),
+  ];
 }
 
 /** The input that a call can only mean. Throws a usage error where that is not plain. */
