@@ -59,7 +59,25 @@ test("the last line of a file counts all that was shown", async () => {
 
 test("without a terminal each step is a line, and the outputs are JSON on stdout", async () => {
   const files = {
-    "x.flow": flow("node a: transform {", "  value = 1", "}", "", "output n: int = a.value"),
+    "x.flow": flow(
+      "input n: int = 1",
+      "",
+      "node a: transform {",
+      "  value = inputs.n",
+      "}",
+      "",
+      "node open: condition {",
+      "  if = a.value > 1",
+      "}",
+      "",
+      "node b: log {",
+      '  message = "x"',
+      "}",
+      "",
+      "open.true -> b",
+      "",
+      "output n: int = a.value",
+    ),
   };
   const told = await inside(["run", "x.flow"], { files });
   expect(told.stdout).toBe('{\n  "n": 1\n}\n');
@@ -70,9 +88,11 @@ test("without a terminal each step is a line, and the outputs are JSON on stdout
       .replace(/\d+ms/g, "0ms"),
   ).toBe(
     [
-      "T run.started     x ID nodes=1",
+      "T run.started     x ID nodes=3",
       "T node.succeeded  a 0ms",
-      "T summary         succeeded 0ms nodes: 1 ok 0 failed 0 skipped",
+      "T node.succeeded  open 0ms -> false",
+      "T node.skipped    b dead (open left by false)",
+      "T summary         succeeded 0ms nodes: 2 ok 0 failed 1 skipped",
       "",
     ].join("\n"),
   );

@@ -1,5 +1,13 @@
 /** `millrace test`: what a flow makes is compared with what is kept beside it. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
 import { expect, test } from "vitest";
@@ -64,13 +72,30 @@ test("--update writes the kept events and nothing else", async () => {
   expect(readFileSync(join(folder, "golden.ndjson"), "utf8")).toBe(kept);
 });
 
-test("what fixtures do not hold is missing, and the kept events say so", async () => {
+test("a failure is kept and told of, but never one of fixtures that do not hold the answer", async () => {
   const cwd = scratch({
     "x.flow": 'flow 1 x\n\nnode get: http.request {\n  url = "https://example.invalid/"\n}\n',
   });
-  expect((await inside(["test", "x.flow", "--update"], { cwd })).code).toBe(0);
-  expect(readFileSync(join(cwd, "golden.ndjson"), "utf8")).toContain('"code":"fixture_missing"');
-  expect((await inside(["test", "x.flow"], { cwd })).code).toBe(0);
+  const missing = await inside(["test", "x.flow", "--update"], { cwd });
+  expect([missing.code, missing.stderr]).toEqual([
+    1,
+    expect.stringContaining(
+      "✗ x.flow\n  the run failed with fixture_missing: no answer is recorded for GET https://example.invalid/; http.json holds answers of the network\n  nothing is kept: add it to its folder of fixtures\n",
+    ),
+  ]);
+  expect(existsSync(join(cwd, "golden.ndjson"))).toBe(false);
+  mkdirSync(join(cwd, "fixtures"));
+  const answers = JSON.stringify([{ url: "https://example.invalid/", status: 404 }]);
+  writeFileSync(join(cwd, "fixtures/http.json"), answers);
+  for (const words of [["--update"], []]) {
+    const told = await inside(["test", "x.flow", ...words], { cwd });
+    expect([told.code, told.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^✓ x\.flow.*\n {2}kept: the run failed with http_status: .*404.*\n1 test passed\n$/,
+      ),
+    ]);
+  }
 });
 
 test("a folder of its own for files is $ROOT in the kept events", async () => {

@@ -3,7 +3,7 @@ import type { FlowGraph, RunView } from "@millrace/contracts";
 import type { CommandIo } from "../argv/spec.ts";
 import { type Display, writeOutputs } from "./display.ts";
 import type { Ndjson } from "./ndjson.ts";
-import { plainLine } from "./plain.ts";
+import { plainLine, turnedAway } from "./plain.ts";
 import { createSpool } from "./spool.ts";
 import { createStyle } from "./style.ts";
 
@@ -34,12 +34,23 @@ function jsonDisplay(json: Ndjson, io: CommandIo): Display {
 
 function plainDisplay(graph: FlowGraph, io: CommandIo): Display {
   const style = createStyle(io.colour, io.env);
-  const options = { style, verbose: io.verbosity === "verbose", quiet: io.verbosity === "quiet" };
+  const taken = new Map<string, readonly string[]>();
+  const options = {
+    style,
+    verbose: io.verbosity === "verbose",
+    quiet: io.verbosity === "quiet",
+    because: (node: string) => turnedAway(graph, node, (from) => taken.get(from)),
+  };
   const spool = createSpool(io.err);
   return {
     async show(events) {
       const lines = events
-        .map((event) => plainLine(event, options))
+        .map((event) => {
+          if (event.kind === "node.succeeded" && !event.node.includes("/")) {
+            taken.set(event.node, event.ports ?? ["out"]);
+          }
+          return plainLine(event, options);
+        })
         .filter((line) => line !== undefined);
       if (lines.length > 0) await spool.write(`${lines.join("\n")}\n`);
     },

@@ -1,6 +1,6 @@
 /** One line per step of a run, for logs and pipes: no cursor codes, no deltas. */
 
-import type { AnyEvent, ExecutionEvent } from "@millrace/contracts";
+import type { AnyEvent, ExecutionEvent, FlowEdge, FlowGraph } from "@millrace/contracts";
 import { formatDuration } from "../argv/values.ts";
 import type { Style } from "./style.ts";
 import { clean, cleanLine } from "./text.ts";
@@ -9,11 +9,43 @@ const KIND_CELLS = 15;
 /** Longest text of others on one line; the whole of it is in the events. */
 const MAX_TEXT_LENGTH = 200;
 
-/** The line of one event without its line end; undefined where the event is not worth one. */
-export function plainLine(
-  event: AnyEvent,
-  options: { readonly style: Style; readonly verbose: boolean; readonly quiet: boolean },
+interface PlainOptions {
+  readonly style: Style;
+  readonly verbose: boolean;
+  readonly quiet: boolean;
+  /** What a skipped node waited for in vain. */
+  readonly because?: (node: string) => string | undefined;
+}
+
+/** Edges by the node that they lead to: a tree asks for many nodes, many times. */
+const edgesTo = new WeakMap<FlowGraph, Map<string, FlowEdge[]>>();
+
+/** Which step before a node, of those that have succeeded, left by another port than the one that leads there. */
+export function turnedAway(
+  graph: FlowGraph,
+  node: string,
+  portsOf: (node: string) => readonly string[] | undefined,
 ): string | undefined {
+  let edges = edgesTo.get(graph);
+  if (edges === undefined) {
+    edges = new Map<string, FlowEdge[]>();
+    for (const edge of graph.edges) {
+      const others = edges.get(edge.to);
+      if (others === undefined) edges.set(edge.to, [edge]);
+      else others.push(edge);
+    }
+    edgesTo.set(graph, edges);
+  }
+  for (const { from, port } of edges.get(node) ?? []) {
+    const ports = portsOf(from);
+    if (ports === undefined || ports.includes(port)) continue;
+    return `${text(from)} left by ${text(ports.join(", ") || "no port")}`;
+  }
+  return undefined;
+}
+
+/** The line of one event without its line end; undefined where the event is not worth one. */
+export function plainLine(event: AnyEvent, options: PlainOptions): string | undefined {
   const known = event as ExecutionEvent;
   if (options.quiet && !isLoud(known)) return undefined;
   const words = describe(known, options);
@@ -28,7 +60,7 @@ function isLoud(event: ExecutionEvent): boolean {
 
 function describe(
   event: ExecutionEvent,
-  { style, verbose }: { readonly style: Style; readonly verbose: boolean },
+  { style, verbose, because }: PlainOptions,
 ): string[] | undefined {
   switch (event.kind) {
     case "run.started":
@@ -41,7 +73,11 @@ function describe(
     case "node.started":
       return verbose ? [text(event.node), event.type, `attempt=${event.attempt}`] : undefined;
     case "node.succeeded":
-      return [text(event.node), event.cached ? "cached" : formatDuration(event.durationMs)];
+      return [
+        text(event.node),
+        event.cached ? "cached" : formatDuration(event.durationMs),
+        event.cached || event.ports === undefined ? "" : `-> ${text(event.ports.join(", "))}`,
+      ];
     case "node.retrying":
       return [
         text(event.node),
@@ -57,7 +93,7 @@ function describe(
         event.routed === "none" ? "" : `routed=${event.routed}`,
       ];
     case "node.skipped":
-      return [text(event.node), event.why];
+      return [text(event.node), skipped(event.node, event.why, because)];
     case "node.cancelled":
       return [text(event.node), event.reason];
     case "confirm.requested":
@@ -95,6 +131,11 @@ function describe(
     default:
       return undefined;
   }
+}
+
+function skipped(node: string, why: string, because: PlainOptions["because"]): string {
+  const cause = why === "dead" ? because?.(node) : undefined;
+  return cause === undefined ? why : `${why} (${cause})`;
 }
 
 function summary(event: Extract<ExecutionEvent, { kind: "summary" }>, style: Style): string[] {

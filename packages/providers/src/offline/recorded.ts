@@ -75,7 +75,8 @@ export function createRecordedProviders(
     const key = answerKey(call);
     const found = byKey.get(key);
     if (found === undefined) {
-      throw new NodeError("fixture_missing", `no answer is recorded for the prompt ${key}`, {
+      const what = `no answer is recorded for the prompt ${key}`;
+      throw new NodeError("fixture_missing", `${what}; answers.ndjson holds those of models`, {
         reason: "fixture",
         sent: false,
       });

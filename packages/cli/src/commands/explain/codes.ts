@@ -50,6 +50,8 @@ export const NODE_CODES: { readonly [code: string]: string } = {
   no_refresh_token:
     "The token has expired, and the service gave none to renew it with: connect the service again.",
   unavailable: "The store of credentials could not be opened.",
+  fixture_missing:
+    'A run with fixtures asked for an answer that its folder does not hold. Answers of the network and of services are in `http.json` (`[{ method, url, status, headers, body }]`), of models in `answers.ndjson` (a line for each prompt, found by its key), of programs in `shell.json` (`[{ program, args, exitCode, stdout }]`); the message names what was asked. The guide\'s first page, "Give it a test", lists the files.',
   provider_unavailable:
     "No provider has the id that the node names. `millrace providers list` shows those there are.",
   model_unavailable: "The provider has no such model, or the model cannot be loaded here.",

@@ -21,11 +21,20 @@ export const commands: readonly CliCommand[] = [
       },
     ],
     flags: [
-      { long: "update", summary: "keep the events that are made now" },
+      {
+        long: "update",
+        summary: "keep the events that are made now; a missing answer is never kept",
+      },
       option("filter", "<regexp>", "only flows whose path matches"),
     ],
     output: "check",
-    examples: [["test examples", "everything offline, from recordings"]],
+    examples: [
+      ["test examples", "everything offline, from recordings"],
+      [
+        "test flows/x.flow --update",
+        "fixtures/x/ has inputs.json, vars.json, http.json, answers.ndjson, shell.json, confirm.json, files/",
+      ],
+    ],
     run,
   }),
 ];
@@ -34,6 +43,8 @@ export const commands: readonly CliCommand[] = [
 interface Verdict {
   readonly file: string;
   readonly status: "passed" | "failed" | "updated";
+  /** How the run ended, when it did not succeed: a test may be of a failure. */
+  readonly run?: string;
   readonly problems?: readonly string[];
   readonly patch?: string;
 }
@@ -65,19 +76,26 @@ async function run(input: Input, io: CommandIo): Promise<number> {
 }
 
 async function judge(test: FlowTest, outcome: Outcome, update: boolean): Promise<Verdict> {
-  const { file, golden } = test;
+  const { file, golden, fixtures } = test;
   if ("problems" in outcome) return { file, status: "failed", problems: outcome.problems };
+  const { text, failed } = outcome;
+  const run = failed && { run: failed.says };
+  if (update && failed?.lacks) {
+    const where = fixtures ?? "its folder of fixtures";
+    return { file, status: "failed", ...run, problems: [`nothing is kept: add it to ${where}`] };
+  }
   const kept = await readIfThere(golden);
-  if (kept === outcome.text) return { file, status: "passed" };
+  if (kept === text) return { file, status: "passed", ...run };
   if (update) {
-    await replaceFile(golden, outcome.text);
-    return { file, status: "updated" };
+    await replaceFile(golden, text);
+    return { file, status: "updated", ...run };
   }
   if (kept === undefined) {
-    return { file, status: "failed", problems: [`${golden} is missing; --update writes it`] };
+    const problems = [`${golden} is missing; --update writes it`];
+    return { file, status: "failed", ...run, problems };
   }
-  const patch = createTwoFilesPatch(`${file} (kept)`, `${file} (made)`, kept, outcome.text);
-  return { file, status: "failed", patch };
+  const patch = createTwoFilesPatch(`${file} (kept)`, `${file} (made)`, kept, text);
+  return { file, status: "failed", ...run, patch };
 }
 
 async function printVerdict(verdict: Verdict, io: CommandIo): Promise<void> {
@@ -85,11 +103,14 @@ async function printVerdict(verdict: Verdict, io: CommandIo): Promise<void> {
     await io.json.result(verdict);
     return;
   }
-  const { file, status, problems = [], patch } = verdict;
+  const { file, status, run, problems = [], patch } = verdict;
   const mark = createStyle(io.colour, io.env).symbol(status === "failed" ? "failed" : "succeeded");
   const note = status === "updated" ? " (updated)" : "";
   if (status === "failed" || io.verbosity !== "quiet") {
     await io.err.write(`${mark.paint(mark.text)} ${clean(file)}${note}\n`);
+  }
+  if (run !== undefined && (status !== "passed" || io.verbosity !== "quiet")) {
+    await io.err.write(`  ${status === "failed" ? "" : "kept: "}${run}\n`);
   }
   for (const problem of problems) await io.err.write(`  ${clean(problem)}\n`);
   if (patch !== undefined) await io.out.write(patch.split("\n").map(clean).join("\n"));

@@ -33,8 +33,16 @@ import { golden } from "./normal.ts";
 /** A flow that waits longer waits for something that its fixtures do not hold. */
 const TIMEOUT_MS = 60_000;
 
-/** The normal form of the log, or why there is none. */
-export type Outcome = { readonly text: string } | { readonly problems: readonly string[] };
+/** The normal form of the log, or why there is none. `failed`: how the run ended, when it did not succeed. */
+export type Outcome =
+  | { readonly text: string; readonly failed: RunFailure | undefined }
+  | { readonly problems: readonly string[] };
+
+/** Why a run did not succeed. `lacks`: its fixtures do not hold what a step asked for. */
+interface RunFailure {
+  readonly says: string;
+  readonly lacks: boolean;
+}
 
 /** Runs a test and checks its log against the invariants of events. Throws a usage error for fixtures that cannot be read. */
 export async function runTest(
@@ -143,8 +151,19 @@ async function fixturesOf({ fixtures }: FlowTest): Promise<OpenFixtures> {
 function judge(log: readonly ExecutionEvent[], graph: FlowGraph, root: string): Outcome {
   const broken = checkLog(log, { graph });
   if (broken.length > 0) return { problems: broken.map(sentence) };
-  return { text: golden(log, graph, root) };
+  return { text: golden(log, graph, root), failed: failureOf(log) };
 }
+
+function failureOf(log: readonly ExecutionEvent[]): RunFailure | undefined {
+  const summary = log.findLast((event) => event.kind === "summary");
+  if (summary === undefined || summary.status === "succeeded") return undefined;
+  const { status, error } = summary;
+  const why = error === undefined ? "" : ` with ${error.code}: ${error.message}`;
+  const lacks = error?.code === MISSING || error?.cause === MISSING;
+  return { says: clean(`the run ${status}${why}`), lacks };
+}
+
+const MISSING = "fixture_missing";
 
 function sentence(violation: Violation): string {
   const { invariant, seq, message } = violation;
