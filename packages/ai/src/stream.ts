@@ -59,7 +59,8 @@ export function readStream(
 /** Text of one id, and what the provider marked it with. */
 interface Block {
   readonly type: "text" | "reasoning";
-  readonly id: string;
+  /** Type and id. */
+  readonly key: string;
   text: string;
   providerOptions: unknown;
 }
@@ -79,8 +80,9 @@ class Reading {
   #text = "";
   /** Made with the first: a list that begins empty takes room for sixteen more with it. */
   #parts: (Block | AiPart)[] | null = null;
-  /** Blocks that have begun and not ended; there are few. */
-  #open: readonly Block[] = NO_BLOCKS;
+  /** The block that grows, and others that have begun and not ended: most often there are none. */
+  #current: Block | null = null;
+  #others: Map<string, Block> | null = null;
   readonly #tools: ToolRequest[] = [];
   /** Tool calls whose arguments come in pieces; made with the first. */
   #streamed: Set<string> | null = null;
@@ -241,12 +243,20 @@ class Reading {
   }
 
   #block(part: AiPart, type: "text" | "reasoning"): Block {
-    const id = textOf(part["id"]);
-    let block = this.#open.find((one) => one.type === type && one.id === id);
-    if (block === undefined) {
-      block = { type, id, text: "", providerOptions: undefined };
-      this.#open = this.#open.concat(block);
-      this.#add(block);
+    const key = `${type} ${textOf(part["id"])}`;
+    let block = this.#current;
+    if (block?.key !== key) {
+      if (block !== null) {
+        this.#others ??= new Map();
+        this.#others.set(block.key, block);
+      }
+      block = this.#others?.get(key) ?? null;
+      this.#others?.delete(key);
+      if (block === null) {
+        block = { type, key, text: "", providerOptions: undefined };
+        this.#add(block);
+      }
+      this.#current = block;
     }
     block.providerOptions = part["providerMetadata"] ?? block.providerOptions;
     return block;
@@ -259,8 +269,8 @@ class Reading {
 
   #mark(part: AiPart): void {
     const type = part.type.startsWith("text") ? "text" : "reasoning";
-    const block = this.#block(part, type);
-    if (part.type.endsWith("-end")) this.#open = this.#open.filter((one) => one !== block); // ids may come again
+    this.#block(part, type);
+    if (part.type.endsWith("-end")) this.#current = null; // ids may come again
   }
 
   #tool(part: AiPart): void {
@@ -348,7 +358,6 @@ class Reading {
 }
 
 const NO_WARNINGS: readonly unknown[] = [];
-const NO_BLOCKS: readonly Block[] = [];
 
 function ignore(): void {}
 

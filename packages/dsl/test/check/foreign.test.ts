@@ -106,6 +106,7 @@ const FORMS: readonly (readonly [what: string, wrong: string, right: string])[] 
   ["is not null", "output m = inputs.n is not null\n", "output m = inputs.n != null\n"],
   ["an f-string", 'output m = f"n {inputs.n}"\n', 'output m = "n ${inputs.n}"\n'],
   ["a duration in words", node("delay", "for = 5 minutes"), node("delay", "for = 5m")],
+  ["a default of JavaScript", "output m = inputs.n || 0\n", "output m = inputs.n ?? 0\n"],
   ["prose behind the flow", "This is what you asked for.\n", ""],
 ];
 
@@ -138,4 +139,32 @@ test("lines that read like another language in text stay as they are", async () 
   const { fixed } = await fixText(check(kept.replace("log", "lgo")), check);
   expect(fixed.text.replace("lgo", "log")).toContain("a -> b [true]");
   expect(check(kept).ok).toBe(true);
+});
+
+test.each([
+  ["a duration", 'node c: log {\n  mesage = "in the last 24 hours"\n}\n', "the last 24 hours"],
+  ["a default", 'node c: log {\n  mesage = "a || 0 ${inputs.n}"\n}\n', "a || 0"],
+  ["a default's word", 'input d: uuid = "use the default city"\n', "use the default city"],
+  [
+    "a choice",
+    'node c: log {\n  mesage = "go if you can else stay"\n}\n',
+    "go if you can else stay",
+  ],
+  [
+    "a list of inputs",
+    'inputs {\n  p: string = """\n    Be kind.\n    """\n}\n',
+    "\n    Be kind.\n",
+  ],
+  ["a comment behind a field", 'node c {\n  type = "log" # tells\n  message = "m"\n}\n', "# tells"],
+  ["a comment behind a head", 'node c: log # tells\n{\n  message = "m"\n}\n', "# tells"],
+  ["what is in braces", 'output m = "{\\"n\\": #{inputs.n}}"\n', "}}"],
+])("%s in words of the author stays", async (_what, text, kept) => {
+  const { fixed } = await fixText(check(AROUND + text), check);
+  expect(fixed.text).toContain(kept);
+});
+
+test("comments and items in front of a flow stay when prose goes", async () => {
+  const wrong = `# MIT\n# owner: ops\nHere is the flow:\n${AROUND}`;
+  const { fixed } = await fixText(check(wrong), check);
+  expect(fixed.text).toBe(`# MIT\n# owner: ops\n${AROUND}`);
 });

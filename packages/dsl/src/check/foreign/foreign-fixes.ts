@@ -77,6 +77,7 @@ function touches(fixes: Diagnostic["fixes"], changed: readonly Edit[]): boolean 
 }
 
 function foreignForm(line: Line, text: FormText, isFixed: boolean): ForeignForm | undefined {
+  if (line.isText) return undefined;
   const place = placeOf(line);
   for (const form of FORMS) {
     if (isFixed && !form.wins) continue;
@@ -92,8 +93,17 @@ function foreignForm(line: Line, text: FormText, isFixed: boolean): ForeignForm 
 }
 
 function formText(lines: readonly Line[], catalog: KnownCatalog): FormText {
+  let ids: Set<string> | undefined;
   return {
     lines,
+    get ids() {
+      ids ??= new Set(
+        lines.flatMap(
+          ({ text }) => /^(?:node|step|task)\s+"?([A-Za-z_][\w-]*)/.exec(text)?.[1] ?? [],
+        ),
+      );
+      return ids;
+    },
     isType: (name) =>
       catalog.types.includes(name) ||
       (!isBlockKeyword(name) && meantName(name, catalog.types, TYPE_ALIASES) !== undefined),

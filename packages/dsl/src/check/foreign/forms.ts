@@ -12,6 +12,8 @@ import { innerLines } from "./lines.ts";
 /** What a form is looked for in. */
 export interface FormText {
   readonly lines: readonly Line[];
+  /** Ids of the nodes that are written. */
+  readonly ids: ReadonlySet<string>;
   /** Whether a name is that of a type of nodes, also in the words of another tool. */
   isType(name: string): boolean;
   /** The words that a field of the node around a line may be. */
@@ -43,7 +45,9 @@ const OPEN = "(\\s*\\{.*)?$";
 const ITEM = /^(?:node|input|output|schedule|connection|layout)\b.*[:={]|^["\w.-]+\s*->/;
 const NAMED_TYPE = `(?:${TYPE_NAMES.join("|")}|str|integer|boolean|float|String|Int|Boolean)(?:\\[\\])?\\??`;
 
-const remove = ({ start, end }: Line): Edit => ({ start, end: end + 1, text: "" });
+/** Takes the line away; a comment on it stays. */
+const remove = ({ start, end, comment }: Line): Edit =>
+  comment === undefined ? { start, end: end + 1, text: "" } : { start, end: comment, text: "" };
 const replace = ({ from, to }: Line, text: string): Edit => ({ start: from, end: to, text });
 const before = ({ start }: Line, text: string): Edit => ({ start, end: start, text });
 
@@ -69,7 +73,8 @@ function membersOf(line: Line, { lines }: FormText): Map<string, { value: string
   const found = new Map<string, { value: string; line: Line }>();
   for (const each of innerLines(lines, line)) {
     const [, name = "", value = ""] = /^([\w-]+)\s*[:=]\s*(.+?),?$/.exec(each.text) ?? [];
-    if (name !== "" && each.closer === undefined) found.set(name, { value, line: each });
+    if (name !== "" && each.closer === undefined && !value.startsWith('"""'))
+      found.set(name, { value, line: each });
   }
   return found;
 }
@@ -89,6 +94,9 @@ function headOf(line: Line, text: FormText): readonly Edit[] | undefined {
   return [replace(line, written), ...gone.map((each) => remove(each.line))];
 }
 
+/** Whether what follows `head` stands in no text: every quote in it is closed. */
+const isCode = (head = ""): boolean => head.replace(/\\./g, "").split('"').length % 2 === 1;
+
 const unquoted = (text: string): string => text.replace(/^["'](.*)["']$/, "$1");
 
 /** The forms, the first that fits a line counts. */
@@ -100,9 +108,10 @@ export const FORMS: readonly Form[] = [
     wins: true,
     rewrite(_, line, { lines }) {
       const at = lines.findIndex(({ text }) => /^(?:work)?flow\s+\S/.test(text));
-      // Before the flow all that is no comment goes, behind it a sentence.
-      const gone = at > line.index ? lines.slice(0, at) : [line];
-      return gone.filter(({ text }, index) => text !== "" || index > 0).map(remove);
+      // Before the flow all that is no comment and no item goes, behind it a sentence.
+      const head = lines.slice(0, Math.max(at, 0));
+      const gone = at > line.index && !head.some(({ text }) => ITEM.test(text)) ? head : [line];
+      return gone.filter(({ text, comment }) => text !== "" || comment === undefined).map(remove);
     },
   },
   // Heads of nodes.
@@ -147,7 +156,11 @@ export const FORMS: readonly Form[] = [
     wins: true,
     rewrite(_, line, { lines }) {
       const head = lines.slice(0, line.index).findLast(({ text }) => text !== "");
-      return head && [{ start: head.to, end: line.from, text: " " }];
+      if (!head) return undefined;
+      const between = lines.slice(head.index, line.index);
+      return between.some(({ comment }) => comment !== undefined)
+        ? [{ start: head.to, end: head.to, text: " {" }, remove(line)]
+        : [{ start: head.to, end: line.from, text: " " }];
     },
   },
   // Bodies and blocks in nodes.
@@ -204,15 +217,14 @@ export const FORMS: readonly Form[] = [
     in: "node step",
     pattern: /^(?:depends_?on|needs|after|requires|run_?after)\s*[:=]\s*\[?([\w\s",'-]+)\]?,?$/i,
     says: "an order of steps is an edge: `a -> b`",
-    rewrite([, list = ""], line, { lines }) {
+    rewrite([, list = ""], line, { ids }) {
       const id = new RegExp(`^(?:node|step|task)\\s+${ID}`).exec(line.opener?.text ?? "")?.[1];
-      const known = (name: string): boolean =>
-        lines.some(({ text }) => new RegExp(`^(?:node|step|task)\\s+"?${name}"?\\W`).test(text));
       const names = list
         .split(/[\s,]+/)
         .map(unquoted)
         .filter((name) => name !== "");
-      if (id === undefined || !line.opener?.closer || !names.every(known)) return undefined;
+      if (id === undefined || !line.opener?.closer || !names.every((name) => ids.has(name)))
+        return undefined;
       const { end } = line.opener.closer;
       const edges = names.map((name) => `\n${name} -> ${id}`).join("");
       return [remove(line), { start: end, end, text: `\n${edges}` }];
@@ -305,7 +317,7 @@ export const FORMS: readonly Form[] = [
   },
   {
     in: "file",
-    pattern: new RegExp(`^input\\s+${ID}\\s*:\\s*(.+?),?\\s+default\\s*[:=]?\\s*(.+)$`),
+    pattern: new RegExp(`^input\\s+${ID}\\s*:\\s*([^="]+?),?\\s+default\\s*[:=]?\\s*(.+)$`),
     says: INPUT,
     rewrite: ([, id, type, value]) => `input ${id}: ${type} = ${value}`,
   },
@@ -395,35 +407,42 @@ export const FORMS: readonly Form[] = [
     pattern: /^(.*[^|])\|\|\s*("[^"]*"|\d+|\[\]|\{\})(.*)$/,
     says: "a default is written `a ?? b`",
     wins: true,
-    rewrite: ([, head, value, rest]) => `${head}?? ${value}${rest}`,
+    rewrite: ([, head, value, rest]) =>
+      isCode(head) && /^\s*(?:$|[)\]},:])/.test(rest ?? "")
+        ? `${head}?? ${value}${rest}`
+        : undefined,
   },
   {
     pattern: /^(.*?[:=]\s*)if\s+(.+?)\s+then\s+(.+?)\s+else\s+(.+)$/,
     says: "a choice is written `c ? a : b`",
     wins: true,
-    rewrite: ([, head, test, yes, no]) => `${head}${test} ? ${yes} : ${no}`,
+    rewrite: ([, head, test, yes, no]) =>
+      [head, test, yes].every(isCode) ? `${head}${test} ? ${yes} : ${no}` : undefined,
   },
   {
     pattern: /^(.*?[:=]\s*)(?!if\b)(\S.*?)\s+if\s+(.+?)\s+else\s+(.+)$/,
     says: "a choice is written `c ? a : b`",
     wins: true,
-    rewrite: ([, head, yes, test, no]) => `${head}${test} ? ${yes} : ${no}`,
+    rewrite: ([, head, yes, test, no]) =>
+      [head, yes, test].every(isCode) ? `${head}${test} ? ${yes} : ${no}` : undefined,
   },
   {
     pattern: /^(.*)\bis\s+(not\s+)?(?:null|None|nil|undefined)\b(.*)$/,
     says: "compare with `==` or `!=`",
-    rewrite: ([, head, not, rest]) => `${head}${not ? "!=" : "=="} null${rest}`,
+    rewrite: ([, head, not, rest]) =>
+      isCode(head) ? `${head}${not ? "!=" : "=="} null${rest}` : undefined,
   },
   {
     pattern: /^(.*[^\w"])f("[^"\\]*")(.*)$/,
     says: "every string may hold `${…}`",
-    rewrite: ([, head, text = "", rest]) => `${head}${text.replace(/(?<!\$)\{/g, "${")}${rest}`,
+    rewrite: ([, head, text = "", rest]) =>
+      isCode(head) ? `${head}${text.replace(/(?<!\$)\{/g, "${")}${rest}` : undefined,
   },
   {
     pattern: /^(.*\d)\s+(milliseconds?|seconds?|minutes?|hours?|days?)\b(.*)$/,
     says: "a duration is written `5s`",
     wins: true,
     rewrite: ([, head, unit = "", rest]) =>
-      `${head}${unit.startsWith("milli") ? "ms" : unit[0]}${rest}`,
+      isCode(head) ? `${head}${unit.startsWith("milli") ? "ms" : unit[0]}${rest}` : undefined,
   },
 ];

@@ -10,6 +10,10 @@ export interface Line extends Span {
   /** Where `text` starts and ends. */
   readonly from: number;
   readonly to: number;
+  /** Where its comment starts. */
+  readonly comment: number | undefined;
+  /** It begins inside a text of several lines. */
+  readonly isText: boolean;
   /** The line that opens the block around it. */
   readonly opener: Line | undefined;
   /** The line that closes the block that it opens. */
@@ -32,6 +36,7 @@ export function linesOf(source: string): readonly Line[] {
   let start = 0;
   let opened: number[] = [];
   let comment: number | undefined;
+  let isText = false;
   const finish = (end: number): void => {
     const whole = source.slice(start, Math.min(comment ?? end, start + MAX_LINE));
     const text = whole.trim().replace(/[ \t]*;+$/, "");
@@ -45,12 +50,15 @@ export function linesOf(source: string): readonly Line[] {
       text,
       from,
       to: from + text.length,
+      comment,
+      isText,
       opener,
     };
     lines.push(line);
     for (let count = opened.length; count > 0; count -= 1) open.push(line);
     opened = [];
     comment = undefined;
+    isText = false;
     start = end + 1;
   };
   for (const { 0: token, index } of source.matchAll(TOKENS)) {
@@ -62,6 +70,7 @@ export function linesOf(source: string): readonly Line[] {
     else if (token.startsWith('"""')) {
       for (let at = source.indexOf("\n", index); at !== -1 && at < index + token.length; ) {
         finish(at);
+        isText = true;
         at = source.indexOf("\n", at + 1);
       }
     } else if (!token.startsWith('"')) comment = index;
@@ -84,5 +93,5 @@ export function innerLines(lines: readonly Line[], opener: Line): readonly Line[
   const end = opener.closer?.index ?? opener.index;
   return lines
     .slice(opener.index + 1, end)
-    .filter((line) => line.opener === opener && line.text !== "");
+    .filter((line) => line.opener === opener && line.text !== "" && !line.isText);
 }

@@ -20,7 +20,7 @@ import type { Types } from "./types.ts";
  * shells and routers. A `$` in front of a brace is an escaped hole of this language.
  */
 const HOLES =
-  /(?:\{\{|#\{)([^{}\n]{1,200})\}\}?|(?<![${])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\}(?!\})|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)/g;
+  /\{\{([^{}\n]{1,200})\}\}|#\{([^{}\n]{1,200})\}|(?<![${#])\{([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\}(?!\})|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)/g;
 
 /** Holes of one text that are looked at; a text with more is a template for another tool. */
 const MAX_HOLES = 20;
@@ -42,10 +42,11 @@ export function checkOtherHoles(
     count += 1;
     if (count > MAX_HOLES) return;
     const meant = meantBy(inner.find((group) => group !== undefined) ?? "", types, site);
-    const hint = meant === undefined && inner[0] !== undefined ? foreign(inner[0]) : undefined;
+    const wide = inner[0] ?? inner[1];
+    const hint = meant === undefined && wide !== undefined ? foreign(wide) : undefined;
     if (meant === undefined && hint === undefined) continue;
     const isSafe = meant !== undefined && isRight(meant.ast, types, site);
-    if (inner[0] === undefined && !isSafe) continue;
+    if (wide === undefined && !isSafe) continue;
     const span = whole && placeOf(found, ctx, whole, from);
     if (span !== undefined && whole !== undefined) from = span.end - whole.start;
     const hole = meant === undefined ? "" : `\${${printExpression(meant.ast)}}`;
