@@ -73,7 +73,8 @@ export const presign: ActionDefinition<PresignFields, PresignRecord> = defineAct
       url: urlOf(storage, { bucket, key }),
       expiresIn,
     });
-    const expiresAt = new Date(signing.now + expiresIn * 1_000).toISOString();
+    const signedAt = Math.floor(signing.now / 1_000); // what the URL says, in seconds
+    const expiresAt = new Date((signedAt + expiresIn) * 1_000).toISOString();
     return { url, method, expiresAt };
   },
 });

@@ -31,8 +31,8 @@ export const commands: readonly CliCommand[] = [
     examples: [
       ["test examples", "everything offline, from recordings"],
       [
-        "test flows/x.flow --update",
-        "fixtures/x/ has inputs.json, vars.json, http.json, answers.ndjson, shell.json, confirm.json, files/",
+        "test examples --update",
+        "answers: http.json, nodes.json, answers.ndjson, … of fixtures/NAME/",
       ],
     ],
     run,
