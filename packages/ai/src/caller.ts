@@ -9,7 +9,8 @@ import { pause, waitMs } from "./budget.ts";
 import { askTarget, type Prompt, type Try } from "./call.ts";
 import { AiError, type AiFailure, mayRetry } from "./failure.ts";
 import type { Session, Spent } from "./session.ts";
-import type { Finish, StreamEnd, ToolRequest } from "./stream.ts";
+import type { StreamEnd, ToolRequest } from "./stream.ts";
+import type { Finish } from "./stream-parts.ts";
 import { nameOf, type Target, type Targets } from "./targets.ts";
 
 /** An answer, as it is kept. */

@@ -14,6 +14,16 @@ import {
 } from "@millrace/contracts";
 import { type AiFailure, failureOfError, isUnknownFrame } from "./failure.ts";
 import type { Session } from "./session.ts";
+import {
+  type Block,
+  bytesOf,
+  type Finish,
+  finished,
+  hasRawReason,
+  parsedInput,
+  readFinish,
+  textOf,
+} from "./stream-parts.ts";
 import { readUsage } from "./usage.ts";
 
 /** A call of a tool as the model wrote it. */
@@ -23,8 +33,6 @@ export interface ToolRequest {
   /** JSON text, which may be broken. */
   readonly input: string;
 }
-
-export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "other";
 
 /** What a stream came to. With `failure` nothing of it counts but the usage. */
 export interface StreamEnd {
@@ -54,15 +62,6 @@ export function readStream(
   options: StreamOptions,
 ): Promise<StreamEnd> {
   return new Promise((resolve) => new Reading(options, resolve).start(model, call));
-}
-
-/** Text of one id, and what the provider marked it with. */
-interface Block {
-  readonly type: "text" | "reasoning";
-  /** Type and id. */
-  readonly key: string;
-  text: string;
-  providerOptions: unknown;
 }
 
 class Reading {
@@ -363,57 +362,4 @@ function ignore(): void {}
 
 function late(what: string, ms: number): AiFailure {
   return { reason: "timeout", text: `${what} did not come within ${ms} ms` };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** Bytes of UTF-8. */
-function bytesOf(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
-  }
-  return bytes;
-}
-
-/** A block as a part of a message; empty ones without marks say nothing. */
-function finished(part: Block | AiPart): AiPart[] {
-  if (part.type !== "text" && part.type !== "reasoning") return [part as AiPart];
-  const { type, text, providerOptions } = part as Block;
-  if (text === "" && providerOptions === undefined) return [];
-  return [{ type, text, ...(providerOptions !== undefined && { providerOptions }) }];
-}
-
-/** Arguments as the message repeats them; a text that is no JSON goes as it is. */
-function parsedInput(input: string): unknown {
-  try {
-    return JSON.parse(input === "" ? "{}" : input);
-  } catch {
-    return input;
-  }
-}
-
-const FINISHES: { readonly [reason: string]: Finish | "error" } = {
-  stop: "stop",
-  length: "length",
-  "tool-calls": "tool_calls",
-  tool_calls: "tool_calls",
-  "content-filter": "content_filter",
-  content_filter: "content_filter",
-  error: "error",
-};
-
-/** Whether the provider itself has given the reason of a finish. */
-function hasRawReason(given: unknown): boolean {
-  return typeof (given as { raw?: unknown } | null | undefined)?.raw === "string";
-}
-
-/** The unified word of a finish reason, a string or `{ unified }`. */
-function readFinish(given: unknown): Finish | "error" {
-  const word =
-    typeof given === "object" && given !== null ? (given as { unified?: unknown }).unified : given;
-  return (typeof word === "string" && Object.hasOwn(FINISHES, word) && FINISHES[word]) || "other";
 }

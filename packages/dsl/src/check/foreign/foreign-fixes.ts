@@ -7,7 +7,8 @@ import { lineIndex } from "../../diagnostics/bag.ts";
 import { isBlockKeyword } from "../../language/blocks.ts";
 import type { FlowCatalog } from "../catalog.ts";
 import { KnownCatalog } from "../catalog.ts";
-import { type Edit, FORMS, type FormText } from "./forms.ts";
+import type { Edit, FormText } from "./edits.ts";
+import { FORMS } from "./forms.ts";
 import { type Line, linesOf, placeOf } from "./lines.ts";
 
 /** Errors that another way of writing may have, and whose fix is certain. */
