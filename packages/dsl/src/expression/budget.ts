@@ -29,6 +29,7 @@ export const DEFAULT_EXPRESSION_LIMITS: ExpressionLimits = {
 
 /** An operator may raise steps and bytes this far: more belongs into a node, which can be cancelled. */
 const MAX_RAISE = 10;
+/** What an element of a list, and a UTF-16 unit of a text, count as in `bytes`. */
 export const BYTES_PER_ELEMENT = 16;
 export const BYTES_PER_UNIT = 2;
 

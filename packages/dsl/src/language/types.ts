@@ -25,6 +25,7 @@ const FORMATS: { readonly [name: string]: string } = {
   datetime: "date-time",
   uri: "uri",
 };
+/** The names that a type is written with, without `[]` and `?`. */
 export const TYPE_NAMES: readonly string[] =
   "string number int bool null object any date datetime uri".split(" ");
 

@@ -45,6 +45,7 @@ export interface FunctionSpec extends Named {
 
 /** A row of a table: its name is that of its signature, its group that of its table. */
 export type Row<Spec extends Named> = Omit<Spec, "name" | "group">;
+/** A row of a table of functions. */
 export type FunctionRow = Row<FunctionSpec>;
 
 /** A function whose arguments have the TypeScript types `A` once `params` were checked. */
