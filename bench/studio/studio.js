@@ -27,8 +27,7 @@ export function launchBrowser() {
 export async function openStudio(flows = {}) {
   const store = await mkdtemp(join(tmpdir(), "bench-studio-"));
   const options = { port: 0, store, models: false, credentials: { store: "memory" } };
-  const child = spawn(process.execPath, [SERVE], {
-    env: { ...process.env, STUDIO_TEST_OPTIONS: JSON.stringify(options) },
+  const child = spawn(process.execPath, [SERVE, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   process.once("exit", () => child.kill()); // also where a case fails
