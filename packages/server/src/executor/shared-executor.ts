@@ -193,6 +193,7 @@ class SharedExecutor implements Executor {
     this.#endSweep ??= startSweep({
       bells: this.#store.bells,
       room: () => this.#maxLive - this.#driven.size,
+      dispatcher: this.#dispatcher,
       ring: (runId) => this.#ring(runId),
       takeOver: (runId) => void this.#takeOver(runId),
       ...(this.#log && { log: this.#log }),
