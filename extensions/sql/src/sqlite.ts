@@ -46,8 +46,10 @@ const QUIET =
 
 function checkParts({ statement, parameters = [] }: Statement): void {
   const text = statement.replace(QUIET, (quiet) => (/^(?:--|\/\*)/.test(quiet) ? " " : "''"));
+  // The statements of a trigger end with ;, and so only its own END stands behind one: that is where SQLite takes it to end.
   const isTrigger = /^\s*create\s+(?:temp(?:orary)?\s+)?trigger\b/i.test(text);
-  if (!isTrigger && /;[\s;]*[^\s;]/.test(text)) {
+  const more = isTrigger ? /;\s*end\s*;[\s;]*[^\s;]/i : /;[\s;]*[^\s;]/;
+  if (more.test(text)) {
     throw refused("sql_statement", "multiple commands: a node has one statement, without ; in it");
   }
   if (/[:@]|(?<![\w$\u0080-\uffff])\$|\?\d/.test(text)) {

@@ -154,6 +154,12 @@ describe("SQLite", () => {
         await failure(t.run("sql.query", { statement: `select ${name}`, parameters: [1] })),
       ).toBe("sql_statement: parameters of SQLite are written ?");
     }
+    const trigger = `create trigger keep after insert on item begin
+      select case when 1 then 2 end; update item set name = ';end; x' where id = new.id; end`;
+    const twice = t.run("sql.execute", { statement: `${trigger}; drop table item` });
+    expect(await failure(twice)).toMatch(/^sql_statement: multiple commands/);
+    await t.run("sql.execute", { statement: `${trigger}; -- the end\n` }); // it was not made before
+    await t.run("sql.execute", { statement: "drop trigger keep" });
     const none = createTestHost({ extension, secrets: { DATABASE_URL: `sqlite:${home}/none.db` } });
     expect(await failure(none.run("sql.execute", { statement: "select 1" }))).toBe(
       "sql_unavailable: the file of the database cannot be opened",
