@@ -73,7 +73,8 @@ const sending = defineAction<Fields, Sent>({
   async run(fields, ctx) {
     const message = await messageOf(fields, ctx);
     const url = serverOf((await ctx.credentials.secret("SMTP_URL")).reveal());
-    return send(url, message, ctx.signal);
+    const { ca } = ctx.config as { readonly ca?: string };
+    return send(url, message, { signal: ctx.signal, ca });
   },
 });
 
@@ -84,7 +85,16 @@ const extension: ExtensionDefinition = defineExtension({
       title: "Mail",
       config: jsonSchema({
         type: "object",
-        properties: { from: { ...address, description: "sender of messages that name none" } },
+        properties: {
+          from: { ...address, description: "sender of messages that name none" },
+          ca: {
+            type: "string",
+            maxLength: 262_144,
+            pattern: "-----BEGIN CERTIFICATE-----",
+            description:
+              "certificates in PEM that vouch for the server; absent: those that Node knows",
+          },
+        },
         additionalProperties: false,
       }),
       actions: [sending],

@@ -10,6 +10,8 @@ const SILENCE_MS = 20_000;
 /** Codes of certificates that are not trusted, and of TLS that does not come about. */
 const TLS =
   /^(?:ETLS$|ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH)/;
+/** Those of a CA that is not known. */
+const UNKNOWN_CA = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_)/;
 
 /** What a server took. */
 export interface Sent {
@@ -35,11 +37,18 @@ export function serverOf(text: string): URL {
   );
 }
 
+/** How a message goes. */
+export interface Sending {
+  readonly signal: AbortSignalLike;
+  /** Certificates in PEM of who may vouch for the server; default those that Node knows. */
+  readonly ca: string | undefined;
+}
+
 /** Sends a message. Throws `NodeError` by what the server said, or the reason of the signal. */
 export async function send(
   url: URL,
   message: SendMailOptions,
-  signal: AbortSignalLike,
+  { signal, ca }: Sending,
 ): Promise<Sent> {
   if (signal.aborted) throw signal.reason;
   const secure = url.protocol === "smtps:";
@@ -60,6 +69,7 @@ export async function send(
     const transport = createTransport({
       ...{ host, port, secure, requireTLS: !secure && !isPlain, ignoreTLS: isPlain },
       connection: socket,
+      ...(ca !== undefined && { tls: { ca } }),
       greetingTimeout: CONNECT_MS,
       socketTimeout: SILENCE_MS,
       ...(url.username !== "" && {
@@ -113,8 +123,12 @@ function failureOf(error: unknown, host: string, isConnected: boolean): unknown 
   }
   const tls = [originalCode, code].find((each) => TLS.test(String(each)));
   if (tls !== undefined) {
-    const why = tls === "ETLS" ? "" : ` (${tls})`;
-    return refused("mail_tls", `${host} offers no TLS that can be trusted${why}`);
+    const text = UNKNOWN_CA.test(String(tls))
+      ? `has a certificate of a CA that is not known (${tls}): set "ca" in the configuration to the certificate of its CA`
+      : tls === "ERR_TLS_CERT_ALTNAME_INVALID"
+        ? `has a certificate for other hosts (${tls}): use a host that it names`
+        : `offers no TLS that can be trusted${tls === "ETLS" ? "" : ` (${tls})`}`;
+    return refused("mail_tls", `${host} ${text}`);
   }
   if (status !== undefined && status >= 400) {
     const isLast = status >= 500;

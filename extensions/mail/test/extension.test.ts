@@ -38,18 +38,43 @@ test("what is no address, or too much, is refused before anybody is connected to
   });
 });
 
-test("a certificate that nobody signed is no failure that passes", async () => {
-  const server = new SMTPServer({ authOptional: true, ...makeCertificate() });
-  server.on("error", () => {});
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", () => ready()));
-  const { port } = server.server.address() as AddressInfo;
-  const SMTP_URL = `smtp://127.0.0.1:${port}`;
-  const t = createTestHost({ extension, secrets: { SMTP_URL } });
-  await expect(t.run("mail.send", fields)).rejects.toMatchObject({
-    code: "mail_tls",
-    retryable: false,
-  });
-  await new Promise<void>((done) => server.close(() => done()));
+test("a message goes by STARTTLS and by TLS where the certificate is of a CA that is known, and for the host", async () => {
+  const authority = makeCertificate();
+  const certificate = makeCertificate({ hosts: ["localhost"], signer: authority });
+  const got: unknown[] = [];
+  for (const secure of [false, true]) {
+    const server = new SMTPServer({
+      ...{ secure, ...certificate },
+      onAuth: ({ username }, { secure: isSealed }, done) => {
+        got.push(isSealed);
+        done(null, { user: String(username) });
+      },
+      onData: (stream, _, done) => stream.on("end", () => done()).resume(),
+    });
+    server.on("error", () => {});
+    await new Promise<void>((ready) => server.listen(0, "127.0.0.1", () => ready()));
+    const { port } = server.server.address() as AddressInfo;
+    const send = (host: string, config: { readonly ca?: string }) => {
+      const SMTP_URL = `smtp${secure ? "s" : ""}://app:canary-7f3a@${host}:${port}`;
+      const t = createTestHost({ extension, secrets: { SMTP_URL }, config: { mail: config } });
+      return t.run("mail.send", fields).then(
+        (sent) => Object(sent).accepted,
+        ({ code, message, retryable }) => `${code} ${retryable}: ${message}`,
+      );
+    };
+    const ca = authority.cert;
+    expect(await send("localhost", { ca })).toEqual(["c@d.example"]);
+    for (const config of [{}, { ca: makeCertificate().cert }]) {
+      expect(await send("localhost", config)).toMatch(
+        /^mail_tls false: localhost has a certificate of a CA that is not known \([A-Z_]+\): set "ca" in the configuration to the certificate of its CA$/,
+      );
+    }
+    expect(await send("127.0.0.1", { ca })).toMatch(
+      /^mail_tls false: 127.0.0.1 has a certificate for other hosts \([A-Z_]+\): use a host that it names$/,
+    );
+    await new Promise<void>((done) => server.close(() => done()));
+  }
+  expect(got).toEqual([true, true]);
 });
 
 test("a message arrives whole, and what a server says decides whether it is tried again", async () => {

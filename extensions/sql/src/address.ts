@@ -10,24 +10,37 @@ export const SECRETS: readonly [string, ...string[]] = [
   "DATABASE_URL_4",
 ];
 
+/** How a connection is sealed; `require` checks no certificate. */
+export type SslMode = "disable" | "require" | "verify-full";
+
+/** A PostgreSQL. */
+export interface PostgresAddress {
+  readonly kind: "postgres";
+  readonly url: URL;
+  readonly mode: SslMode;
+  /** Certificates in PEM of who may vouch for the server; absent: those that Node knows. */
+  readonly ca?: string;
+}
+
 /** A database. */
-export type Address =
-  | { readonly kind: "postgres"; readonly url: URL }
-  | { readonly kind: "sqlite"; readonly path: string };
+export type Address = PostgresAddress | { readonly kind: "sqlite"; readonly path: string };
 
 /** The configuration of the adapter. */
 export interface Config extends JsonObject {
   /** Names that flows use, with the secret of each. */
   readonly databases?: { readonly [name: string]: string };
+  readonly ca?: string;
 }
 
-const SSL_MODES = ["disable", "require", "verify-full"];
+const SSL_MODES: readonly string[] = ["disable", "require", "verify-full"] satisfies SslMode[];
+/** Parameters of libpq that name files; the process of an extension may read none. */
+const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
 /** This machine, which is reached over no network. */
 const HERE = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i;
 
 /** The address of the database that a node names. Throws `NodeError` `sql_database`, `sql_address`, which do not show it. */
 export async function addressOf(name: string | undefined, ctx: NodeContext): Promise<Address> {
-  const { databases = {} } = ctx.config as Config;
+  const { databases = {}, ca } = ctx.config as Config;
   const secret = name === undefined ? SECRETS[0] : known(databases, name);
   const text = (await ctx.credentials.secret(secret)).reveal().trim();
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -35,9 +48,14 @@ export async function addressOf(name: string | undefined, ctx: NodeContext): Pro
     return { kind: "sqlite", path: decodeURIComponent(url.pathname) };
   }
   if (/^postgres(?:ql)?:$/.test(url?.protocol ?? "") && url?.hostname) {
-    const mode = url.searchParams.get("sslmode");
-    if (mode === null ? HERE.test(url.hostname) : SSL_MODES.includes(mode)) {
-      return { kind: "postgres", url };
+    const file = SSL_FILES.find((name) => url.searchParams.has(name));
+    if (file !== undefined) {
+      const instead = '"ca" of the configuration takes the certificates of a CA as PEM';
+      throw refused("sql_address", `${secret} has ${file}, a file that is not read: ${instead}`);
+    }
+    const mode = url.searchParams.get("sslmode") ?? (HERE.test(url.hostname) ? "disable" : "");
+    if (SSL_MODES.includes(mode)) {
+      return { kind: "postgres", url, mode: mode as SslMode, ...(ca !== undefined && { ca }) };
     }
     const modes = "verify-full, require (no check of the certificate) or disable";
     throw refused("sql_address", `${secret} needs ?sslmode=${modes}`);

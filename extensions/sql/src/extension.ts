@@ -177,7 +177,7 @@ async function runAll(
     return runSqlite(address.path, work);
   }
   const { runPostgres } = await import("./postgres.ts");
-  return runPostgres(address.url, work);
+  return runPostgres(address, work);
 }
 
 const extension: ExtensionDefinition = defineExtension({
@@ -192,6 +192,13 @@ const extension: ExtensionDefinition = defineExtension({
             type: "object",
             description: "names that flows use for databases, with the secret of each address",
             additionalProperties: { enum: [...SECRETS] },
+          },
+          ca: {
+            type: "string",
+            maxLength: 262_144,
+            pattern: "-----BEGIN CERTIFICATE-----",
+            description:
+              "certificates in PEM that vouch for PostgreSQL with verify-full; absent: those that Node knows",
           },
         },
         additionalProperties: false,

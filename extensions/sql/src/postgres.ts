@@ -7,6 +7,7 @@
 import net from "node:net";
 import { NodeError } from "@millrace/contracts";
 import pg from "pg";
+import type { PostgresAddress } from "./address.ts";
 import { toParameter, types } from "./postgres-values.ts";
 import { type Result, Rows, refused, type Statement, TIMEOUT_MS, type Work } from "./statement.ts";
 
@@ -17,9 +18,12 @@ const CANCEL_MS = 1_000;
 const CANCEL_REQUEST = 80_877_102;
 
 /** Runs statements in one transaction. Throws `NodeError` with a code by what went wrong, or the reason of the signal. */
-export async function runPostgres(url: URL, work: Work): Promise<readonly Result[]> {
+export async function runPostgres(
+  address: PostgresAddress,
+  work: Work,
+): Promise<readonly Result[]> {
   const { signal } = work;
-  const client = new pg.Client(configOf(url));
+  const client = new pg.Client(configOf(address));
   client.on("error", () => {}); // what ends a connection is the error of its query, too
   let isConnected = false;
   let isIdle = false;
@@ -39,7 +43,9 @@ export async function runPostgres(url: URL, work: Work): Promise<readonly Result
     return results;
   } catch (error) {
     isIdle = SQLSTATE.test(stateOf(error)); // the server has ended the statement itself
-    throw signal.aborted ? signal.reason : failureOf(error, { url, isConnected, work });
+    throw signal.aborted
+      ? signal.reason
+      : failureOf(error, { host: address.url.hostname, isConnected, work });
   } finally {
     signal.removeEventListener("abort", stop);
     if (isConnected && !isIdle) await cancel(client);
@@ -47,13 +53,14 @@ export async function runPostgres(url: URL, work: Work): Promise<readonly Result
   }
 }
 
-function configOf(url: URL): pg.ClientConfig {
+function configOf({ url, mode, ca }: PostgresAddress): pg.ClientConfig {
   const connection = new URL(url);
-  const mode = connection.searchParams.get("sslmode");
-  // Without it the driver takes "require" for "verify-full", and warns.
-  if (mode === "require") connection.searchParams.set("uselibpqcompat", "true");
+  // The driver would take it before `ssl`, and "require" for "verify-full".
+  connection.searchParams.delete("sslmode");
+  const ssl = mode === "require" ? { rejectUnauthorized: false } : { ...(ca && { ca }) };
   return {
     connectionString: connection.href,
+    ssl: mode === "disable" ? false : ssl,
     application_name: "millrace",
     connectionTimeoutMillis: CONNECT_MS,
   };
@@ -144,7 +151,7 @@ const FAILURES: readonly (readonly [state: RegExp, code: string, retryable: bool
 /** The failure with a code, and without the address. */
 function failureOf(
   error: unknown,
-  { url, isConnected, work }: { url: URL; isConnected: boolean; work: Work },
+  { host, isConnected, work }: { host: string; isConnected: boolean; work: Work },
 ): unknown {
   if (NodeError.isInstance(error)) return error;
   const state = stateOf(error);
@@ -155,15 +162,32 @@ function failureOf(
     return new NodeError(name, `${message} (SQLSTATE ${state})`, { retryable });
   }
   if (/SASL|password/i.test(message)) {
-    return refused("sql_login", `the database at ${url.hostname} does not take the password`);
+    return refused("sql_login", `the database at ${host} does not take the password`);
   }
+  const problem = tlsProblem(String(code), message);
+  if (problem !== undefined) return refused("sql_tls", `the database at ${host} ${problem}`);
   const what = isConnected
     ? "the connection to the database at"
     : "no connection to the database at";
-  const text = `${what} ${url.hostname}${isConnected ? " broke" : ""}`;
+  const text = `${what} ${host}${isConnected ? " broke" : ""}`;
   return new NodeError("network", `${text} (${typeof code === "string" ? code : "no code"})`, {
     reason: "network",
     retryable: !isConnected || !work.writes, // what a broken write came to nobody knows
     sent: isConnected,
   });
+}
+
+/** What is wrong with the certificate of a server or its TLS, and what mends it; undefined: it is something else. */
+function tlsProblem(code: string, message: string): string | undefined {
+  if (/does not support SSL/.test(message)) return "offers no TLS, which its address asks for";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return `has a certificate for other hosts (${code}): use a host that it names`;
+  }
+  if (/^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_)/.test(code)) {
+    const mend = 'set "ca" in the configuration to the certificate of its CA';
+    return `has a certificate of a CA that is not known (${code}): ${mend}`;
+  }
+  return /^(?:ERR_TLS_|ERR_SSL_|CERT_|EPROTO$)/.test(code)
+    ? `offers no TLS that can be trusted (${code})`
+    : undefined;
 }

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeWith } from "@millrace/test-support";
+import { makeCertificate } from "@millrace/test-support/certificate";
 import { type ChildExtension, openChildExtension } from "@millrace/test-support/child-extension";
-import { sharedPostgres } from "@millrace/test-support/postgres";
+import { type PostgresServer, startPostgres } from "@millrace/test-support/postgres";
 import { conformance, createTestHost, type TestHost } from "@millrace/testkit";
 import Database from "libsql";
 import pg from "pg";
@@ -168,15 +169,29 @@ describe("SQLite", () => {
 });
 
 describeWith("postgres")("PostgreSQL", () => {
+  const authority = makeCertificate();
+  const ca = authority.cert;
+  let server: PostgresServer;
   let url: string;
+  /** By a name that the certificate of the server has, with a password that no message may show. */
+  let sealed: string;
   let child: ChildExtension;
   beforeAll(async () => {
-    url = (await sharedPostgres()).url;
+    const certificate = makeCertificate({ hosts: ["localhost"], signer: authority });
+    server = await startPostgres({ certificate });
+    url = server.url;
     const { port } = new URL(url);
-    const egress = { allow: [{ host: "127.0.0.1", port: Number(port) }] };
-    child = await openChildExtension(folder, { secrets: { DATABASE_URL: url }, egress });
+    sealed = `postgres://postgres:canary-7f3a@localhost:${port}/postgres?sslmode=verify-full`;
+    child = await openChildExtension(folder, {
+      secrets: { DATABASE_URL: sealed },
+      egress: { allow: ["localhost", "127.0.0.1"].map((host) => ({ host, port: Number(port) })) },
+      config: { sql: { ca } },
+    });
   });
-  afterAll(() => child?.close());
+  afterAll(async () => {
+    await child?.close();
+    await server?.stop();
+  });
 
   behaves(
     async () => ({ url }),
@@ -208,11 +223,34 @@ describeWith("postgres")("PostgreSQL", () => {
     expect(await failure(slow)).toMatch(/^timeout: .*statement timeout/);
   });
 
-  test("in a process of its own a query runs, an address that is not allowed is refused, a cancelled node ends on the server", async () => {
-    const rows = await child.run(
-      'node q: sql.query {\nstatement = "select 7 as n"\n}\noutput rows = q.rows',
+  test("a certificate is trusted for its host alone, and by its CA alone", async () => {
+    const connect = (address: string, config = {}) => {
+      const secrets = { DATABASE_URL: address };
+      const t = createTestHost({ extension, secrets, config: { sql: config } });
+      const statement = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";
+      return t.run("sql.query", { statement });
+    };
+    for (const config of [{}, { ca: makeCertificate().cert }]) {
+      expect(await failure(connect(sealed, config))).toMatch(
+        /^sql_tls: the database at localhost has a certificate of a CA that is not known \([A-Z_]+\): set "ca" in the configuration to the certificate of its CA$/,
+      );
+    }
+    const other = sealed.replace("localhost", "127.0.0.1");
+    expect(await failure(connect(other, { ca }))).toMatch(
+      /^sql_tls: the database at 127.0.0.1 has a certificate for other hosts \([A-Z_]+\): use a host that it names$/,
     );
-    expect(rows).toEqual({ rows: [{ n: 7 }] });
+    expect(await failure(connect(`${sealed}&sslrootcert=/etc/ca.pem`))).toBe(
+      'sql_address: DATABASE_URL has sslrootcert, a file that is not read: "ca" of the configuration takes the certificates of a CA as PEM',
+    );
+    const unchecked = await connect(sealed.replace("verify-full", "require"));
+    expect(unchecked).toMatchObject({ rows: [{ ssl: true }] });
+  });
+
+  test("in a process of its own a query runs over TLS, an address that is not allowed is refused, a cancelled node ends on the server", async () => {
+    const rows = await child.run(
+      'node q: sql.query {\nstatement = "select ssl from pg_stat_ssl where pid = pg_backend_pid()"\n}\noutput rows = q.rows',
+    );
+    expect(rows).toEqual({ rows: [{ ssl: true }] });
     const cancelled = new AbortController();
     const mark = "select pg_sleep(600), 'of a node that is cancelled'";
     const ended = child.run(`node q: sql.query {\nstatement = "${mark}"\n}`, cancelled.signal);

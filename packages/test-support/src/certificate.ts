@@ -1,5 +1,6 @@
-/** A certificate of our own for 127.0.0.1, made anew for each test file, so that no key lies in the repository. */
-import { generateKeyPairSync, sign } from "node:crypto";
+/** Certificates of our own for this machine, made anew for each test file, so that no key lies in the repository. */
+import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
+import { isIP } from "node:net";
 
 /** Certificate and key as PEM. */
 export interface Certificate {
@@ -25,11 +26,30 @@ const BASIC_CONSTRAINTS = oid("551d13");
 const ALT_NAME = oid("551d11");
 const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 
-/** A self-signed certificate (RFC 5280, 4.1). */
-export function makeCertificate(): Certificate {
+const nameOf = (text: string): Buffer =>
+  der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(0x0c, text))));
+
+/** What a certificate is for, and who vouches for it. */
+export interface CertificateOptions {
+  /** Names and addresses (IPv4) of its server; default `localhost` and `127.0.0.1`. */
+  readonly hosts?: readonly string[];
+  /** Who signs it; default itself. */
+  readonly signer?: Certificate;
+}
+
+/** A certificate that may sign others (RFC 5280, 4.1). */
+export function makeCertificate({
+  hosts = ["localhost", "127.0.0.1"],
+  signer,
+}: CertificateOptions = {}): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(0x0c, "test hub"))));
-  const names = der(SEQUENCE, der(0x82, "localhost"), der(0x87, Buffer.from([127, 0, 0, 1])));
+  const issuer = nameOf("test hub");
+  const names = der(
+    SEQUENCE,
+    ...hosts.map((host) =>
+      isIP(host) === 0 ? der(0x82, host) : der(0x87, Buffer.from(host.split(".").map(Number))),
+    ),
+  );
   const extensions = der(
     SEQUENCE,
     der(SEQUENCE, BASIC_CONSTRAINTS, TRUE, der(0x04, der(SEQUENCE, TRUE))),
@@ -40,13 +60,14 @@ export function makeCertificate(): Certificate {
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
     der(0x02, Buffer.from([1])),
     ECDSA_SHA256,
-    name,
+    issuer,
     der(SEQUENCE, der(0x17, "250101000000Z"), der(0x17, "491231235959Z")),
-    name,
+    signer === undefined ? issuer : nameOf("test server"),
     publicKey.export({ type: "spki", format: "der" }),
     der(0xa3, extensions),
   );
-  const signature = der(0x03, Buffer.from([0]), sign("sha256", body, privateKey));
+  const signing = signer === undefined ? privateKey : createPrivateKey(signer.key);
+  const signature = der(0x03, Buffer.from([0]), sign("sha256", body, signing));
   const lines = der(SEQUENCE, body, ECDSA_SHA256, signature)
     .toString("base64")
     .match(/.{1,64}/g);
