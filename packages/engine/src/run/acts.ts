@@ -1,16 +1,27 @@
 /**
- * What bodies do through their context: lines of log, progress, sleeps, questions, steps, waits. `context.ts` checks first that the
+ * What bodies do through their context: keys, lines of log, progress, sleeps, questions, steps, waits. `context.ts` checks first that the
  * attempt still lasts.
  */
 import type { ConfirmAnswer, Json } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import type { ConfirmRequest } from "../node-type.ts";
 import { emitLog, emitNode } from "./emit.ts";
 import { RUNNING, WAITING } from "./frame.ts";
 import { isAmount, isText, LEVELS, type Notes, PROGRESS_EVERY_MS, takes, UNITS } from "./notes.ts";
 import { whenUnpaused } from "./pause.ts";
-import { giveTogether, park, unpark } from "./people.ts";
+import { giveTogether, park, parkAsking, unpark } from "./people.ts";
 import type { RecoveredNode, RecoveredQuestion } from "./recover/recovered-run.ts";
+import { scopeOf } from "./scope.ts";
 import type { Attempt } from "./state.ts";
+
+/** The key that an effect of the node is sent with: the same for all attempts and after a restart. */
+export function idempotencyKeyOf({ run, frame, node, policy, firstStartedAt }: Attempt): string {
+  if (policy.idempotencyKey === null) {
+    return `${run.id}/${frame.path(node).replace(/~\d+(?=\[|\/|$)/g, "")}`;
+  }
+  const key = policy.idempotencyKey.evaluate(scopeOf(run, frame), firstStartedAt);
+  return typeof key === "string" ? key : JSON.stringify(key);
+}
 
 /** Writes a line of log, as far as the node and, for an extension, the second have room for it. */
 export function writeLine(
@@ -95,8 +106,25 @@ export function flushProgress(attempt: Attempt, notes: Notes): void {
   emitNode(run, frame, node, "node.progress", progress);
 }
 
+/** Sleeps on the timers of the engine. */
+export function sleepFor(
+  attempt: Attempt,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  notes: () => Notes,
+): Promise<void> {
+  const { run } = attempt;
+  run.tick();
+  const due = sleepUntil(attempt, notes, run.now + Math.max(0, ms));
+  return sleep(due, signal, {
+    setTimer(wake, at) {
+      const timer = run.engine.timers.set(at, wake);
+      return () => run.engine.timers.cancel(timer);
+    },
+  });
+}
+
 /** When a sleep ends: as the try said before a restart, so that a body that begins again has slept what it slept. */
-export function sleepUntil(attempt: Attempt, notes: () => Notes, due: number): number {
+function sleepUntil(attempt: Attempt, notes: () => Notes, due: number): number {
   const { journal } = attempt.run;
   if (journal === null) return due;
   const told = notes();
@@ -149,6 +177,18 @@ export function keptStep(attempt: Attempt, name: string): Json | undefined {
 function recoveredOf({ run, frame, node }: Attempt): RecoveredNode | undefined {
   const recovered = run.recovered?.nodes.get(frame.path(node));
   return recovered?.attempt === frame.attempt(node) ? recovered : undefined;
+}
+
+/** Runs work during which the node does not wait for people, whatever is asked meanwhile. */
+export async function whileWorking<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
+  const { extras } = attempt;
+  extras.working += 1;
+  try {
+    return await work();
+  } finally {
+    extras.working -= 1;
+    if (extras.working === 0) queueMicrotask(() => parkAsking(attempt));
+  }
 }
 
 /** Parks the node until the clock has reached `due`; a parked timer keeps its time over a restart. */

@@ -1,7 +1,17 @@
-/** What an attempt may have beside its place in the run: its context, its calls, and what few attempts need. */
+/** What an attempt may have beside its place in the run: its context, its calls, its result, and what few attempts need. */
+import type { Json, ValueRef } from "@millrace/contracts";
 import type { Report } from "../node-type.ts";
 import type { KeyHold } from "./slots.ts";
 import type { Timer } from "./timers.ts";
+
+/** A result of a node. `cached`: it was not made by this attempt. `ref`: it is too large for its event. */
+export interface Result {
+  port: string;
+  output: Json;
+  bytes: number;
+  cached: boolean;
+  ref: ValueRef | null;
+}
 
 /** Model and tool calls of one attempt: `calls.ts`. */
 export interface AttemptCalls {

@@ -6,9 +6,10 @@ import { connectionNamed } from "../connections/link.ts";
 import type { Host } from "../host.ts";
 import type { Fields } from "../node-type.ts";
 import { digestOf, sizeOf, toOutput, workOf } from "../values.ts";
+import type { Result } from "./attempt-parts.ts";
 import { emitLog } from "./emit.ts";
 import { scopeOf } from "./scope.ts";
-import type { Attempt, Result } from "./state.ts";
+import type { Attempt } from "./state.ts";
 
 /** The key of a node's result. Throws what the expression of the key throws. */
 export function cacheKeyOf(attempt: Attempt, fields: Fields): string {

@@ -37,11 +37,13 @@ import {
   answeredBefore,
   askedBefore,
   flushProgress,
+  idempotencyKeyOf,
   keptStep,
   parkUntil,
-  sleepUntil,
+  sleepFor,
   stepName,
   tellProgress,
+  whileWorking,
   writeLine,
 } from "./acts.ts";
 import { signalOf, thrownBy, within } from "./attempt.ts";
@@ -59,8 +61,7 @@ import { stopRounds } from "./end.ts";
 import { callFlow, openRound } from "./flow.ts";
 import type { StepOptions } from "./journal.ts";
 import { cutData, isAmount, isText, Notes, takes, withKey } from "./notes.ts";
-import { openConfirmation, parkAsking } from "./people.ts";
-import { scopeOf } from "./scope.ts";
+import { openConfirmation } from "./people.ts";
 import type { Attempt } from "./state.ts";
 
 const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map() });
@@ -107,12 +108,7 @@ export class ContextOf implements CoreContext {
   get idempotencyKey(): string {
     const attempt = this.#live();
     if (this.#tool !== null) return this.#tool.call.key;
-    const { run, frame, policy } = attempt;
-    if (policy.idempotencyKey === null) {
-      return `${run.id}/${this.node.replace(/~\d+(?=\[|\/|$)/g, "")}`;
-    }
-    const key = policy.idempotencyKey.evaluate(scopeOf(run, frame), attempt.firstStartedAt);
-    return typeof key === "string" ? key : JSON.stringify(key);
+    return idempotencyKeyOf(attempt);
   }
 
   get signal(): AbortSignal {
@@ -162,15 +158,7 @@ export class ContextOf implements CoreContext {
     takes(Number.isFinite(ms), "sleep", "milliseconds");
     const { signal } = this;
     if (this.#tool !== null) return sleep(ms, signal, { setTimer: (fn, at) => this.after(at, fn) });
-    const { run } = attempt;
-    run.tick();
-    const due = sleepUntil(attempt, () => this.#notes, run.now + Math.max(0, ms));
-    return sleep(due, signal, {
-      setTimer(wake, at) {
-        const timer = run.engine.timers.set(at, wake);
-        return () => run.engine.timers.cancel(timer);
-      },
-    });
+    return sleepFor(attempt, { ms, signal }, () => this.#notes);
   }
 
   log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
@@ -373,14 +361,7 @@ export class ContextOf implements CoreContext {
   }
 
   async working<T>(work: () => Promise<T>): Promise<T> {
-    const attempt = this.#live();
-    attempt.extras.working += 1;
-    try {
-      return await work();
-    } finally {
-      attempt.extras.working -= 1;
-      if (attempt.extras.working === 0) queueMicrotask(() => parkAsking(attempt));
-    }
+    return whileWorking(this.#live(), work);
   }
 
   callFlow(ref: string, index: number, inputs: JsonObject): FlowCall {

@@ -16,6 +16,7 @@ import {
   type Summary,
   type SummaryPayload,
 } from "@millrace/contracts";
+import type { Result } from "./attempt-parts.ts";
 import {
   NodeStarted,
   NodeSucceeded,
@@ -30,7 +31,7 @@ import {
 } from "./event-makers.ts";
 import type { Frame } from "./frame.ts";
 import { maskKeys } from "./redact.ts";
-import type { Attempt, Result, RunCore } from "./state.ts";
+import type { Attempt, RunCore } from "./state.ts";
 
 type Tool = NonNullable<ConfirmRequested["tool"]>;
 

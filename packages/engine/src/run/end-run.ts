@@ -24,7 +24,8 @@ import { emitCancelling, emitResumed, emitSummary } from "./emit.ts";
 import { armGrace, closeAttempt, endRun } from "./end.ts";
 import { skip } from "./flow.ts";
 import { type Frame, PENDING, RUNNING } from "./frame.ts";
-import { NO_COUNTS, type RunCore } from "./state.ts";
+import { NO_COUNTS } from "./run-base.ts";
+import type { RunCore } from "./state.ts";
 
 /** What of a view the engine has not counted. */
 const NO_FAILURES: RunView["failures"] = [];

@@ -12,6 +12,7 @@ import { limitFailure, timeoutFailure, toFailure } from "../failures.ts";
 import type { Failure } from "../node-type.ts";
 import { MAX_RETRY_AFTER_MS, retryDelayMs } from "../retry-delay.ts";
 import { deepFreeze, INLINE_BYTES, sizeOf } from "../values.ts";
+import type { Result } from "./attempt-parts.ts";
 import { cacheResult, leaveCache } from "./cache.ts";
 import { emitLog, emitNode, emitSkipped, emitSucceeded } from "./emit.ts";
 import {
@@ -33,7 +34,7 @@ import {
 import { wakeToEnd, withdrawConfirmations } from "./people.ts";
 import { scopeOf } from "./scope.ts";
 import { acquire } from "./slots.ts";
-import { Attempt, type Result, type RunCore, type Stop } from "./state.ts";
+import { Attempt, type RunCore, type Stop } from "./state.ts";
 
 /** Ends the attempt and the node with a result. */
 export function succeed(attempt: Attempt, result: Result): void {

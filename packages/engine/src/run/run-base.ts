@@ -1,6 +1,7 @@
-/** The part of a run that its journal needs: plan, options, clock, log, secrets, sums of calls, result. */
+/** The part of a run that knows none of its attempts: plan, options, clock, log, secrets, sums of calls and nodes, result. Its journal needs no more. */
 import {
   addCall,
+  type Counts,
   type JsonObject,
   type LlmFailed,
   type LlmFinished,
@@ -15,9 +16,14 @@ import type { EngineError } from "../errors.ts";
 import { type Limits, lowerLimits } from "../limits.ts";
 import type { RunOptions } from "../options.ts";
 import { EventLog } from "./event-log.ts";
+import type { Frame } from "./frame.ts";
 import { Redactor } from "./redact.ts";
 
 const NO_VARS: JsonObject = Object.freeze({});
+/** Of bodies that have not ended. */
+export const NO_COUNTS: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+
+type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };
 
 /** What a run is started with. */
 export interface RunStart {
@@ -43,6 +49,10 @@ export abstract class RunBase {
   state: "pending" | "running" | "over" = "pending";
   paused: "confirmation" | "operator" | null = null;
   summary: Summary | null = null;
+  /** Ended nodes, kept here because a whole fold would cost more than the run. */
+  readonly counts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+  /** The same of bodies; null: none has ended. */
+  bodyCounts: MutableCounts | null = null;
   #result: Promise<Summary> | null = null;
   /** Settles the promise; null: nobody has asked for it. */
   #settle: Settle | null = null;
@@ -116,6 +126,17 @@ export abstract class RunBase {
 
   get callsIfAny(): CallSums | null {
     return this.#calls;
+  }
+
+  /** Counts a node that has ended. */
+  count(frame: Frame, how: keyof Counts): void {
+    if (frame.owner === null) this.counts[how] += 1;
+    else this.countInBody(how);
+  }
+
+  countInBody(how: keyof Counts): void {
+    this.bodyCounts ??= { ...NO_COUNTS };
+    this.bodyCounts[how] += 1;
   }
 
   /** The result; made when somebody asks for it. */

@@ -2,7 +2,6 @@
 import type {
   CancelReason,
   ConfirmAnswer,
-  Counts,
   ErrorInfo,
   Json,
   KeyHolder,
@@ -23,15 +22,6 @@ import type { Reused } from "./recover/reuse.ts";
 import { RunBase, type RunStart } from "./run-base.ts";
 import { type Claimant, type Limit, ReadyRing, RunSlots, release } from "./slots.ts";
 import type { Timer } from "./timers.ts";
-
-/** A result of a node. `cached`: it was not made by this attempt. `ref`: it is too large for its event. */
-export interface Result {
-  port: string;
-  output: Json;
-  bytes: number;
-  cached: boolean;
-  ref: ValueRef | null;
-}
 
 /**
  * One try of one node: its slots, its timers, its signal, its place among the live ones.
@@ -169,8 +159,6 @@ const NOTHING_USED: readonly string[] = [];
 export const NO_ENDED: number[] = [];
 /** Shared by the runs in which at most one attempt waits to go on; never changed. */
 const NO_ATTEMPTS: Attempt[] = [];
-/** Of bodies that have not ended. */
-export const NO_COUNTS: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
 
 /** Shared by the runs that have asked nobody; never changed. */
 const NO_CONFIRMATIONS: readonly Confirmation[] = [];
@@ -207,8 +195,6 @@ export interface Stop {
   readonly reason: "run_cancelled" | "run_failed";
   readonly cancel: CancelReason | null;
 }
-
-type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };
 
 /** The state of a run: frames, attempts, what is ready and what has ended. */
 export class RunCore extends RunBase {
@@ -274,10 +260,6 @@ export class RunCore extends RunBase {
   /** How confirmations ended that are no longer open. */
   resolved: Map<string, string> | null = null;
   confirmationCount = 0;
-  /** Ended nodes, kept here because a whole fold would cost more than the run. */
-  readonly counts: MutableCounts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
-  /** The same of bodies; null: none has ended. */
-  bodyCounts: MutableCounts | null = null;
   announced = false;
   grace: Timer | null = null;
   clock: Timer | null = null;
@@ -395,16 +377,5 @@ export class RunCore extends RunBase {
   frameEnded(frame: Frame): void {
     if (this.endedFrames === null) this.endedFrames = [frame];
     else this.endedFrames.push(frame);
-  }
-
-  /** Counts a node that has ended. */
-  count(frame: Frame, how: keyof Counts): void {
-    if (frame.owner === null) this.counts[how] += 1;
-    else this.countInBody(how);
-  }
-
-  countInBody(how: keyof Counts): void {
-    this.bodyCounts ??= { ...NO_COUNTS };
-    this.bodyCounts[how] += 1;
   }
 }

@@ -11,6 +11,7 @@ import type { Failure, Fields, NodeType } from "../node-type.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { digestOf, isPromise, sizeOf, toOutput } from "../values.ts";
 import { armTimeout, effectOf, thrownBy } from "./attempt.ts";
+import type { Result } from "./attempt-parts.ts";
 import { cacheKeyOf, plainFields, readEntry, warnOfCache } from "./cache.ts";
 import { ContextOf } from "./context.ts";
 import { emitLog, emitNode, emitNodeStarted } from "./emit.ts";
@@ -19,7 +20,7 @@ import { type Frame, READY, RETRYING, RUNNING, WAITING } from "./frame.ts";
 import { wakeToEnd } from "./people.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
 import { acquire, nameOfKey } from "./slots.ts";
-import { Attempt, type Result, type RunCore } from "./state.ts";
+import { Attempt, type RunCore } from "./state.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */
 export function startNode(run: RunCore, frame: Frame, node: number): void {
