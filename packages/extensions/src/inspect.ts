@@ -113,7 +113,7 @@ export async function inspectExtension(project: string, name: string): Promise<I
     manifest,
     catalog,
     manifestDigest: sha256(text),
-    treeDigest: await treeDigest(folder),
+    treeDigest: await treeDigest(folder, { isWorkedIn: isFolderName(name) }),
   };
 }
 

@@ -29,8 +29,9 @@ const inside = must<string>(
     typeof value === "string" &&
     /^\.\/[^\\]+$/.test(value) &&
     value.length <= MAX_UNITS &&
+    !/^\.\/\.[^/]*\//.test(value) &&
     !value.split("/").some((part) => OUTSIDE.has(part)),
-  'a path that begins with "./" and stays in the package',
+  'a path that begins with "./" and stays in the package, outside of hidden folders at its top',
 );
 
 /** `host[:port]`, one leading `*.`; no range of addresses and never everything. */

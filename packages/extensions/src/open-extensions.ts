@@ -212,7 +212,8 @@ function createCode(
     random: () => Math.random(),
     log: hostLog.log,
   };
-  const isWatched = options.watch === true && isFolderName(name);
+  const isWorkedIn = isFolderName(name);
+  const isWatched = options.watch === true && isWorkedIn;
   const common = {
     folder,
     entry: join(folder, manifest.entry),
@@ -227,7 +228,8 @@ function createCode(
     },
     /** A host may run for months between the look at its start and the first use. */
     async unchanged() {
-      if (isWatched || (await treeDigest(folder).catch(() => "")) === reviewed) return;
+      if (isWatched) return;
+      if ((await treeDigest(folder, { isWorkedIn }).catch(() => "")) === reviewed) return;
       const text = `its files have changed since the start: millrace ext trust ${name}`;
       throw new ProblemFound("extension_changed", text);
     },

@@ -15,17 +15,28 @@ const MAX_BYTES = 256 * 1_048_576; // as much as a tarball may unpack to
 /** Folders at the top of a package that are no part of what it is. */
 export const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
+/** Which package a digest is of. */
+export interface TreeOptions {
+  /** It was added by its folder, in which somebody works; default it is installed, and all of it counts. */
+  readonly isWorkedIn?: boolean;
+}
+
 /**
- * `sha256:` over the sorted list of path and digest of every file of a package, without its `node_modules`. Throws
- * `ProblemFound` for a link, as what it leads to could be exchanged unseen, and for what nobody reviews.
+ * `sha256:` over the sorted list of path and digest of every file of a package, without its `node_modules`. Where somebody works
+ * in it, hidden folders at its top are left out too: tools keep logs and caches there (`.turbo`). Throws `ProblemFound` for a
+ * link, as what it leads to could be exchanged unseen, and for what nobody reviews.
  */
-export async function treeDigest(folder: string): Promise<string> {
+export async function treeDigest(
+  folder: string,
+  { isWorkedIn = false }: TreeOptions = {},
+): Promise<string> {
   const files: { readonly path: string; readonly digest: string }[] = [];
   const open = [folder];
   let bytes = 0;
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     for (const entry of await readdir(at, { withFileTypes: true })) {
-      if (at === folder && LEFT_OUT.has(entry.name)) continue;
+      const isOfTools = isWorkedIn && entry.isDirectory() && entry.name.startsWith(".");
+      if (at === folder && (LEFT_OUT.has(entry.name) || isOfTools)) continue;
       const path = join(at, entry.name);
       const name = relative(folder, path).split(sep).join("/");
       if (entry.isDirectory()) {

@@ -243,7 +243,12 @@ test("what a package leaves out of its digest, or makes of it, is refused", asyn
     return told;
   };
   const entry = '"entry": "./dist/extension.js"';
-  for (const path of ["./node_modules/x/a.js", "./.git/a.js", "./dist/../../a.js"]) {
+  for (const path of [
+    "./node_modules/x/a.js",
+    "./.git/a.js",
+    "./.tool/a.js",
+    "./dist/../../a.js",
+  ]) {
     expect(await manifest(entry, `"entry": "${path}"`)).toContain("/millrace/entry");
   }
   expect(await manifest('"version": "1.4.0"', '"version": "latest"')).toContain("/version");
@@ -251,6 +256,12 @@ test("what a package leaves out of its digest, or makes of it, is refused", asyn
   writeFileSync(join(at, "dist", "node_modules", "a.js"), "");
   expect(await inspect()).not.toBe(before);
   rmSync(join(at, "dist", "node_modules"), { recursive: true });
+  // Tools write into a folder that somebody works in, and not into what is installed.
+  const worked = async () => (await inspectExtension(folder, at)).treeDigest;
+  mkdirSync(join(at, ".turbo"));
+  writeFileSync(join(at, ".turbo", "test.log"), "");
+  expect([await worked(), (await inspect()) === before]).toEqual([before, false]);
+  rmSync(join(at, ".turbo"), { recursive: true });
   writeFileSync(join(at, "a\nb"), "");
   expect(await inspect()).toContain("line break");
   rmSync(join(at, "a\nb"));
