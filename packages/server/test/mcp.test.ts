@@ -1,4 +1,7 @@
+import { Agent, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { createMcpSource } from "@millrace/providers/mcp";
+import { casesOf } from "@millrace/test-support";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
 import { ASK, ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
@@ -44,6 +47,23 @@ async function connect(
   );
   onTestFinished(() => client.close());
   return client;
+}
+
+/** A call of the current revision as bytes. */
+function rawCall(name: string, id: number) {
+  const version = "2026-07-28";
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": version,
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const params = { name, arguments: {}, _meta };
+  return {
+    body: JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }),
+    headers: {
+      ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+      ...{ "mcp-protocol-version": version, "mcp-method": "tools/call", "mcp-name": name },
+    },
+  };
 }
 
 const textOf = (result: object): string =>
@@ -337,7 +357,7 @@ test("a change of a template is told to who listens; what is no message is refus
   const server = await serve({ maxBodyBytes: 20_000 });
   let told = 0;
   let version = 0;
-  const client = await connect(server, {
+  await connect(server, {
     onTools: () => {
       told += 1;
     },
@@ -378,16 +398,62 @@ test("a change of a template is told to who listens; what is no message is refus
     400,
     expect.stringContaining("rotocol version"),
   ]);
+  const { body, headers } = rawCall("hello-1", 1);
+  expect(await send(body, { ...headers, "mcp-name": "other" })).toEqual([
+    400,
+    expect.stringContaining("Mcp-Name"),
+  ]);
+  expect(await send(body.replace("clientCapabilities", "none"), headers)).toEqual([
+    400,
+    expect.stringContaining("envelope"),
+  ]);
+  const long = { ...old, id: "i".repeat(300) };
+  expect(await send(JSON.stringify([long]))).toEqual([400, expect.stringContaining("an id has")]);
   expect((await fetch(`${server.url}/mcp`)).status).toBe(405);
-  const calls = Array.from({ length: 160 }, () =>
-    client
-      .callTool({ name: "run_flow", arguments: { text: SLEEP } }, { timeout: 60_000 })
-      .catch(String),
-  );
-  const first = textOf((await Promise.race(calls)) as object);
-  expect(first).toMatch(/too_many_re/);
-  expect((await fetch(`${server.url}/api/health`)).status).toBe(200);
 });
+
+test("of a flood of calls each is answered, few run, and others are served meanwhile", async () => {
+  const server = await serve();
+  await save(server, "sleep", SLEEP, "Sleeps.");
+  await save(server, "hello", HELLO, "Greets.");
+  const count = casesOf(10_000);
+  const agent = new Agent({ keepAlive: true, maxSockets: 192 });
+  onTestFinished(() => agent.destroy());
+  const call = (id: number) => {
+    const { body, headers } = rawCall("sleep", id);
+    const options = { agent, method: "POST", headers };
+    return new Promise<string>((resolve, reject) => {
+      const sent = request(`${server.url}/mcp`, options, (incoming) => {
+        text(incoming).then(resolve, reject);
+      });
+      sent.on("error", reject).end(body);
+    });
+  };
+  const refused = new Set<number>();
+  const calls = Array.from({ length: count }, async (_, id) => {
+    const answer = JSON.parse(await call(id));
+    if (answer.id === id && /too_many_requests.*call again/s.test(textOf(answer.result))) {
+      refused.add(id);
+    }
+  });
+  for (const each of calls) each.catch(() => undefined);
+  const other = await connect(server);
+  expect((await other.listTools()).tools.map(({ name }) => name)).toContain("hello");
+  expect(await invoke(server, "get_meta", {})).toMatchObject({ version: expect.any(String) });
+  await expect.poll(() => refused.size, { timeout: 60_000 }).toBe(count - 128);
+  expect(textOf(await other.callTool({ name: "hello" }))).toContain("too_many_requests");
+  const states = async () =>
+    (await invoke<{ items: { status: string }[] }>(server, "list_runs", { limit: 200 })).items.map(
+      ({ status }) => status,
+    );
+  const atWork = await states();
+  expect([atWork.length, atWork.filter((each) => each === "running").length]).toEqual([128, 64]);
+  agent.destroy();
+  await expect
+    .poll(async () => new Set(await states()), { timeout: 20_000 })
+    .toEqual(new Set(["cancelled"]));
+  expect(await other.callTool({ name: "hello" })).toMatchObject({ structuredContent: {} });
+}, 120_000);
 
 test("a call for which no stream is free is refused, and starts no run", async () => {
   const server = await serve({ maxStreams: 1 });

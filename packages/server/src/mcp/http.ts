@@ -8,26 +8,27 @@ import type { ExecutionEvent, RunRef } from "@millrace/contracts";
 import {
   type AuthInfo,
   createMcpHandler,
+  INVALID_REQUEST,
   InMemoryServerEventBus,
+  PARSE_ERROR,
 } from "@modelcontextprotocol/server";
 import { MCP_PATH } from "../app/routes.ts";
 import { invoke, JSON_TYPE } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
-import { type Exchange, readJsonBody } from "../http/index.ts";
+import { type Exchange, type HeaderRecord, readJsonBody } from "../http/index.ts";
 import { documentOf, toClientError } from "../http/problem.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
 import { acceptsEvents, checkPosition, knownSummary } from "../runs/index.ts";
 import type { EventStreams } from "../streams/index.ts";
-import { McpSurface, type Party } from "./surface.ts";
+import { PlainCalls } from "./plain-calls.ts";
+import { LONG_ID, McpSurface, namesLongId, type Party } from "./surface.ts";
 
 /** Headers that the protocol reads. */
 const PASSED = [
   ...["content-type", "accept", "mcp-protocol-version", "mcp-method", "mcp-name"],
   ...["mcp-session-id", "last-event-id"],
 ];
-const PARSE_ERROR = -32_700;
-const INVALID_REQUEST = -32_600;
 
 /** The route of one app. */
 export interface McpRoute {
@@ -48,6 +49,7 @@ export function createMcpRoute({
 }): McpRoute {
   const app: AppServices = { ...services.app, actor: "mcp" };
   const surface = new McpSurface();
+  const calls = new PlainCalls(surface);
   const bus = new WatchedBus((changed) =>
     surface.watch(clientFor({ host, app, caller: WATCHER }), changed),
   );
@@ -71,15 +73,19 @@ export function createMcpRoute({
       } catch (error) {
         return refuseBody(exchange, error);
       }
-      // Most answers are streams: a call that is refused one must not have begun.
+      if (namesLongId(parsedBody))
+        return refuse(exchange, { code: INVALID_REQUEST, message: LONG_ID });
+      const { caller } = exchange;
+      const party: Party = { client: clientFor({ host, app, caller }), role: caller.role };
+      const authInfo: AuthInfo = { token: "", clientId: "", scopes: [], extra: { party } };
+      const answered = await calls.serve(exchange, parsedBody, authInfo);
+      if (answered !== undefined) return answered;
+      // Most other answers are streams: what is refused one must not have begun.
       streams.checkCapacity();
       const stop = new AbortController();
       const onLeave = (): void => stop.abort();
       exchange.signal.addEventListener("abort", onLeave);
       if (exchange.signal.aborted) onLeave();
-      const { caller } = exchange;
-      const party: Party = { client: clientFor({ host, app, caller }), role: caller.role };
-      const authInfo: AuthInfo = { token: "", clientId: "", scopes: [], extra: { party } };
       const request = new Request(`http://localhost${MCP_PATH}`, {
         method: "POST",
         headers: headersOf(exchange),
@@ -96,7 +102,9 @@ export function createMcpRoute({
       const headers = body === "" ? {} : { "Content-Type": type };
       return exchange.reply({ status: response.status, headers, body });
     },
-    close: () => handler.close(),
+    async close() {
+      await Promise.all([handler.close(), calls.close()]);
+    },
   };
 }
 
@@ -143,12 +151,24 @@ function refuseBody(exchange: Exchange, error: unknown): Response {
   const isSyntax = error.code === "bad_json" || error.code === "json_too_deep";
   const { requestId } = exchange;
   const data = documentOf(error, { requestId, instance: MCP_PATH });
-  const refusal = { code: isSyntax ? PARSE_ERROR : INVALID_REQUEST, message: error.message, data };
-  return exchange.reply({
-    status: error.status,
-    headers: { ...JSON_TYPE, ...error.options.headers },
-    body: JSON.stringify({ jsonrpc: "2.0", id: null, error: refusal }),
-  });
+  const code = isSyntax ? PARSE_ERROR : INVALID_REQUEST;
+  const { status, message, options } = error;
+  return refuse(exchange, { code, message, data }, { status, headers: options.headers });
+}
+
+function refuse(
+  exchange: Exchange,
+  error: { readonly code: number; readonly message: string; readonly data?: unknown },
+  {
+    status = 400,
+    headers = {},
+  }: {
+    readonly status?: number;
+    readonly headers?: HeaderRecord | undefined;
+  } = {},
+): Response {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error });
+  return exchange.reply({ status, headers: { ...JSON_TYPE, ...headers }, body });
 }
 
 /** The commands of this process, as a client of this caller. A fault is logged, and named by its request. */

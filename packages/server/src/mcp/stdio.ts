@@ -6,7 +6,9 @@
  */
 import type { Readable, Writable } from "node:stream";
 import {
+  INVALID_REQUEST,
   type JSONRPCMessage,
+  PARSE_ERROR,
   parseJSONRPCMessage,
   type Server,
   serializeMessage,
@@ -15,7 +17,7 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ProblemError } from "../errors.ts";
 import { parseJson } from "../http/body.ts";
-import { McpSurface, type Party } from "./surface.ts";
+import { LONG_ID, McpSurface, namesLongId, type Party } from "./surface.ts";
 
 export type { Party } from "./surface.ts";
 
@@ -28,11 +30,7 @@ export interface McpStreams {
 
 /** Longest line, in bytes. */
 const MAX_LINE = 1_048_576;
-/** Longest id of a request, in characters. */
-const MAX_ID = 256;
 const LINE_FEED = 0x0a;
-const PARSE_ERROR = -32_700;
-const INVALID_REQUEST = -32_600;
 
 /**
  * Serves one client to the end of its input, or to the signal. Calls that are at work then are cancelled; resolves when they
@@ -143,9 +141,8 @@ class LineTransport implements Transport {
       else this.#refuse(INVALID_REQUEST, "the line is no message of JSON-RPC 2.0");
       return;
     }
-    if ("id" in message && String(message.id).length > MAX_ID) {
-      this.#refuse(INVALID_REQUEST, `an id has at most ${MAX_ID} characters`);
-    } else this.onmessage?.(message);
+    if (namesLongId(message)) this.#refuse(INVALID_REQUEST, LONG_ID);
+    else this.onmessage?.(message);
   }
 
   #refuse(code: number, message: string): void {

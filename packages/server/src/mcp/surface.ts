@@ -5,7 +5,7 @@
  */
 import type { RunClient } from "@millrace/client";
 import type { CommandResult, JsonObject, RunRequest } from "@millrace/contracts";
-import { nearestName } from "@millrace/contracts/kit";
+import { isObject, nearestName } from "@millrace/contracts/kit";
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -32,6 +32,12 @@ export interface Party {
   readonly role: Role;
 }
 
+/** Longest id of a message, in characters: each is kept, and sent back. */
+const MAX_ID = 256;
+/** What is said of a longer one. */
+export const LONG_ID: string = `an id has at most ${MAX_ID} characters`;
+
+const SERVER = { name: "millrace", title: "Millrace", version: packageVersion() };
 /** Calls of tools at a time. More runs than that wait in the executor anyway. */
 const MAX_CALLS = 128;
 /** How often templates are compared while somebody waits for news of them. */
@@ -53,14 +59,11 @@ export class McpSurface {
 
   /** A server for one connection, or one request. */
   serverFor(party: Party): Server {
-    const server = new Server(
-      { name: "millrace", title: "Millrace", version: packageVersion() },
-      {
-        capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
-        instructions: INSTRUCTIONS,
-        inputRequired: { maxRounds: MAX_ROUNDS, roundTimeoutMs: FORM_MS },
-      },
-    );
+    const server = new Server(SERVER, {
+      capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
+      instructions: INSTRUCTIONS,
+      inputRequired: { maxRounds: MAX_ROUNDS, roundTimeoutMs: FORM_MS },
+    });
     const { client } = party;
     server.setRequestHandler("tools/list", ({ params }) => this.#tools(party, params?.cursor));
     server.setRequestHandler("tools/call", ({ params }, ctx) =>
@@ -71,6 +74,18 @@ export class McpSurface {
     );
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: TEMPLATES }));
     server.setRequestHandler("resources/read", ({ params }) => readResource(client, params.uri));
+    return server;
+  }
+
+  /** A server for `tools/call` of this revision alone, of any party; who calls checks what the message is. */
+  callServer(revision: string): Server {
+    const server = new Server(SERVER, { supportedProtocolVersions: [revision] });
+    // A handler by name would have the message checked twice, and each answer once.
+    server.fallbackRequestHandler = ({ params }, ctx) => {
+      const party = ctx.http?.authInfo?.extra?.["party"] as Party;
+      const call = { client: party.client, ctx, asks: showsForms(server, ctx) };
+      return this.#called(() => this.#call(params as CallToolRequest["params"], party, call));
+    };
     return server;
   }
 
@@ -166,6 +181,12 @@ export class McpSurface {
     const hint = near === undefined ? "" : `; did you mean ${near}?`;
     return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${shown}${hint}`);
   }
+}
+
+/** Whether an id of a message, or of a batch, is too long. */
+export function namesLongId(message: unknown): boolean {
+  const isLong = (id: unknown): boolean => typeof id === "string" && id.length > MAX_ID;
+  return [message].flat().some((each) => isObject(each) && isLong(each["id"]));
 }
 
 function showsForms(server: Server, { mcpReq }: ServerContext): boolean {
