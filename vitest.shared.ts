@@ -11,7 +11,7 @@ export const shared: ViteUserConfig["test"] = {
   isolate: false,
   reporters: ["default", report],
   // A state that does not come is a failure, however long a busy machine takes for it.
-  expect: { poll: { timeout: 30_000 } },
+  expect: { poll: { timeout: 60_000 } },
   onConsoleLog: (log) => {
     throw new Error(`a test wrote to the console: ${log}`);
   },

@@ -79,9 +79,7 @@ async function urlOf(server: Running): Promise<string> {
 
 /** The run when it has this status. */
 async function until(url: string, status: string): Promise<void> {
-  await expect
-    .poll(async () => (await call(url, "GET")).body, { timeout: 30_000 })
-    .toContain(`"status":"${status}"`);
+  await expect.poll(async () => (await call(url, "GET")).body).toContain(`"status":"${status}"`);
 }
 
 test("secrets of a server stand nowhere in clear, before and after a kill", async () => {

@@ -116,7 +116,7 @@ test("work that goes on is listed, and given up by its name", async () => {
   );
   expect(await at.inside(["models", "cancel", jobId])).toMatchObject({ code: 0 });
   await expect
-    .poll(async () => (await at.inside(["models", "jobs"])).stdout, { timeout: 30_000 })
+    .poll(async () => (await at.inside(["models", "jobs"])).stdout)
     .toMatch(/ cancelled /);
 });
 

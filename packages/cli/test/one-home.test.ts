@@ -61,9 +61,7 @@ testUnless(notFull)(
     expect(await here("runs", "cancel", second)).toMatchObject({ code: 0 });
 
     const asked = (await here("run", "ask.flow", "--server", url, "--detach")).stdout.trim();
-    await expect
-      .poll(async () => (await here("runs", "show", asked)).stdout, { timeout: 10_000 })
-      .toContain("paused");
+    await expect.poll(async () => (await here("runs", "show", asked)).stdout).toContain("paused");
     expect(await here("confirm", asked, "ask", "--approve")).toMatchObject({ code: 0 });
     const list = async (...words: readonly string[]) =>
       JSON.parse((await here("runs", "list", "--json", ...words)).stdout).items as readonly {

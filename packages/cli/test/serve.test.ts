@@ -154,7 +154,7 @@ test("--open gives the browser the address of the page, without the token", asyn
   const server = start(["serve", "--port", "0", "--open"], { env });
   await server.until('"server.listening"}\n');
   const { studio: page } = JSON.parse(server.told().split("\n")[0] ?? "") as { studio: string };
-  await expect.poll(opened, { timeout: 30_000 }).toBe(`${page}\n`);
+  await expect.poll(opened).toBe(`${page}\n`);
   const open = start(["serve", "--host", "0.0.0.0", "--port", "0", "--open"], { env });
   await open.until("warning: no browser is opened: other machines can reach this address\n");
 });

@@ -78,7 +78,7 @@ test("a person is told the address, what cannot be read, and that the browser is
   );
   const read = (): string => (existsSync(opened) ? readFileSync(opened, "utf8") : "");
   const [, page] = /^studio: (\S+)$/m.exec(studio.told()) ?? [];
-  await expect.poll(read, { timeout: 30_000 }).toBe(`${page}\n`);
+  await expect.poll(read).toBe(`${page}\n`);
 });
 
 test("beside another process that has the data directory it says what works", async () => {

@@ -62,9 +62,7 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
     expect(started.status).toBe(202);
     const id = String(started.body["runId"]);
     const path = `/api/runs/${id}`;
-    await expect
-      .poll(async () => (await call(other, "GET", path)).body["status"], { timeout: 30_000 })
-      .toBe("paused");
+    await expect.poll(async () => (await call(other, "GET", path)).body["status"]).toBe("paused");
     const answered = await call(other, "POST", `${path}/confirmations/k1`, { decision: "approve" });
     expect(answered).toMatchObject({ status: 200, body: { status: "approved" } });
     const lines = async (server: MillraceServer) =>
@@ -113,7 +111,7 @@ describeWith("postgres")("servers on one store in PostgreSQL", () => {
     });
     Date.now = () => real() + 3_600_000;
     const isRight = (ms: number): boolean => Math.abs(ms - real()) < 60_000;
-    await expect.poll(() => isRight(server.host.now()), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => isRight(server.host.now())).toBe(true);
     const { body } = await call(server, "POST", "/api/runs", { dsl: ASK });
     const events = server.host.executor.attach(String(body["runId"]))[Symbol.asyncIterator]();
     const [first] = (await events.next()).value ?? [];

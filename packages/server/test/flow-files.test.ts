@@ -130,10 +130,10 @@ test("what changes in the folder is seen by itself: new text, a new file, one th
   writeFileSync(path("say.part"), say("b"));
   renameSync(path("say.part"), path("say.flow")); // as editors save
   const seen = async (): Promise<unknown> => (await show(server, "say"))[0].dsl;
-  await expect.poll(seen, { timeout: 30_000 }).toBe(say("b"));
+  await expect.poll(seen).toBe(say("b"));
   expect((await show(server, "say"))[1]).not.toBe(etag);
   write("other.flow", say("c"));
-  await expect.poll(() => slugs(server), { timeout: 30_000 }).toEqual(["other", "say"]);
+  await expect.poll(() => slugs(server)).toEqual(["other", "say"]);
   // Its versions, and what uses them, stay; the next save writes it again.
   rmSync(path("other.flow"));
   const [, newest] = await show(server, "other");
@@ -173,9 +173,7 @@ test("a text that cannot be read is never lost: a save is refused, and keeps it 
   const large = await problemOf(await put(server, "say", say("x"), "*"));
   expect(large.detail).toContain("it has more than 16777216 bytes");
   write("say.flow", say("mended"));
-  await expect
-    .poll(async () => (await show(server, "say"))[0].dsl, { timeout: 30_000 })
-    .toBe(say("mended"));
+  await expect.poll(async () => (await show(server, "say"))[0].dsl).toBe(say("mended"));
 });
 
 test("a flow that does not run yet is shown and saved, and refused where it is run", async () => {

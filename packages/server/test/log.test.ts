@@ -18,7 +18,6 @@ import { readEvents } from "./support/streams.ts";
 const TOKEN = "0123456789abcdef-anna";
 const bearer = { authorization: `Bearer ${TOKEN}` };
 /** Patience for what a busy machine does later. */
-const SOON = { timeout: 10_000 };
 
 /** The fields of the lines with this message. */
 function linesOf({ lines }: KeptLog, message: string): readonly object[] {
@@ -38,7 +37,7 @@ test("a run is one line at its end: who started it, how it ended, how long it to
   const { runId } = good[0] as { runId: string };
   const started = { template: null, trigger: "api", by: "anna", retryOf: null };
   await expect
-    .poll(() => linesOf(log, "run.ended"), SOON)
+    .poll(() => linesOf(log, "run.ended"))
     .toEqual([
       {
         ...{ runId, flow: "hello", ...started, status: "succeeded", code: null, node: null },
@@ -55,11 +54,11 @@ test("a run that waits for a person says so, and that it goes on", async () => {
   const server = await serve({ log });
   const { runId } = await invoke<RunRef>(server, "start_run", { dsl: ASK_PLAINLY });
   const about = { runId, flow: "ask-plainly", reason: "confirmation" };
-  await expect.poll(() => linesOf(log, "run.paused"), SOON).toEqual([about]);
+  await expect.poll(() => linesOf(log, "run.paused")).toEqual([about]);
   await invoke(server, "resolve_confirmation", {
     ...{ runId, confirmationId: "k1", decision: "approve" },
   });
-  await expect.poll(() => said(log), SOON).toContain("run.ended");
+  await expect.poll(() => said(log)).toContain("run.ended");
   expect(linesOf(log, "run.resumed")).toEqual([about]);
 });
 
@@ -71,7 +70,7 @@ test("a server that stops names what it waits for and what it leaves; the next o
     credentials: { store: "memory" },
   });
   const { runId } = await invoke<RunRef>(one, "start_run", { dsl: SLEEP });
-  await expect.poll(() => said(first), SOON).toContain("run.started");
+  await expect.poll(() => said(first)).toContain("run.started");
   await one.close();
   expect(linesOf(first, "server.draining")).toEqual([
     { graceMs: 50, runs: 1, waitsFor: [{ runId, flow: "sleep" }] },
@@ -82,9 +81,7 @@ test("a server that stops names what it waits for and what it leaves; the next o
   ]);
   const other = await createServer({ store, log: second, credentials: { store: "memory" } });
   expect(linesOf(second, "server.recovered")).toMatchObject([{ resumed: 1, parked: 0, failed: 0 }]);
-  await expect
-    .poll(() => linesOf(second, "run.recovered"), SOON)
-    .toEqual([{ runId, flow: "sleep" }]);
+  await expect.poll(() => linesOf(second, "run.recovered")).toEqual([{ runId, flow: "sleep" }]);
   await other.close({ graceMs: 0 });
 });
 
@@ -104,9 +101,7 @@ test("a run that was cancelled before it began says who had asked for it, also a
   const two = await serve({ ...common, log: second, tokens });
   await ask(two, "cancel_run", { runId });
   const ended = { runId, flow: "hello", trigger: "api", by: "anna", status: "cancelled" };
-  await expect
-    .poll(() => linesOf(second, "run.ended"), SOON)
-    .toEqual([expect.objectContaining(ended)]);
+  await expect.poll(() => linesOf(second, "run.ended")).toEqual([expect.objectContaining(ended)]);
 });
 
 test("a fire time that starts nothing is a line with the reason", async () => {
@@ -117,12 +112,12 @@ test("a fire time that starts nothing is a line with the reason", async () => {
   const { id: scheduleId } = await createSchedule(server, { template: "sleep", everyMs: 60_000 });
   await clock.pass(130_000);
   await expect
-    .poll(() => linesOf(log, "schedule.skipped"), SOON)
+    .poll(() => linesOf(log, "schedule.skipped"))
     .toEqual([{ scheduleId, fireTime: Date.parse("2026-03-01T12:02:00.000Z"), reason: "overlap" }]);
   const [run] = (await invoke<{ items: RunRef[] }>(server, "list_runs", {})).items;
   await invoke(server, "cancel_run", { runId: run?.runId, graceMs: 0 });
   await expect
-    .poll(() => linesOf(log, "run.ended"), SOON)
+    .poll(() => linesOf(log, "run.ended"))
     .toMatchObject([{ template: "sleep", trigger: "schedule", by: scheduleId }]);
 });
 

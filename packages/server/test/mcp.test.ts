@@ -336,10 +336,10 @@ test("a cancelled call cancels its run; a token that may read sees and runs no f
     ((await boss("list_runs", {})) as { items: { status: string }[] }).items.map(
       ({ status }) => status,
     );
-  await expect.poll(states, { timeout: 10_000 }).toEqual(["running"]);
+  await expect.poll(states).toEqual(["running"]);
   stop.abort();
   await expect(call).rejects.toThrow();
-  await expect.poll(states, { timeout: 10_000 }).toEqual(["cancelled"]);
+  await expect.poll(states).toEqual(["cancelled"]);
 
   const reader = await connect(server, { token: "read-read-read-read" });
   const { tools } = await reader.listTools();
@@ -469,7 +469,7 @@ test("a call for which no stream is free is refused, and starts no run", async (
   expect((await call()).status).toBe(503);
   expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
   await feed.body?.cancel();
-  await expect.poll(async () => (await call()).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await call()).status).toBe(200);
 });
 
 test("without the option there is no such route", async () => {

@@ -25,7 +25,6 @@ const SECRET = `whsec_${KEY.toString("base64")}`;
 const EGRESS = { allow: [{ cidr: "127.0.0.1/32" }] };
 const FAILS =
   'flow 1 nightly\n\ninput word: string = "hush"\n\nnode stop: fail {\n  message = "no"\n}\n';
-const POLL = { timeout: 10_000 };
 
 interface Told {
   readonly id: string;
@@ -94,10 +93,10 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
   const own = `nightly {\n  @notify = "${foreign.url}"\n}`;
   await fail(first, { dsl: FAILS.replace("nightly", own) });
   const reasons = () => log.lines.map(({ fields }) => ("reason" in fields ? fields.reason : null));
-  await expect.poll(reasons, POLL).toContain("not_allowed");
+  await expect.poll(reasons).toContain("not_allowed");
   expect(foreign.tries).toEqual([]);
   const runId = await fail(first);
-  await expect.poll(() => tries.length, POLL).toBe(1);
+  await expect.poll(() => tries.length).toBe(1);
   await fail(first);
   await first.close({ graceMs: 0 });
 
@@ -106,7 +105,7 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
     .poll(async () => {
       await clock.pass(5_000);
       return told.length;
-    }, POLL)
+    })
     .toBe(1);
   const [{ id, data }] = told as [Told];
   expect(tries).toEqual([`${id} 302`, `${id} 500`, `${id} 204`]);
@@ -120,13 +119,13 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
     .poll(async () => {
       await clock.pass(5 * MINUTE);
       return told.length;
-    }, POLL)
+    })
     .toBe(2);
   expect(told[1]?.data).toMatchObject({ runId: last, count: 2 });
   // The window after it was quiet: the next failure is told at once.
   await clock.pass(60 * MINUTE);
   await fail(second);
-  await expect.poll(() => told.length, POLL).toBe(3);
+  await expect.poll(() => told.length).toBe(3);
   expect(told[2]?.data.count).toBe(1);
   const said = JSON.stringify(log.lines.map(({ message, fields }) => [message, fields]));
   for (const hidden of [SECRET, url, "hush"]) expect(said).not.toContain(hidden);
@@ -146,10 +145,10 @@ test("a receiver that fails for longer than it is tried is given up, with a line
   const lines = (wanted: string) => log.lines.filter(({ message }) => message === wanted);
   const waits = [1, 2, 4, 5];
   for (const [at, minutes] of waits.entries()) {
-    await expect.poll(() => lines("notification.failed").length, POLL).toBe(at + 1);
+    await expect.poll(() => lines("notification.failed").length).toBe(at + 1);
     await clock.pass(minutes * MINUTE);
   }
-  await expect.poll(() => lines("notification.given_up").length, POLL).toBe(1);
+  await expect.poll(() => lines("notification.given_up").length).toBe(1);
   const pauses = lines("notification.failed").map(({ fields }) => fields);
   expect(pauses).toMatchObject(
     waits.map((minutes) => ({ retryMs: minutes * MINUTE, reason: "http_503" })),
@@ -186,13 +185,13 @@ test("a template is run with the facts that it has inputs for; the flow's own co
   const list = async (filter: object) =>
     (await invoke<Page<RunSummary>>(server, "list_runs", filter)).items;
   const ended = async () => (await list({ trigger: "notify" })).filter(({ summary }) => summary);
-  await expect.poll(async () => (await ended()).length, POLL).toBe(1);
+  await expect.poll(async () => (await ended()).length).toBe(1);
   const [run] = (await ended()) as [Run];
   expect(run).toMatchObject({ source: { failedRunId: runId }, template: { slug: "tell" } });
   expect(run.summary?.error?.message).toBe(`${runId} no 1`);
   const givenUp = () => log.lines.filter(({ message }) => message === "notification.given_up");
   await expect
-    .poll(givenUp, POLL)
+    .poll(givenUp)
     .toMatchObject(Array(2).fill({ fields: { reason: "not_found", count: 1 } }));
   // What told has failed as well, and is looked at with the others.
   await fail(server, { dsl: FAILS });
@@ -263,10 +262,10 @@ test("a receiver that never answers and a run that cannot be read hold nobody up
     },
   });
   notifier.start();
-  await expect.poll(() => asked, POLL).toContain("https://a.test/alive");
-  await expect.poll(() => outbox.untold(9), POLL).toEqual([unread]);
+  await expect.poll(() => asked).toContain("https://a.test/alive");
+  await expect.poll(() => outbox.untold(9)).toEqual([unread]);
   const said = () => log.lines.map(({ message }) => message);
-  await expect.poll(said, POLL).toContain("notification.failed");
+  await expect.poll(said).toContain("notification.failed");
   expect(asked.filter((url) => url.endsWith("dead"))).toHaveLength(2);
   await notifier.close();
   expect(said().filter((message) => message === "notification.failed")).toHaveLength(1);
@@ -283,8 +282,8 @@ test("of two servers on one store one tells of each failure", async () => {
   await failures(store, 6);
   const notifiers = [notifierOf(store), notifierOf(store)];
   for (const notifier of notifiers) notifier.start();
-  await expect.poll(async () => (await store.outbox.untold(1)).length, POLL).toBe(0);
-  await expect.poll(() => store.outbox.nextDue(), POLL).toBeNull();
+  await expect.poll(async () => (await store.outbox.untold(1)).length).toBe(0);
+  await expect.poll(() => store.outbox.nextDue()).toBeNull();
   await Promise.all(notifiers.map((notifier) => notifier.close()));
   expect(new Set(told.map(({ data }) => data.runId)).size).toBe(6);
   expect(told).toHaveLength(6);

@@ -183,6 +183,6 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
         () => "known",
         (error: { code: string }) => error.code,
       );
-    await expect.poll(code, { timeout: 10_000 }).toBe("credentials_missing");
+    await expect.poll(code).toBe("credentials_missing");
   });
 });

@@ -15,7 +15,6 @@ import { ASK_PLAINLY, HELLO } from "./support/flows.ts";
 import { invoke, type KeptLog, keepLog, post, serve } from "./support/server.ts";
 import { readEvents } from "./support/streams.ts";
 
-const SOON = { timeout: 10_000 };
 const SECRET = "do-not-tell-anybody";
 const CALLER = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331" };
 const LOOPBACK = { egress: { allow: [{ cidr: "127.0.0.1/32" }] } } as const;
@@ -105,8 +104,8 @@ test("a request, its run, its steps, their tries, calls of models and requests a
   const body = { dsl: flowOver(url), inputs: { key: SECRET } };
   const events = await readEvents(await post(server, "/api/run", body, { headers }));
   expect(events.at(-1)).toMatchObject({ status: "failed" });
-  await expect.poll(() => receiver.spans.map(({ name }) => name), SOON).toContain("POST /api/run");
-  await expect.poll(() => receiver.spans.map(({ name }) => name), SOON).toContain("run story");
+  await expect.poll(() => receiver.spans.map(({ name }) => name)).toContain("POST /api/run");
+  await expect.poll(() => receiver.spans.map(({ name }) => name)).toContain("run story");
 
   const { spans } = receiver;
   const named = (span: ReceivedSpan): string => {
@@ -163,15 +162,13 @@ test("a run that another process goes on with stays in its trace, and each of it
   const store = temporaryFolder();
   const first = await serve({ store, env });
   const { runId } = await invoke<RunRef>(first, "start_run", { dsl: ASK_PLAINLY });
-  await expect
-    .poll(() => invoke(first, "get_run", { runId }), SOON)
-    .toMatchObject({ status: "paused" });
+  await expect.poll(() => invoke(first, "get_run", { runId })).toMatchObject({ status: "paused" });
   await first.close({ graceMs: 0 });
   const second = await serve({ store, env });
   const answer = { runId, confirmationId: "k1", decision: "approve" };
   await invoke(second, "resolve_confirmation", answer);
   await expect
-    .poll(() => invoke(second, "get_run", { runId }), SOON)
+    .poll(() => invoke(second, "get_run", { runId }))
     .toMatchObject({ status: "succeeded" });
   await second.close({ graceMs: 0 });
 
@@ -220,7 +217,7 @@ test.each([
       const events = await readEvents(await post(server, "/api/run", { dsl: HELLO }));
       expect(events.at(-1)).toMatchObject({ status: "succeeded" });
     }
-    await expect.poll(() => linesOf(log, "traces.lost").length, SOON).toBe(1);
+    await expect.poll(() => linesOf(log, "traces.lost").length).toBe(1);
     await server.close({ graceMs: 0 });
     expect(linesOf(log, "traces.lost")).toHaveLength(1);
   },

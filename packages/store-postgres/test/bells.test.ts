@@ -76,7 +76,6 @@ describeWith("postgres")("the bell of a run", () => {
               "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))",
             )
           ).rowCount,
-        { timeout: 30_000 },
       )
       .toBe(1);
     await client.query("COMMIT");

@@ -201,7 +201,7 @@ describeWith("postgres")("moving a store", () => {
     onTestFinished(() => engine.close());
     const plan = await planOf(QUESTION);
     const run = await engine.resume("asks", { plan });
-    await expect.poll(() => run.confirmations().length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => run.confirmations().length).toBe(1);
     expect(await run.confirm("k1", { decision: "approve" })).toEqual({ ok: true });
     expect(await run.result).toMatchObject({
       status: "succeeded",
@@ -226,9 +226,9 @@ describeWith("postgres")("moving a store", () => {
     }
     child.kill("SIGKILL");
     expect(seen).toContain("run");
-    await expect.poll(() => child.signalCode ?? child.exitCode, { timeout: 30_000 }).not.toBe(null);
+    await expect.poll(() => child.signalCode ?? child.exitCode).not.toBe(null);
     await expect(openPostgresStore(target)).rejects.toMatchObject({ code: "store_unavailable" });
-    await expect.poll(() => again(target), { timeout: 30_000 }).toMatchObject({ isEqual: true });
+    await expect.poll(() => again(target)).toMatchObject({ isEqual: true });
     expect(await move(target)).toMatchObject({ isEqual: true, copied: 0 });
   });
 
@@ -244,7 +244,7 @@ describeWith("postgres")("moving a store", () => {
     const cut = move({ ...target, url: wire.url });
     await expect(cut).rejects.toMatchObject({ code: "store_unavailable" });
     expect(wire.cuts).toBe(1);
-    await expect.poll(() => again(target), { timeout: 30_000 }).toMatchObject({ isEqual: true });
+    await expect.poll(() => again(target)).toMatchObject({ isEqual: true });
   });
 
   test("begins anew when the source was written to in between", async () => {

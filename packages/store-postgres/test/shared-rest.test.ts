@@ -11,7 +11,6 @@ import { createSharedExecutor } from "../../server/src/executor/index.ts";
 import { KEY, newClient, newSchema } from "./open.ts";
 
 const HOUR_MS = 3_600_000;
-const PATIENCE = { timeout: 60_000 };
 
 const FLOW: FlowGraph = {
   version: 1,
@@ -56,9 +55,9 @@ describeWith("postgres")("a run that waits", () => {
     const { servers, clock, row } = await twoServers();
     const [one, other] = servers;
     const { runId } = await one.executor.start({ graph: FLOW, inputs: {}, trigger: "embed" });
-    await expect.poll(row, PATIENCE).toMatchObject({ status: "running", is_left: true });
+    await expect.poll(row).toMatchObject({ status: "running", is_left: true });
     await expect
-      .poll(async () => Number((await row()).bell_at), PATIENCE)
+      .poll(async () => Number((await row()).bell_at))
       .toBeGreaterThan(Date.now() + HOUR_MS / 2);
     clock.aheadMs = HOUR_MS;
     await other.dispatcher.ring(runId);
@@ -77,12 +76,10 @@ describeWith("postgres")("a run that waits", () => {
     const { servers, row } = await twoServers();
     const [one, other] = servers;
     const { runId } = await one.executor.start({ graph: FLOW, inputs: {}, trigger: "embed" });
-    await expect.poll(row, PATIENCE).toMatchObject({ is_left: true });
+    await expect.poll(row).toMatchObject({ is_left: true });
     const pause = { kind: "pause", by: "anna" } as const;
     expect(await other.executor.signal(runId, pause)).toEqual({ ok: true });
-    await expect
-      .poll(row, PATIENCE)
-      .toMatchObject({ status: "paused", is_left: true, bell_at: null });
+    await expect.poll(row).toMatchObject({ status: "paused", is_left: true, bell_at: null });
     expect(await one.executor.signal(runId, { ...pause, kind: "resume" })).toEqual({ ok: true });
     expect((await other.executor.cancel(runId, { reason: "user" })).status).toMatch(/^cancel/);
   });

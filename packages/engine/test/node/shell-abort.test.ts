@@ -63,7 +63,7 @@ test("an abort ends the program and what it has started", async () => {
   const both = await Promise.all([of("parent"), of("child")]);
   stop();
   expect(await ended).toEqual({ reason: "stop" });
-  await expect.poll(() => both.map(isDead), { timeout: 30_000 }).toEqual([true, true]);
+  await expect.poll(() => both.map(isDead)).toEqual([true, true]);
 });
 
 test("what does not listen to SIGTERM is killed, the children of a program that did too", async () => {
@@ -74,7 +74,7 @@ test("what does not listen to SIGTERM is killed, the children of a program that 
   stop();
   expect(await ended).toEqual({ reason: "stop" });
   // A killed process is dead when the system next gives it time.
-  await expect.poll(() => both.map(isDead), { timeout: 30_000 }).toEqual([true, true]);
+  await expect.poll(() => both.map(isDead)).toEqual([true, true]);
 });
 
 test("a program gets SIGTERM first and may put things in order; the abort stays an abort", async () => {

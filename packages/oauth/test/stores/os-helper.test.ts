@@ -33,7 +33,7 @@ describe("a library that hangs", () => {
       expect(error).toMatchObject({ reason: "helper_timeout", retryable: true });
       expect(String(error)).toContain("did not answer within 2 s");
       const hanging = libraries.helperPid();
-      await expect.poll(() => isAlive(hanging), { timeout: 30_000 }).toBe(false);
+      await expect.poll(() => isAlive(hanging)).toBe(false);
       expect(await store.get("service:b")).toBe("fine");
       expect(libraries.helperPid()).not.toBe(hanging);
     },
@@ -149,7 +149,7 @@ describe("the end of the helper", () => {
     expect(isAlive(first)).toBe(true);
     vi.advanceTimersByTime(1);
     vi.useRealTimers();
-    await expect.poll(() => isAlive(first), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => isAlive(first)).toBe(false);
     expect(await store.get("service:a")).toBe("v");
     expect(libraries.helperPid()).not.toBe(first);
   });
@@ -158,7 +158,7 @@ describe("the end of the helper", () => {
     const libraries = fakeLibraries({ keytar: {} });
     const store = openStore(libraries);
     const writing = store.set("service:a", "v");
-    await expect.poll(() => libraries.helperPid(), { timeout: 30_000 }).toBeDefined();
+    await expect.poll(() => libraries.helperPid()).toBeDefined();
     await writing;
     await store[Symbol.asyncDispose]();
     expect(isAlive(libraries.helperPid())).toBe(false);
@@ -171,16 +171,16 @@ describe("the end of the helper", () => {
     const child = startChild("ask-and-end.mjs", [libraries.folder]);
     expect(String(await child.firstOutput)).toBe("v\n");
     expect(await child.exitCode).toBe(0);
-    await expect.poll(() => isAlive(libraries.helperPid()), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => isAlive(libraries.helperPid())).toBe(false);
   });
 
   test("comes with the end of whoever asked, also while the library hangs", async () => {
     const libraries = fakeLibraries({ keytar: { get: "await forever" } });
     const child = startChild("ask-and-end.mjs", [libraries.folder]);
-    await expect.poll(() => libraries.calls("keytar"), { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(() => libraries.calls("keytar")).toHaveLength(1);
     expect(isAlive(libraries.helperPid())).toBe(true);
     await child.kill();
-    await expect.poll(() => isAlive(libraries.helperPid()), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => isAlive(libraries.helperPid())).toBe(false);
   });
 });
 

@@ -8,7 +8,6 @@ import { startServer, type TestServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 /** How long a page may take to give its streams back, in milliseconds. */
-const PATIENCE = { timeout: 30_000 };
 
 /** Tells a page that it is hidden or shown, as a browser does when tabs are changed. */
 async function setVisible(page: Page, visibility: "visible" | "hidden"): Promise<void> {
@@ -34,7 +33,7 @@ describeWith("chromium")("a hidden page", () => {
     await nodeItem(page, "ask, confirm, waiting").waitFor();
     await expect.poll(() => streams(server)).toBe(2);
     await setVisible(page, "hidden");
-    await expect.poll(() => streams(server), PATIENCE).toBe(0);
+    await expect.poll(() => streams(server)).toBe(0);
 
     const [open] = (await server.client.invoke("get_run", { runId })).confirmations;
     const answer = { runId, confirmationId: open?.id ?? "", decision: "approve" } as const;
@@ -57,12 +56,12 @@ describeWith("chromium")("a hidden page", () => {
     const place = `#/runs/${runId}`;
     let page = await studio.open(server.url, { place });
     for (let count = 1; count < 10; count += 1) {
-      await nodeItem(page, "ask, confirm, waiting").waitFor(PATIENCE);
+      await nodeItem(page, "ask, confirm, waiting").waitFor();
       await setVisible(page, "hidden");
       page = await studio.sibling(page, server.url, { place });
     }
-    await nodeItem(page, "ask, confirm, waiting").waitFor(PATIENCE);
-    await expect.poll(() => streams(server), PATIENCE).toBe(2);
+    await nodeItem(page, "ask, confirm, waiting").waitFor();
+    await expect.poll(() => streams(server)).toBe(2);
     await page.getByRole("button", { name: "Approve" }).click();
     await expectRunStatus(page, "succeeded");
   });

@@ -179,9 +179,7 @@ async function expectControl(where: Locator, name: string, role: Role, needs: Ro
   const named = { name, exact: true };
   const control = where.getByRole("button", named).or(where.getByRole("menuitem", named)).first();
   const isAllowed = rankOf(role) >= rankOf(needs);
-  await expect
-    .poll(() => control.isEnabled(), { message: `${name} for ${role}`, timeout: 30_000 })
-    .toBe(isAllowed);
+  await expect.poll(() => control.isEnabled(), { message: `${name} for ${role}` }).toBe(isAllowed);
   const title = await control.getAttribute("title");
   if (isAllowed) expect(title ?? "", name).not.toContain("needs the role");
   else expect(title, name).toBe(`needs the role ${needs}`);

@@ -15,6 +15,9 @@ export interface OpenOptions extends BrowserContextOptions {
 const SERVER_GONE =
   /net::ERR_(INCOMPLETE_CHUNKED_ENCODING|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)|Failed to fetch dynamically imported module/;
 
+/** How long a page may take for a state, as tests wait for others: a limit for what hangs, not for what is slow. */
+export const STATE_MS = 60_000;
+
 /** Opens pages for the tests of a file; they are closed after each test, and what they complained of fails it. */
 export interface Studio {
   open(url: string, options?: OpenOptions): Promise<Page>;
@@ -70,7 +73,9 @@ export function useStudio(): Studio {
 
   return {
     async open(url, { place = "", expected = [], ...context } = {}) {
-      const page = await (await browser.newContext(context)).newPage();
+      const made = await browser.newContext(context);
+      made.setDefaultTimeout(STATE_MS);
+      const page = await made.newPage();
       watch(page, url, expected);
       await page.goto(`${url}/studio${place}`);
       return page;

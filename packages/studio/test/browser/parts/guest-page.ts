@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { build, type Rolldown } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import { sharedBrowser } from "../studio.ts";
+import { STATE_MS, sharedBrowser } from "../studio.ts";
 import type * as guestModule from "./guest.tsx";
 
 /** What the script of the page offers to `page.evaluate`, as `guest`. */
@@ -53,6 +53,7 @@ export function useGuest(): GuestPage {
   afterAll(() => close?.());
   beforeEach(async () => {
     context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    context.setDefaultTimeout(STATE_MS);
     const page = await context.newPage();
     await page.goto(address, { waitUntil: "load" });
     page.on("console", (message) => complaints.push(message.text()));
