@@ -1,6 +1,4 @@
 /** One run of `code.run`: its limits, its schemas, and what its answer means for the node. */
-import { createContext, Script } from "node:vm";
-import { Validator } from "@cfworker/json-schema";
 import {
   cutText,
   type FieldFinding,
@@ -9,6 +7,7 @@ import {
   type NodeContext,
   NodeError,
 } from "@millrace/contracts";
+import { misfitOf } from "./check-schema.ts";
 import {
   type Answer,
   type CallLimits,
@@ -234,38 +233,26 @@ function refuseMisfit(
   { code, what, name, allowed: { limits, ceilings } }: Misfit,
 ): void {
   if (schema === undefined) return;
-  // The validator writes into a schema, and throws for one that is none.
-  let found: ReturnType<Validator["validate"]>;
+  let misfit: ReturnType<typeof misfitOf>;
   try {
-    const validate = () =>
-      new Validator(structuredClone(schema), "2020-12").validate(value ?? null);
-    found = inTime(limits.timeoutMs, validate);
+    misfit = misfitOf(value, schema, limits);
   } catch (error) {
-    if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") {
-      const text = `${name} took longer than ${limits.timeoutMs} ms`;
-      throw exceeded("timeoutMs", text, ceilings.timeoutMs);
+    if (!(error instanceof Stopped)) {
+      throw new NodeError("field_invalid", `${name} is not a JSON Schema`, { reason: "input" });
     }
-    throw new NodeError("field_invalid", `${name} is not a JSON Schema`, { reason: "input" });
+    const { limit } = error;
+    const text = {
+      timeoutMs: `${name} took longer than ${limits.timeoutMs} ms`,
+      memoryBytes: `${name} needed more than ${limits.memoryBytes} bytes, or half of what this process has`,
+      stack: `${name} goes too deep for ${what}`,
+    }[limit as "timeoutMs" | "memoryBytes" | "stack"];
+    throw exceeded(limit, text, limit === "stack" ? undefined : ceilings[limit as "timeoutMs"]);
   }
-  const { valid, errors } = found;
-  if (valid) return;
-  const { instanceLocation = "#", error = "", keyword = "" } = errors.at(-1) ?? {};
+  if (misfit === undefined) return;
+  const { instanceLocation, error, keyword } = misfit;
   const why = OF_VALUE.has(keyword) ? keyword : error;
   const at = instanceLocation === "#" ? "" : ` at ${instanceLocation.slice(1)}`;
   throw new NodeError(code, `${what}${at} does not fit ${name}: ${why}`, {
     reason: code === "code_input" ? "input" : "output",
   });
-}
-
-const room = createContext({ work: (): void => {} });
-const script = new Script("work()");
-
-/** What `work` answers. V8 breaks it off wherever it is, in a regular expression too: here that is a timer, and no sandbox. */
-function inTime<T>(timeout: number, work: () => T): T {
-  room["work"] = work;
-  try {
-    return script.runInContext(room, { timeout }) as T;
-  } finally {
-    delete room["work"];
-  }
 }

@@ -11,7 +11,10 @@ const count = "return { count: input.length }";
 const cases = conformance(extension, {
   fixtures: {
     "code.run": [
-      { fields: { source: count, input: [1, 2] }, output: { value: { count: 2 } } },
+      {
+        fields: { source: count, input: [1, 2], inputSchema: { items: { type: "integer" } } },
+        output: { value: { count: 2 } },
+      },
       {
         fields: { source: "console.warn('odd', input); throw new Error('no')" },
         fails: "code_threw",
@@ -64,6 +67,24 @@ describe("a step", () => {
     const given = typeof input === "string" ? `${input}!` : input;
     await expect(run({ source: count, input: given, inputSchema, timeoutMs: 60 })).rejects.toThrow(
       "limit code.timeoutMs: inputSchema took longer than 60 ms; the field timeoutMs raises it",
+    );
+  });
+
+  test("has the memory of its limit for what a schema finds wrong, and lives on", async () => {
+    const input = Array.from({ length: 3_000 }, (_, n) => n);
+    const given = { source: count, input, timeoutMs: 10_000 };
+    const found = { contains: { enum: ["x".repeat(50_000)] } };
+    await expect(run({ ...given, inputSchema: found })).rejects.toThrow(
+      "limit code.memoryBytes: inputSchema needed more than 67108864 bytes",
+    );
+    // What is wrong with one branch is forgotten when the other one fits.
+    const fits = { items: { anyOf: [{ enum: ["x".repeat(50_000)] }, { type: "integer" }] } };
+    expect(await run({ ...given, inputSchema: fits })).toEqual({ value: { count: 3_000 } });
+    const tree = { anyOf: [{ type: "string" }, { items: { $ref: "#" } }] };
+    const deep = { ...given, input: JSON.parse("[".repeat(90) + "]".repeat(90)) };
+    expect(await run({ ...deep, inputSchema: tree })).toEqual({ value: { count: 1 } });
+    await expect(run({ ...deep, inputSchema: { $ref: "#" } })).rejects.toThrow(
+      "limit code.stack: inputSchema goes too deep for the input",
     );
   });
 
