@@ -46,6 +46,8 @@ interface Meant {
   readonly hint?: string;
   /** The names are the author's, and what was found is only spelt like one of them. */
   readonly uncertain?: true;
+  /** It is what was found, in the spelling of this language. */
+  readonly isExact?: true;
 }
 
 /** FLOW5001 for a root that nothing bears; `links`: what is read of it. */
@@ -69,17 +71,15 @@ export function noMember(
   const objects = membersOf(type).filter((member) => member.kind === "object");
   const names = objects.flatMap(({ props }) => [...props.keys()]);
   const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
-  const meant = meantMember(link, name, names, alias, next);
+  // What a node type gives has members of its own; those of all other objects are the author's.
+  const isGuess =
+    objects.some(({ aliases }) => aliases === undefined) &&
+    !names.some((known) => plainName(known) === plainName(name));
+  const found = meantMember(link, name, names, alias, next);
+  const meant = isGuess && !found.isExact ? { ...found, uncertain: true as const } : found;
   if (link.object.kind === "name" && link.object.name === "inputs") {
     const hint = meant.hint ?? `declare it with \`input ${quoted(name)}: string\``;
-    const isNear = !names.some((known) => plainName(known) === plainName(name));
-    const uncertain = isNear && ({ uncertain: true } as const);
-    report(
-      link,
-      `the flow has no input ${quoted(name)}`,
-      { ...meant, hint, ...uncertain },
-      inference,
-    );
+    report(link, `the flow has no input ${quoted(name)}`, { ...meant, hint }, inference);
     return;
   }
   report(link, `${describeType(type)} has no member ${quoted(name)}`, meant, inference);
@@ -176,7 +176,7 @@ function meantMember(
 function difference(left: string, right: string): Meant {
   const text = `${left} - ${right}`;
   const shown = `\`${quoted(text)}\``;
-  return { text, shown, hint: `${shown} with spaces subtracts` };
+  return { text, shown, hint: `${shown} with spaces subtracts`, isExact: true };
 }
 
 /** A name cut at each of its dashes: `n-1` into `n` and `1`. */

@@ -125,13 +125,16 @@ test("a flow in the braces of its head, with prose in front of it, is mended", a
   expect(made.map(({ title }) => title)).toContain("write it so");
 });
 
-test("a name that is only spelt like one of the author's stays an error", async () => {
-  const wrong = `${AROUND}input amount: int\n\noutput m = inputs.amont\n`;
+test.each([
+  ["an input", "input amount: int\n\noutput m = inputs.amont\n", "inputs.amount"],
+  ["a member of an object", "output m = map([{ amount: 1 }], x, x.amont)\n", "x.amount"],
+  ["a member of another name", "output m = map([{ body: 1 }], x, x.data)\n", "x.body"],
+])("a name that is only like %s of the author stays an error", async (_what, more, meant) => {
+  const wrong = `${AROUND}${more}`;
   const { fixed, made } = await fixText(check(wrong), check);
   expect([fixed.text, made]).toEqual([wrong, []]);
-  expect(fixed.diagnostics.find(({ severity }) => severity === "error")?.fixes).toMatchObject([
-    { title: "write inputs.amount", uncertain: true },
-  ]);
+  const found = fixed.diagnostics.find(({ severity }) => severity === "error");
+  expect(found?.fixes).toMatchObject([{ uncertain: true, edits: [{ newText: meant }] }]);
 });
 
 test("lines that read like another language in text stay as they are", async () => {
