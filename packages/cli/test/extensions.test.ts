@@ -222,6 +222,15 @@ output t = b.text
   expect(kept).toContain('"outputs":{"t":"kept"}');
   expect(existsSync(join(cwd, "b.txt"))).toBe(false);
 
+  for (const words of [["test"], ["run", "--fixtures", "fixtures"]]) {
+    put("fixtures/nodes.json", '{ "bb": { "output": {} } }');
+    const misspelt = await call(...words, "f.flow");
+    expect(misspelt.code).toBe(2);
+    expect(misspelt.stderr).toBe(
+      "error: nodes.json: there is no node bb; there are a, b; did you mean b?\n",
+    );
+  }
+
   put("fixtures/nodes.json", '{ "b": { "text": "kept" } }');
   const refused = await call("test", "f.flow");
   expect([refused.code, refused.stderr]).toEqual([

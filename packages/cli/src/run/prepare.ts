@@ -68,7 +68,7 @@ export async function prepare(
     const how = { watch: isOn(input, "watch"), fixtures, debug };
     const extensions = await extensionsOf(config, io, how);
     opened.push(extensions);
-    const plan = await compile(source, config, extensions, io);
+    const plan = await compile(source, config, { ...extensions, fixtures }, io);
     const all = { ...config, services: [...config.services, ...extensions.services] };
     const needsAi = plan.needs.includes("ai");
     const options = { config: all, io, needsAi };
@@ -128,12 +128,14 @@ async function report(source: FlowSource, io: CommandIo): Promise<void> {
 async function compile(
   source: FlowSource,
   { services, flows, extensions: { list }, credentials }: Config,
-  extensions: RunExtensions,
+  { fixtures, ...extensions }: RunExtensions & { readonly fixtures: OpenFixtures | undefined },
   io: CommandIo,
 ): Promise<Plan> {
+  const subflows = subflowsOf([source.folder, flows], credentials.dir);
+  await fixtures?.check(source.graph, subflows);
   const compiled = await compileSource(source, {
     types: [...services, ...extensions.serviceEntries, ...extensions.types],
-    subflows: subflowsOf([source.folder, flows], credentials.dir),
+    subflows,
     sameTypes: list.length === 0, // what an extension lists can be refused when it is opened
   });
   if (compiled.ok) return compiled.plan;

@@ -58,9 +58,11 @@ export async function runTest(
   try {
     const extensions = await extensionsOf(project, io, { fixtures, debug: debugLines(io) });
     opened.unshift(extensions);
+    const subflows = subflowsIn([source.folder, project.flows]);
+    await fixtures.check(source.graph, subflows);
     const compiled = await compileSource(source, {
       types: [...project.services, ...extensions.serviceEntries, ...extensions.types],
-      subflows: subflowsIn([source.folder, project.flows]),
+      subflows,
       sameTypes: project.extensions.list.length === 0,
     });
     if (!compiled.ok) return await invalid(compiled.diagnostics, source, io);
