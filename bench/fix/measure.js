@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { checkFlow, digest } from "@millrace/dsl";
 import { fixText } from "@millrace/dsl/editor";
+import { withTranslation } from "@millrace/dsl/translate";
 import { createStandardRegistry } from "@millrace/server/registry";
+import * as yaml from "yaml";
 import { createRandom } from "../random.js";
 import { pick } from "./places.js";
 import { SLIPS } from "./slips.js";
@@ -14,7 +16,14 @@ export const BAR = 0.8;
 const COUNTS = [1, 1, 1, 1, 2, 2, 2, 3, 3, 4];
 
 const catalog = createStandardRegistry().catalog();
-const check = (text) => ({ text, ...checkFlow(text, catalog) });
+const check = (text) => {
+  const checked = checkFlow(text, catalog);
+  return {
+    ...checked,
+    text,
+    diagnostics: withTranslation(text, checked.diagnostics, catalog, yaml),
+  };
+};
 const isValid = ({ diagnostics }) => diagnostics.every(({ severity }) => severity !== "error");
 
 /** The tasks with their reference flows; the first line of a flow says what it is for. */

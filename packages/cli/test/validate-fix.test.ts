@@ -49,7 +49,46 @@ test("what cannot be mended stays an error, and bytes that are no text stay", as
   expect(JSON.parse(line)).toMatchObject({ file: "a.flow", valid: false, fixed: [] });
 });
 
-test("--dry-run alone, --format and a graph in JSON are refused", async () => {
+const YAML = `# what it is for
+name: hi # short
+inputs:
+  who: {type: string, default: you}
+steps:
+  - id: say
+    uses: log
+    with:
+      message: "hi \${{ inputs.who }}"
+`;
+const HI = `# what it is for
+# short
+flow 1 hi
+
+input who: string = "you"
+
+node say: log {
+  message = "hi \${inputs.who}"
+}
+`;
+
+test("a flow in YAML or as a graph in JSON becomes text, and one with a part that has no counterpart stays", async () => {
+  const graph = { version: 1, id: "g", nodes: [{ id: "a", type: "join" }] };
+  const wrong = YAML.replace("uses:", "retry_on: x\n    type:").replace(
+    "steps:",
+    "hooks: [a]\nsteps:",
+  );
+  const cwd = scratch({ "y.flow": YAML, "g.flow": JSON.stringify(graph), "wrong.flow": wrong });
+  const told = await start(["validate", "--fix", "y.flow", "g.flow"], { cwd }).ended;
+  expect(told).toMatchObject({ code: 0, stdout: "" });
+  expect(told.stderr).toContain("y.flow:1 FLOW1006 fixed: write it as a flow\n");
+  expect([read(cwd, "y.flow"), read(cwd, "g.flow")]).toEqual([HI, "flow 1 g\n\nnode a: join\n"]);
+  const kept = await start(["validate", "--fix", "wrong.flow"], { cwd }).ended;
+  expect(kept.code).toBe(3);
+  expect(kept.stderr).toContain("hooks has no counterpart in a flow");
+  expect(kept.stderr).toContain("wrong.flow:5:8");
+  expect(read(cwd, "wrong.flow")).toBe(wrong);
+});
+
+test("--dry-run alone, --format and a document that is named as one are refused", async () => {
   const cwd = scratch({ "a.flow": WRONG, "g.json": '{"version":1,"name":"g","nodes":[]}' });
   const refused = [
     ["--dry-run", "a.flow"],

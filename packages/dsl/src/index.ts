@@ -45,6 +45,7 @@ export {
 export type { FlowDocument } from "./read/document.ts";
 export { locate, pointerAt } from "./read/locate.ts";
 export { type ParseOptions, type ParseResult, parseFlow } from "./read/parse-flow.ts";
+export { isOtherDocument } from "./read/slips.ts";
 export { type CompiledSchema, compileSchema } from "./schema/check.ts";
 export type { SchemaProblem } from "./schema/compile.ts";
 export {

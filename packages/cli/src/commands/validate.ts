@@ -57,7 +57,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   const judge = (await serverOf(input, io)) ?? ((read: FlowSource) => compiled(read, io));
   for (const file of files) {
     if (io.signal.aborted) break;
-    const found = await loadFlow(file, io, configFlags(input));
+    const found = await loadFlow(file, io, { ...configFlags(input), asText: fix });
     const judged = { read: found, diagnostics: await judge(found) };
     const fixed = fix
       ? await (await import("../run/fix-flow.ts")).fixFile(file, judged, judge, input, io)

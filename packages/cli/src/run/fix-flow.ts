@@ -26,7 +26,12 @@ export async function fixFile(
   io: CommandIo,
 ): Promise<JudgedFlow & { readonly made: readonly MadeFix[] }> {
   const { name, text, sources } = before.read;
-  if (text === undefined) throw usage(`--fix mends .flow text, and ${name} is a graph in JSON`);
+  if (text === undefined || /\.(?:json|ya?ml)$/i.test(file)) {
+    throw usage(
+      `--fix mends .flow text in place, and ${name} is another document`,
+      `millrace validate --fix - < ${name} > FILE.flow`,
+    );
+  }
   const { fixed, made } = await fixText({ ...before, text }, async (changed) => {
     const bytes = Buffer.from(changed);
     const read = await loadFlow(file, io, { ...configFlags(input), bytes, sources });

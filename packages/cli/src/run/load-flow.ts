@@ -5,6 +5,7 @@ import {
   completeGraph,
   type FlowCatalog,
   type FlowDocument,
+  isOtherDocument,
   validateFlow,
 } from "@millrace/dsl";
 import type { CommandIo, Input } from "../argv/spec.ts";
@@ -54,6 +55,8 @@ export async function loadFlow(
     readonly watch?: boolean;
     /** The configuration files, where they are read already. */
     readonly sources?: ConfigSources;
+    /** A graph in JSON is a text, too, of which it is said how to write it as a flow. */
+    readonly asText?: boolean;
   } = {},
 ): Promise<FlowSource> {
   const bytes = config.bytes ?? (await readInput(name, io));
@@ -63,7 +66,11 @@ export async function loadFlow(
   const services = await describedServices(sources);
   const extensions = await describedExtensions(sources, config.watch);
   const catalog = await projectCatalog(sources, services, extensions, io);
-  let read = readFlow(name, bytes, catalog, io);
+  let read = readFlow(name, bytes, catalog, io, config.asText);
+  if (read.text !== undefined && isOtherDocument(read.text)) {
+    const translate = await (await import("./translation.ts")).translation(catalog);
+    read = { ...read, diagnostics: translate(read.text, read.diagnostics) };
+  }
   // A flow that no folder has may be kept in the data folder, which is opened for it alone.
   if (read.diagnostics.some(({ code }) => code === "FLOW4010")) {
     const known = await withStoredFlows(catalog, dataFolder(home, io));
@@ -78,10 +85,11 @@ function readFlow(
   bytes: Uint8Array,
   catalog: FlowCatalog,
   io: CliIo,
+  asText = false,
 ): Omit<FlowSource, "sources" | "services" | "extensions"> {
   const folder = folderOf(name, io);
   const shown = name === "-" ? "<stdin>" : name;
-  if (isJson(bytes)) {
+  if (!asText && isJson(bytes)) {
     const graph = parseGraph(shown, bytes);
     return {
       name: shown,

@@ -9,6 +9,7 @@ import { listedExtensions } from "../config/sources.ts";
 import { CliError, type WrongFile } from "../errors.ts";
 import type { Surroundings } from "../output/io.ts";
 import { projectCatalog, withStoredFlows } from "./project-catalog.ts";
+import { translation } from "./translation.ts";
 
 /**
  * The project of a folder, an address that begins with `file:`; for any other, and one that names no folder here, the working
@@ -73,7 +74,8 @@ export async function projectOf(address: string, io: Surroundings): Promise<Foun
     () =>
       projectCatalog({ ...sources, user: undefined, project: undefined }, services, entries, io),
   );
-  return { ...(await withStoredFlows(catalog, dataFolder(undefined, io))), problems };
+  const translate = await translation(catalog);
+  return { ...(await withStoredFlows(catalog, dataFolder(undefined, io))), translate, problems };
 }
 
 /** The path of an address; undefined for one that is no path of this machine. */

@@ -4,6 +4,7 @@ import type { Diagnostic } from "@millrace/contracts";
 import { withForeignFixes } from "../check/foreign/foreign-fixes.ts";
 import { mergeDiagnostics, validateInSteps } from "../check/validate-flow.ts";
 import type { ParseResult } from "../read/parse-flow.ts";
+import { isOtherDocument } from "../read/slips.ts";
 import { SharedWork } from "../steps.ts";
 import type { Span } from "../syntax/ast.ts";
 import { changeEdits } from "./change/change-edits.ts";
@@ -204,6 +205,9 @@ class FlowAnalysis implements Analysis {
 
 function* findDiagnostics(reading: Reading): Generator<void, readonly Diagnostic[]> {
   const { graph, document, diagnostics } = (yield* reading.readInSteps()).parsed;
+  if (reading.project.translate && isOtherDocument(reading.text)) {
+    return reading.project.translate(reading.text, diagnostics);
+  }
   const found = yield* validateInSteps(graph, reading.project, { document });
   return withForeignFixes(reading.text, mergeDiagnostics(diagnostics, found), reading.project);
 }

@@ -91,7 +91,12 @@ export async function fixText<T extends JudgedText>(
   return { fixed: best.fixed, made: made.slice(0, best.made) };
 }
 
-function errorCount({ diagnostics }: JudgedText): number {
+/** Errors; more than any number in a text that was not read, because it is another document. */
+function errorCount({ text, diagnostics }: JudgedText): number {
+  const isUnread = diagnostics.some(({ fixes }) =>
+    fixes?.[0]?.edits.some(({ range }) => range.end.offset - range.start.offset === text.length),
+  );
+  if (isUnread) return Number.POSITIVE_INFINITY;
   return diagnostics.filter(({ severity }) => severity === "error").length;
 }
 

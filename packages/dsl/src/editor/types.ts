@@ -19,6 +19,8 @@ export interface Project extends FlowCatalog {
   connections?(): Iterable<ConnectionInfo>;
   /** Address of the file of a flow, for links and definitions; absent: flows have no file. */
   flowUri?(slug: string): string | undefined;
+  /** The findings of a text in JSON or YAML, as `withTranslation` of `@millrace/dsl/translate` has them; absent: as they are. */
+  translate?(text: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[];
 }
 
 /** Analyses texts of one project. */

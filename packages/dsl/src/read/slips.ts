@@ -88,6 +88,11 @@ export function otherDocument(
   return { start, end, message: NOT_A_FLOW.replace("{}", "YAML"), hint };
 }
 
+/** Whether a text is JSON or YAML, and no flow. */
+export function isOtherDocument(source: string): boolean {
+  return otherDocument(source) !== undefined;
+}
+
 const NOT_A_FLOW = "this is {}; a flow begins with `flow 1 <id>`";
 
 /** As much of a text as shows in which language it is written. */

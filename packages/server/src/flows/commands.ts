@@ -6,7 +6,13 @@ import type {
   FlowGraph,
   FlowReport,
 } from "@millrace/contracts";
-import { checkFlow, formatFlow, mergeDiagnostics } from "@millrace/dsl";
+import {
+  checkFlow,
+  type FlowCatalog,
+  formatFlow,
+  isOtherDocument,
+  mergeDiagnostics,
+} from "@millrace/dsl";
 import { compileFlow } from "@millrace/engine";
 import { Answer, etagOf, pageOf, wire } from "../dispatch/index.ts";
 import { known } from "../errors.ts";
@@ -24,9 +30,20 @@ async function report(args: FlowArgs, { app, host }: CommandCall): Promise<FlowR
   const tooLong = sizeProblem(args.dsl, app.limits.maxDslBytes);
   if (tooLong !== undefined) return { valid: false, diagnostics: [tooLong] };
   const { graph, document, diagnostics, ok } = checkFlow(args.dsl, catalog);
-  if (!ok) return { valid: false, diagnostics };
+  if (!ok) return { valid: false, diagnostics: await translated(args.dsl, diagnostics, catalog) };
   const compiled = await compileFlow(graph, { ...compile, document, checked: diagnostics });
   return reportOf(graph, mergeDiagnostics(compiled.diagnostics));
+}
+
+/** The findings of a text; one that is a flow in JSON has the fix that writes it as text. */
+async function translated(
+  text: string,
+  diagnostics: readonly Diagnostic[],
+  catalog: FlowCatalog,
+): Promise<readonly Diagnostic[]> {
+  if (!isOtherDocument(text)) return diagnostics;
+  const { withTranslation } = await import("@millrace/dsl/translate");
+  return withTranslation(text, diagnostics, catalog);
 }
 
 function reportOf(graph: FlowGraph, diagnostics: readonly Diagnostic[]): FlowReport {

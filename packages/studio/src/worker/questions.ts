@@ -11,6 +11,7 @@ import {
   NODE_POLICY_NAMES,
   type Project,
 } from "@millrace/dsl/editor";
+import { withTranslation } from "@millrace/dsl/translate";
 import { findNode } from "../page/state/flow-nodes.ts";
 import { newNodeEdits } from "./new-node.ts";
 import { pictureOf } from "./pictures.ts";
@@ -135,7 +136,7 @@ export class TextReader {
 function projectOf({ entries, connections, flows, services, providers }: ProjectData): Project {
   const versions = new Map(entries.map((entry) => [`${entry.version} ${entry.type}`, entry]));
   const newest = new Map(entries.map((entry) => [entry.type, entry])); // the last one is the newest
-  return {
+  const catalog: Project = {
     entry: (type, version) =>
       version === undefined ? newest.get(type) : versions.get(`${version} ${type}`),
     types: () => newest.keys(),
@@ -146,6 +147,7 @@ function projectOf({ entries, connections, flows, services, providers }: Project
     ...(services !== undefined && { services }),
     ...(providers !== undefined && { providers }),
   };
+  return { ...catalog, translate: (text, found) => withTranslation(text, found, catalog) };
 }
 
 /** Lets messages be read that have come meanwhile. */

@@ -1,0 +1,61 @@
+/** A text in YAML as JSON, by the YAML library of the program: this package brings none. */
+
+import type { Span } from "../syntax/ast.ts";
+import type { Path, Problem } from "./part.ts";
+
+/** What is needed of the package `yaml`. */
+export interface YamlLibrary {
+  parseDocument(text: string, options: { schema: "core"; logLevel: "error" }): YamlDocument;
+  readonly Lexer: new () => { lex(text: string): Iterable<string> };
+}
+
+interface YamlDocument {
+  readonly errors: readonly unknown[];
+  toJS(): unknown;
+  getIn(path: Iterable<unknown>, keepScalar: true): unknown;
+}
+
+/** A text in JSON or YAML. */
+export interface OtherText {
+  readonly data: unknown;
+  /** What its comments say, in their order. */
+  readonly comments: readonly string[];
+  readonly problems: readonly Problem[];
+  /** Where a value stands in the text. */
+  placeOf(path: Path): Span | undefined;
+}
+
+/** Reads YAML; undefined for a text that is none, and for one that says what JSON cannot. */
+export function readYaml(source: string, library: YamlLibrary): OtherText | undefined {
+  try {
+    const document = library.parseDocument(source, { schema: "core", logLevel: "error" });
+    if (document.errors.length > 0) return undefined;
+    const data = document.toJS();
+    JSON.stringify(data, (_, value: unknown) => {
+      if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("no JSON");
+      return value;
+    });
+    const placeOf = (path: Path): Span | undefined => {
+      const { range } = (document.getIn(path, true) ?? {}) as {
+        readonly range?: readonly number[];
+      };
+      const [start, end] = range ?? [];
+      return start === undefined || end === undefined ? undefined : { start, end };
+    };
+    return { data, problems: [], comments: commentsOf(source, library), placeOf };
+  } catch {
+    return undefined; // aliases that multiply, and what is no JSON
+  }
+}
+
+/** In front of what a scalar says, in the tokens of the lexer. */
+const SCALAR = "\u001f";
+
+function commentsOf(source: string, { Lexer }: YamlLibrary): readonly string[] {
+  let before = "";
+  return [...new Lexer().lex(source)].flatMap((token) => {
+    const isComment = token.startsWith("#") && before !== SCALAR;
+    before = token;
+    return isComment ? [token.slice(1).trim()] : [];
+  });
+}

@@ -1,0 +1,210 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
+/** Flows as JSON: written as text where all of it is understood, else named at their places; files of other tools are told apart. */
+import { readdirSync, readFileSync } from "node:fs";
+import { checkFlow, digest, formatFlow, parseFlow } from "@millrace/dsl";
+import { fixText } from "@millrace/dsl/editor";
+import { withTranslation } from "@millrace/dsl/translate";
+import { expect, test } from "vitest";
+import { catalog } from "./fixtures/catalog.ts";
+
+const check = (text: string) => {
+  const checked = checkFlow(text, catalog);
+  return { ...checked, text, diagnostics: withTranslation(text, checked.diagnostics, catalog) };
+};
+
+const mended = async (document: object) => {
+  const { fixed } = await fixText(check(JSON.stringify(document, null, 2)), check);
+  return fixed;
+};
+
+const LOG = { id: "say", type: "log", fields: { message: "hi ${inputs.name}" } };
+const GET = { id: "get", type: "http.request", config: { url: "https://a.example" } };
+
+test("the graph of every flow, bare or in an object of its own, becomes the text that is printed of it", async () => {
+  const folder = new URL("fixtures/flows/", import.meta.url);
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(".flow"))) {
+    const { graph } = parseFlow(readFileSync(new URL(file, folder), "utf8"));
+    const json = JSON.stringify(file < "1" ? { graph } : graph);
+    const { text } = (await fixText(check(json), check)).fixed;
+    expect(digest(parseFlow(text).graph), file).toBe(digest(graph));
+  }
+});
+
+const SHAPES: readonly (readonly [what: string, document: object, flow: string])[] = [
+  [
+    "holes, ports, types and results",
+    {
+      name: "Say hi",
+      inputs: { name: { type: "string", default: "you" }, n: "int" },
+      nodes: [
+        { id: "many", type: "condition", params: { if: "${inputs.n > 1}" } },
+        LOG,
+        { ...GET, retry: { attempts: 2 }, timeout: "5s", depends_on: "say" },
+      ],
+      edges: [{ source: "many", target: "say", sourceHandle: "true" }],
+      outputs: { status: "get.status", text: "n: ${inputs.n}" },
+    },
+    `flow 1 say-hi {
+  title = "Say hi"
+}
+
+input name: string = "you"
+input n: int
+
+node many: condition {
+  if = inputs.n > 1
+}
+
+node say: log {
+  message = "hi \${inputs.name}"
+}
+
+node get: http.request {
+  url = "https://a.example"
+  @timeout = 5s
+  @retry = { max: 2 }
+}
+
+say -> get
+many.true -> say
+
+output status = get.status
+output text = "n: \${inputs.n}"
+`,
+  ],
+  [
+    "steps in their order, a body, and edges as texts",
+    {
+      workflow: {
+        id: "each",
+        steps: [
+          {
+            name: "all",
+            type: "map",
+            with: { items: "{{ [1, 2] }}" },
+            body: {
+              nodes: [{ id: "one", type: "delay", fields: { for: "1s" } }],
+              output: "${item}",
+            },
+          },
+          { id: "say", type: "log", message: 'costs $5 and "}"', position: { x: 1, y: 2 } },
+        ],
+      },
+    },
+    `flow 1 each
+
+node all: map {
+  items = [1, 2]
+  body {
+    node one: delay {
+      for = 1s
+    }
+
+    output = item
+  }
+}
+
+node say: log {
+  message = "costs $5 and \\"}\\""
+}
+
+all -> say
+
+layout {
+  say = [1, 2]
+}
+`,
+  ],
+  [
+    "edges as texts and as pairs, and a policy as a graph has it",
+    {
+      id: "x",
+      nodes: [{ ...GET, policy: { timeoutMs: 2500 } }, LOG, { id: "end", type: "join" }],
+      inputs: [{ name: "name", type: "array", items: { type: "string" }, required: false }],
+      edges: ["get -> say", ["say", "end"]],
+    },
+    `flow 1 x
+
+input name: string[]? = null
+
+node get: http.request {
+  url = "https://a.example"
+  @timeout = 2500ms
+}
+
+node say: log {
+  message = "hi \${inputs.name}"
+}
+
+node end: join
+
+get -> say
+say -> end
+`,
+  ],
+];
+
+test.each(SHAPES)("%s of a document in JSON become a flow", async (_what, document, flow) => {
+  const { text, diagnostics } = await mended(document);
+  expect(formatFlow(text).text).toBe(flow);
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+});
+
+const REFUSED: readonly (readonly [what: string, more: object, message: string])[] = [
+  ["an unknown member", { hooks: [] }, "hooks has no counterpart in a flow"],
+  ["a node without a type", { nodes: [LOG, { id: "b" }] }, "nodes[1] has no type"],
+  [
+    "an edge with a condition of its own",
+    { edges: [{ from: "say", to: "say", condition: "x > 1" }] },
+    "edges[0].condition is no port",
+  ],
+  [
+    "a hole that is no expression",
+    { nodes: [{ ...LOG, fields: { message: "a ${ b c } d" } }] },
+    "nodes[0].fields.message is no text of a flow: expected `}`, found c",
+  ],
+];
+
+test.each(REFUSED)(
+  "%s keeps the text as it is, and is named at its place",
+  async (_, more, message) => {
+    const document = { id: "x", inputs: ["name"], nodes: [LOG], ...more };
+    const { text, diagnostics } = await mended(document);
+    expect(text).toBe(JSON.stringify(document, null, 2));
+    const found = diagnostics.filter((each) => each.message === message);
+    expect(found).toHaveLength(1);
+    expect(found[0]?.range?.start.line).toBeGreaterThan(1);
+  },
+);
+
+test("a key that is set twice is no document that can be kept", () => {
+  const [, second] = check('{ "id": "x", "nodes": [], "nodes": [] }').diagnostics;
+  expect(second?.message).toBe("nodes is set twice; the first counts");
+});
+
+const TOOLS: readonly (readonly [what: string, document: object, hint: string])[] = [
+  [
+    "a workflow of n8n",
+    { nodes: [{ name: "A", type: "n8n-nodes-base.httpRequest" }], connections: {} },
+    "httpRequest is `http.request`",
+  ],
+  [
+    "a workflow of GitHub Actions",
+    { on: "push", jobs: { a: { steps: [{ run: "ls" }] } } },
+    "is `shell.exec`",
+  ],
+  ["a state machine of Step Functions", { StartAt: "A", States: { A: {} } }, "Next is an edge"],
+  ["a flow of Node-RED", [{ id: "1", type: "inject", wires: [] }], "inject is a `schedule`"],
+];
+
+test.each(TOOLS)(
+  "%s is told apart, stays, and is answered with what corresponds",
+  async (what, document, hint) => {
+    const { text, diagnostics } = await mended(document);
+    expect(text).toBe(JSON.stringify(document, null, 2));
+    expect(diagnostics).toMatchObject([
+      { code: "FLOW1006", message: `this is ${what}; a flow begins with \`flow 1 <id>\`` },
+    ]);
+    expect(diagnostics[0]?.hint).toContain(hint);
+  },
+);
