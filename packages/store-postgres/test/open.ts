@@ -1,6 +1,6 @@
 /** Databases and events of these tests. */
 import type { EncodedEvent } from "@millrace/contracts";
-import type { Database, Lines, Op } from "@millrace/store/sql";
+import type { Database, Op } from "@millrace/store/sql";
 import { openPostgresDatabase, type PostgresDatabaseOptions } from "@millrace/store-postgres";
 import { type PostgresServer, sharedPostgres } from "@millrace/test-support/postgres";
 import pg from "pg";
@@ -41,14 +41,17 @@ export async function newClient(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Events of a run that follow each other, the first with this `seq`. */
-export function linesOf(run: number, first: number, texts: readonly string[]): Lines {
+/** What appends to a run, as the journal of a store does. */
+export function appendOps(
+  run: number,
+  { epoch, after, texts }: { epoch: number; after: number; texts: readonly string[] },
+): Op[] {
   const events = texts.map((text, index) => {
-    const event = { v: 1, kind: "log", ts: 1_000 + index, seq: first + index, message: text };
+    const event = { v: 1, kind: "log", ts: 1_000 + index, seq: after + 1 + index, message: text };
     const line = Buffer.from(JSON.stringify(event));
     return { seq: event.seq, kind: event.kind, line, event } as unknown as EncodedEvent;
   });
-  return { run, events };
+  return [{ lines: { run, runId: `r${run}`, epoch, after, events } }];
 }
 
 /** What makes a run with this number. */
@@ -65,21 +68,6 @@ export function runOps(no: number, epoch: number): Op[] {
       rows: [[no, `r${no}`, epoch]],
       need: "run_exists",
     },
-  ];
-}
-
-/** What appends to it, as the journal of a store does. */
-export function appendOps(
-  no: number,
-  { epoch, after, texts }: { epoch: number; after: number; texts: readonly string[] },
-): Op[] {
-  return [
-    {
-      sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
-      rows: [[after + texts.length, no, `r${no}`, epoch, after]],
-      need: "lease_lost",
-    },
-    { lines: linesOf(no, after + 1, texts) },
   ];
 }
 

@@ -28,6 +28,7 @@ const BEGIN = 1_750_000_000_000;
 const LOGS = 30;
 const LARGE = 200_000; // characters: beyond what any journal keeps beside its rows
 const CONTENDERS = 20;
+const TOGETHER = 70; // runs whose appends come in one turn
 
 /** The cases; each makes a journal of its own. `now` is the clock that the journal must judge leases by. */
 export function journalConformance(
@@ -152,6 +153,26 @@ const CASES: readonly (readonly [string, (bench: Bench) => Promise<void>])[] = [
       );
       assert.equal(all.filter(({ status }) => status === "fulfilled").length, 1);
       assert.equal((await linesOf(journal, "r1", 0)).length, 1);
+    },
+  ],
+  [
+    "of appends to many runs at once those of another epoch are refused, and all others are stored",
+    async ({ journal }) => {
+      const ids = Array.from({ length: TOGETHER }, (_, n) => `r${n}`);
+      const made = await Promise.all(ids.map((_, n) => journal.create(headerOf(n))));
+      const logs = ids.map((id, n) => linesOfText(id, 1 + (n % 4)));
+      const isStale = (n: number) => n % 20 === 7;
+      const answers = await Promise.allSettled(
+        made.map(({ epoch }, n) => {
+          const by = isStale(n) ? epoch + 1 : epoch;
+          return journal.append(`r${n}`, 0, logs[n] ?? [], { epoch: by, sync: true });
+        }),
+      );
+      for (const [n, { status }] of answers.entries()) {
+        assert.equal(status, isStale(n) ? "rejected" : "fulfilled");
+        const texts = logs[n]?.map(({ line }) => textOf(line));
+        assert.deepEqual(await linesOf(journal, `r${n}`, 0), isStale(n) ? [] : texts);
+      }
     },
   ],
   [

@@ -1,10 +1,10 @@
 /**
  * A transaction as the statements that are sent for it.
- *   S1  An append, which is the comparison of the run's owner and its new lines, is one statement.
+ *   S1  An append is one statement: the comparison of the run's owner and the new lines.
  *   S2  Entries of the feed come last. Their row lock is held from there to the end of the COMMIT, and no longer.
  */
 import type { EncodedEvent } from "@millrace/contracts";
-import type { Lines, Op, SqlValue, Statement } from "@millrace/store/sql";
+import type { Lines, Op, SqlValue } from "@millrace/store/sql";
 import { type Prepared, prepared } from "./statements.ts";
 
 /** Statements of one operation. */
@@ -32,12 +32,13 @@ const FEED = prepared(
     "SELECT head.pos - (SELECT count(*) FROM entry) + nth, run, seq FROM head, entry",
 );
 
-const LINES =
-  "SELECT %.no, l.seq, l.kind, l.ts, substring(?::bytea FROM l.start + 1 FOR l.bytes) " +
-  "FROM %, unnest(?::bigint[], ?::text[], ?::bigint[], ?::int[], ?::int[]) AS l(seq, kind, ts, start, bytes)";
-const INTO = "INSERT INTO journal(run, seq, kind, ts, line)";
-const STORE = prepared(
-  `WITH given AS (SELECT ?::bigint AS no) ${INTO} ${LINES.replaceAll("%", "given")}`,
+/** Owner, place in the log and lines at once: zero rows of `run` refuse it. */
+const APPEND = prepared(
+  "WITH held AS (UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ? RETURNING no), " +
+    "stored AS (INSERT INTO journal(run, seq, kind, ts, line) " +
+    "SELECT held.no, l.seq, l.kind, l.ts, substring(?::bytea FROM l.start + 1 FOR l.bytes) " +
+    "FROM held, unnest(?::bigint[], ?::text[], ?::bigint[], ?::int[], ?::int[]) AS l(seq, kind, ts, start, bytes)) " +
+    "SELECT need((SELECT count(*) FROM held), 'lease_lost')",
 );
 
 /** The operations as steps, in the order in which they are sent. */
@@ -48,7 +49,7 @@ export function stepsOf(ops: readonly Op[]): Step[] {
   for (let at = 0; at < ops.length; at += 1) {
     const op = ops[at] as Op;
     if (op.lines !== undefined) {
-      steps.push(stepOf(STORE, [op.lines.run, ...columnsOf(op.lines)], []));
+      steps.push(stepOf(APPEND, valuesOf(op.lines), []));
       continue;
     }
     if (op.sql === ADD_TO_FEED) {
@@ -56,11 +57,7 @@ export function stepsOf(ops: readonly Op[]): Step[] {
       entryPlaces.push(at);
       continue;
     }
-    const next = ops[at + 1];
-    if (next?.lines !== undefined && isOwnerCheck(op)) {
-      steps.push(appendOf(op, next.lines, at));
-      at += 1;
-    } else if (op.rows.length > 0 || op.need !== undefined) {
+    if (op.rows.length > 0 || op.need !== undefined) {
       const { need, get = false, rows } = op;
       steps.push({ statement: prepared(op.sql), rows, need, get, places: [at] });
     }
@@ -76,19 +73,14 @@ export function stepsOf(ops: readonly Op[]): Step[] {
 export function refusingOf(step: Step): Step {
   const { statement, need } = step;
   if (need === undefined || step.rows.length !== 1) return step;
-  const refuses = madeOnce(statement.text, need, () => refusing(statement.text, need));
+  const key = `${need} ${statement.text}`;
+  const refuses = made.get(key) ?? prepared(refusing(statement.text, need));
+  made.set(key, refuses);
   return { ...step, statement: refuses, need: undefined };
 }
 
-/** A text that was made of another one and a need is looked up by them. */
+/** Statements that refuse, by their need and the text that they were made of. */
 const made = new Map<string, Prepared>();
-
-function madeOnce(sql: string, need: string, make: () => string): Prepared {
-  const key = `${need} ${sql}`;
-  const known = made.get(key) ?? prepared(make());
-  made.set(key, known);
-  return known;
-}
 
 /** Whether the result of the operation has to be looked at before the COMMIT. */
 export function isJudged({ need, get, rows }: Step): boolean {
@@ -105,24 +97,8 @@ const stepOf = (
   places: readonly number[],
 ): Step => ({ statement, rows: [row], need: undefined, get: false, places });
 
-const isOwnerCheck = ({ sql, rows, need, get }: Statement): boolean =>
-  need !== undefined && get !== true && rows.length === 1 && /^UPDATE run SET last_seq\b/.test(sql);
-
-/** Owner, place in the log and lines at once: zero rows of `run` refuse it. */
-function appendOf({ sql, rows, need = "" }: Statement, lines: Lines, place: number): Step {
-  const statement = madeOnce(
-    sql,
-    need,
-    () =>
-      `WITH held AS (${sql} RETURNING no), stored AS (${INTO} ${LINES.replaceAll("%", "held")}) ` +
-      `SELECT need((SELECT count(*) FROM held), '${need}')`,
-  );
-  const row = [...(rows[0] ?? []), ...columnsOf(lines)];
-  return stepOf(statement, row, [place]);
-}
-
-/** Values of `LINES`: all bytes as one value, which goes over the wire as it is, and where each line lies in it. */
-function columnsOf({ events }: Lines): SqlValue[] {
+/** Values of `APPEND`: all bytes as one value, which goes over the wire as it is, and where each line lies in it. */
+function valuesOf({ run, runId, epoch, after, events }: Lines): SqlValue[] {
   const starts: number[] = [];
   let start = 0;
   for (const { line } of events) {
@@ -130,6 +106,7 @@ function columnsOf({ events }: Lines): SqlValue[] {
     start += line.byteLength;
   }
   return [
+    ...[after + events.length, run, runId, epoch, after],
     Buffer.concat(events.map(({ line }) => line)),
     arrayOf(events, ({ seq }) => seq),
     arrayOf(events, ({ kind }) => `"${kind}"`), // kinds are words with dots

@@ -123,7 +123,6 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const append: Journal["append"] = async (runId, expectedSeq, events, { epoch, sync }) => {
     const no = numberOf(runId);
     const run = typeof no === "number" ? no : await no;
-    const last = events.at(-1)?.seq ?? expectedSeq;
     const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
     if (!isInOrder) throw lost(runId);
     const isEnd = events.at(-1)?.kind === "summary";
@@ -131,12 +130,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
     const sealing = isEnd ? seals.end(run, events) : [];
     const sealed = "then" in sealing ? await sealing : sealing; // without withholding it is written in this turn
     const ops: Op[] = [
-      {
-        sql: "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?",
-        rows: [[last, run, runId, epoch, expectedSeq]],
-        need: "lease_lost",
-      },
-      ...(events.length === 0 ? [] : [{ lines: { run, events } }]),
+      { lines: { run, runId, epoch, after: expectedSeq, events } },
       ...sideRows(run, events, side),
       ...sealed,
     ];

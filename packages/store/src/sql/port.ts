@@ -27,9 +27,17 @@ export interface SqlReader {
   all(sql: string, values?: readonly SqlValue[], options?: ReadOptions): Promise<readonly SqlRow[]>;
 }
 
-/** Events of one run that follow each other, to be rows of `journal`: `run`, `seq`, `kind`, `ts` (of the event), `line`. */
+/**
+ * Events that the owner of a run appends: `run.last_seq` becomes that of the last one, and each is a row of `journal` with `run`, `seq`,
+ * `kind`, `ts` (of the event), `line`. Refused with `lease_lost` when the run has another epoch, or another last event than `after`.
+ */
 export interface Lines {
+  /** Number of the run. */
   readonly run: number;
+  readonly runId: string;
+  readonly epoch: number;
+  readonly after: number;
+  /** They follow each other, the first one follows `after`. */
   readonly events: readonly EncodedEvent[];
 }
 
@@ -45,7 +53,7 @@ export interface Statement {
   readonly lines?: never;
 }
 
-/** Part of a transaction. */
+/** Part of a transaction. A transaction appends to one run at most once, before anything else. */
 export type Op = Statement | { readonly lines: Lines };
 
 /** Number of changed rows of an operation; with `get` the row, of the last of `rows`. */

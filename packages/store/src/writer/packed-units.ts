@@ -2,8 +2,8 @@
  * All units of one turn as one message to the writer thread: a list of plain values, and one block of memory with the lines of all of
  * them, which the thread takes over. A hundred runs that go on together cost it one message, not a hundred copies.
  *   - `sql`: the statements that the thread has not seen yet; each is known by its number from then on.
- *   - `words`: for each unit `id sync bytes records quiet`, the number of its operations, then these: `LINES run seq count kinds at`,
- *     `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
+ *   - `words`: for each unit `id sync bytes records quiet`, the number of its operations, then these:
+ *     `LINES run runId epoch after count kinds at`, `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
  *   - `block`: from `at` on, for each line its time and where it ends (two doubles), then the bytes of all.
  * The thread reads it in `units.js`.
  */
@@ -55,8 +55,8 @@ export function createPacker(): (units: readonly Posted[]) => PackedUnits {
       words.push(id, sync ? 1 : 0, bytes, records, quiet ? 1 : 0, ops.length);
       for (const op of ops) {
         if (op.lines !== undefined) {
-          const { run, seq, count, kinds } = packLines(op.lines, block, at);
-          words.push(LINES, run, seq, count, kinds, at);
+          const { run, runId, epoch, after, count, kinds } = packLines(op.lines, block, at);
+          words.push(LINES, run, runId, epoch, after, count, kinds, at);
           at += bytesOfLines(op.lines);
         } else if ("exec" in op) words.push(EXEC, op.exec);
         else {
@@ -80,7 +80,8 @@ export function packedOps(ops: readonly UnitOp[]): readonly PackedOp[] {
 }
 
 /** Writes lines into a block. Their bytes are copied, because other readers share them. */
-function packLines({ run, events }: Lines, block: ArrayBuffer, at: number): PackedLines {
+function packLines(lines: Lines, block: ArrayBuffer, at: number): PackedLines {
+  const { run, runId, epoch, after, events } = lines;
   const heads = new Float64Array(block, at, events.length * 2);
   const bytes = new Uint8Array(block, at + events.length * HEAD_BYTES);
   let kinds = "";
@@ -94,5 +95,5 @@ function packLines({ run, events }: Lines, block: ArrayBuffer, at: number): Pack
     kinds += head === 0 ? kind : ` ${kind}`;
     head += 2;
   }
-  return { run, seq: events[0]?.seq ?? 0, count: events.length, kinds, block, at };
+  return { run, runId, epoch, after, count: events.length, kinds, block, at };
 }

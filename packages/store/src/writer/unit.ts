@@ -1,10 +1,8 @@
 /** What is written together: statements with their rows, and rows of the journal, all of it or nothing. */
-import type { Op, Statement } from "../sql/port.ts";
+import type { Lines, Op, Statement } from "../sql/port.ts";
 
 /** The same for the thread. `kinds` are joined by a blank; `block` holds them from `at` on. */
-export interface PackedLines {
-  readonly run: number;
-  readonly seq: number;
+export interface PackedLines extends Omit<Lines, "events"> {
   readonly count: number;
   readonly kinds: string;
   readonly block: ArrayBuffer;

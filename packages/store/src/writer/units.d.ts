@@ -21,6 +21,8 @@ export function createUnpacker(): (
 export function createUnits(db: SqliteDb): {
   /** Writes a unit that is alone in its transaction, which the caller rolls back when the answer is a refusal. */
   perform(unit: Unit): UnitAnswer;
+  /** Writes the units of one transaction, which the caller rolls back when there is no answer: one of them is refused. */
+  performTogether(units: readonly Unit[]): UnitAnswer[] | undefined;
   /** Writes one unit of several: all of it or nothing, whatever becomes of the others. */
   performApart(unit: Unit): UnitAnswer;
 };

@@ -38,7 +38,7 @@ const KEEPS = /^INSERT INTO (?:step_value|private_value|blob|run_blob)\(/;
 
 const { path, driver, pragmas, reserve, reserveBytes, opening } = workerData;
 const db = opened();
-const { perform, performApart } = createUnits(db);
+const { performTogether, performApart } = createUnits(db);
 const unpack = createUnpacker();
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
@@ -141,17 +141,11 @@ function commit() {
 /** Refusals are rare: only a batch that has one is written again, with a savepoint for each unit. */
 function written(batch) {
   begin.run([]);
-  const done = [];
-  for (const unit of batch) {
-    const answer = perform(unit);
-    done.push(answer);
-    if (!("code" in answer)) continue;
+  let done = performTogether(batch);
+  if (done === undefined) {
     rollback.run([]);
-    if (batch.length === 1) return done;
     begin.run([]);
-    const again = batch.map(performApart);
-    commitStatement.run([]);
-    return again;
+    done = batch.map(performApart);
   }
   commitStatement.run([]);
   return done;
