@@ -58,6 +58,24 @@ const NOT_READY = {
   },
 };
 
+const PROBLEM = content("application/problem+json", { $ref: "#/components/schemas/Problem" });
+/** The answer of a message; `more`: its members beside the id. */
+const rpc = (more: JsonObject, required: string): JsonObject =>
+  content("application/json", {
+    type: "object",
+    properties: { jsonrpc: { const: "2.0" }, id: { type: ["string", "integer", "null"] }, ...more },
+    required: ["jsonrpc", required],
+  });
+const RPC_ERROR = {
+  type: "object",
+  properties: {
+    code: { type: "integer" },
+    message: { type: "string" },
+    data: { description: "Of a body that was not read: the problem." },
+  },
+  required: ["code", "message"],
+};
+
 /** Path to its operations. */
 export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
   "/": get("home", "Say where things are, as a page", HTML),
@@ -97,7 +115,7 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
         ]),
         default: {
           description: "What the command refuses",
-          content: content("application/problem+json", { $ref: "#/components/schemas/Problem" }),
+          content: PROBLEM,
         },
       },
     },
@@ -116,6 +134,69 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
     { type: "object" },
   ]),
   "/api/docs": get("docs", "Read this document as a page", HTML),
+  "/mcp": {
+    post: {
+      operationId: "mcp",
+      summary:
+        "Take one message of the Model Context Protocol (streamable HTTP, without sessions); 404 where the server has it switched off",
+      tags: ["mcp"],
+      parameters: ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"].map((name) => ({
+        name,
+        in: "header",
+        required: false,
+        description: "As the body says; requests of the revision 2026-07-28 have it.",
+        schema: { type: "string" },
+      })),
+      requestBody: {
+        required: true,
+        content: content("application/json", {
+          description: "A message of JSON-RPC 2.0; in revisions before 2026-07-28 also a list.",
+          anyOf: [
+            {
+              type: "object",
+              properties: {
+                jsonrpc: { const: "2.0" },
+                id: { anyOf: [{ type: "integer" }, { type: "string", maxLength: 256 }] },
+                method: { type: "string" },
+                params: { type: "object" },
+              },
+              required: ["jsonrpc"],
+            },
+            { type: "array", maxItems: 100, items: { type: "object" } },
+          ],
+        }),
+      },
+      responses: {
+        200: {
+          description: "The answer; or a stream that has it last, after progress or news",
+          content: {
+            ...rpc({ result: { type: "object" }, error: RPC_ERROR }, "id"),
+            ...content("text/event-stream", { type: "string" }),
+          },
+        },
+        202: { description: "A notification was taken" },
+        ...problemResponses(["too_many_streams"]),
+        400: {
+          description: "No such message, an unknown revision, or what the gate refuses",
+          content: { ...rpc({ error: RPC_ERROR }, "error"), ...PROBLEM },
+        },
+        404: {
+          description: "No such method; or the server has no such route",
+          content: { ...rpc({ error: RPC_ERROR }, "error"), ...PROBLEM },
+        },
+        ...Object.fromEntries(
+          Object.entries({
+            406: "`Accept` names neither JSON nor streams, in revisions before 2026-07-28",
+            413: "The body is too long",
+            415: "The body is no JSON",
+          }).map(([status, description]) => [
+            status,
+            { description, content: rpc({ error: RPC_ERROR }, "error") },
+          ]),
+        ),
+      },
+    },
+  },
   "/hooks/{token}": {
     get: {
       operationId: "challenge_webhook",
