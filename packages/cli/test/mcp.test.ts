@@ -1,10 +1,12 @@
 /** `millrace mcp` as an agent starts it: a real process, messages on stdin and stdout. */
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { promisify } from "node:util";
+import { testWith } from "@millrace/test-support";
 import { fencesOf, readPage } from "@millrace/test-support/pages";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
-import { BIN, millrace, scratch } from "./cli.ts";
+import { BIN, millrace, scratch, start } from "./cli.ts";
 
 /** What the guide tells people to write into the settings of their agent. */
 const SETTINGS = JSON.parse(
@@ -19,6 +21,14 @@ node ask: confirm {
 }
 
 output answered: bool = ask.value == null
+`;
+
+const GREET = `# Greets somebody.
+flow 1 greet
+
+input name: string
+
+output text: string = "Hello, \${inputs.name}!"
 `;
 
 /** A client of `millrace mcp` in a folder; a person accepts what it asks. */
@@ -115,3 +125,40 @@ test("what is no message is answered and passed over, and the end of the input e
   expect(by(3).error.message).toContain("did you mean validate_flow?");
   expect(by(4).result.tools.map(({ name }: { name: string }) => name)).not.toContain("run_flow");
 });
+
+testWith("mcp-inspector")(
+  "the inspector's command line lists and calls a flow, on stdin and over /mcp with a token",
+  async () => {
+    const home = scratch({ "greet.flow": GREET });
+    const inHome = ["--home", home];
+    await millrace(["templates", "save", "greet", "greet.flow", ...inHome], { cwd: home });
+    const serve = start(["serve", "--port", "0", "--json", ...inHome], {
+      env: { MILLRACE_TOKEN: "agent:run:a-token-for-the-agent" },
+    });
+    await serve.until('"listening"');
+    const { url } = JSON.parse(serve.output()) as { url: string };
+    const inspect = async (...words: string[]) => {
+      const env = { PATH: process.env["PATH"], HOME: home };
+      const { stdout } = await promisify(execFile)("mcp-inspector", ["--cli", ...words], { env });
+      return JSON.parse(stdout);
+    };
+    const header = ["--header", "Authorization: Bearer a-token-for-the-agent"];
+    const targets = [
+      [process.execPath, BIN, "mcp", ...inHome],
+      [`${url}/mcp`, ...header],
+    ];
+    await Promise.all(
+      targets.map(async (target) => {
+        const { tools } = await inspect(...target, "--method", "tools/list");
+        expect(tools.at(-1)).toMatchObject({ name: "greet", annotations: { readOnlyHint: true } });
+        const call = ["--method", "tools/call", "--tool-name", "greet", "--tool-arg", "name=Ada"];
+        expect(await inspect(...target, ...call)).toMatchObject({
+          structuredContent: { text: "Hello, Ada!" },
+        });
+        const { resources } = await inspect(...target, "--method", "resources/list");
+        expect(resources.at(-1)).toMatchObject({ uri: "millrace://flows/greet" });
+      }),
+    );
+  },
+  120_000,
+);

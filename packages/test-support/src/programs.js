@@ -32,6 +32,7 @@ export const OUTSIDE = {
   "gnome-keyring-daemon": ["gnome-keyring-daemon"],
   grep: ["grep"],
   ip: ["ip"],
+  "mcp-inspector": ["mcp-inspector"],
   mount: ["mount"],
   nginx: ["nginx"],
   nvim: ["nvim"],
