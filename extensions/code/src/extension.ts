@@ -86,6 +86,7 @@ const bound = ({ least, most }: LimitRange, otherwise: number) => ({
   default: otherwise,
 });
 
+/** The adapter `code` with `code.run`. */
 const extension: ExtensionDefinition = defineExtension({
   adapters: [
     defineActionAdapter({

@@ -9,6 +9,7 @@ import { csvWrite } from "./csv-write.ts";
 import { sheetRead } from "./sheet-read.ts";
 import { sheetWrite } from "./sheet-write.ts";
 
+/** The adapters `csv` and `sheet`: `csv.read`, `csv.write`, `sheet.read`, `sheet.write`. */
 const extension: ExtensionDefinition = defineExtension({
   adapters: [
     defineActionAdapter({ id: "csv", title: "CSV files", actions: [csvRead, csvWrite] }),

@@ -78,6 +78,7 @@ const sending = defineAction<Fields, Sent>({
   },
 });
 
+/** The adapter `mail` with `mail.send`. */
 const extension: ExtensionDefinition = defineExtension({
   adapters: [
     defineActionAdapter({

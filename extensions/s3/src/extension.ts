@@ -10,6 +10,7 @@ import { list } from "./list.ts";
 import { presign } from "./presign.ts";
 import { put, remove } from "./put.ts";
 
+/** The adapter `s3`: objects are listed, read, written and deleted, and URLs signed. */
 const extension: ExtensionDefinition = defineExtension({
   adapters: [
     defineActionAdapter({

@@ -180,6 +180,7 @@ async function runAll(
   return runPostgres(address, work);
 }
 
+/** The adapter `sql`: `sql.query`, `sql.execute`, `sql.transaction`. */
 const extension: ExtensionDefinition = defineExtension({
   adapters: [
     defineActionAdapter({

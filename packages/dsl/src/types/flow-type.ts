@@ -27,14 +27,23 @@ export interface ObjectType {
   readonly aliases?: ReadonlyMap<string, string>;
 }
 
+/** Every value: nothing is known of it, and nothing is reported. */
 export const ANY: FlowType = { kind: "any" };
+/** `null` alone. */
 export const NULL: FlowType = { kind: "null" };
+/** `true` and `false`. */
 export const BOOL: FlowType = { kind: "bool" };
+/** Whole numbers; each is a `NUMBER`, too. */
 export const INT: FlowType = { kind: "int" };
+/** Numbers of JSON. */
 export const NUMBER: FlowType = { kind: "number" };
+/** Texts of any content. */
 export const STRING: FlowType = { kind: "string" };
+/** No value at all: what never comes to be. */
 export const NEVER: FlowType = { kind: "union", types: [] };
+/** Objects with any members. */
 export const OBJECT: FlowType = { kind: "object", props: new Map(), open: true };
+/** Lists of any elements. */
 export const LIST: FlowType = { kind: "list", items: ANY };
 
 /** Beyond these a union says more than any message could; it is widened. */

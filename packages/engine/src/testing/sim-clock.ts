@@ -12,6 +12,7 @@ const DEFAULT_START = 1_750_000_000_000; // 2025-06-15, a plausible time for log
 const DEFAULT_SEED = 7;
 const LONGEST_RUN_MS = 400 * 86_400_000; // longer than the longest delay of a flow, 366 days
 
+/** Where a `SimClock` begins, and its chance. */
 export interface SimClockOptions {
   /** Epoch milliseconds at which it starts; default 1,750,000,000,000. */
   readonly start?: number;

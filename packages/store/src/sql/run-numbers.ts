@@ -8,6 +8,7 @@ export interface RunBlock {
 
 const LOW = 0.25; // of a block
 
+/** Hands out the numbers of runs, and asks for the next block before one is used up. */
 export class RunNumbers {
   readonly #take: () => Promise<RunBlock>;
   #block: RunBlock;
