@@ -167,15 +167,18 @@ test("a reader that takes nothing for a while gets everything then", async () =>
     await Promise.all(Array.from({ length: 10 }, () => invoke(server, "start_run", { dsl })));
     await feed.until("summary", i + 10);
   }
-  let text = "";
+  const chunks: string[] = [];
+  const last = `\nid: ${feed.events.length}`;
   const seen = new Promise<void>((resolve) => {
     socket.setEncoding("latin1").on("data", (chunk: string) => {
-      text += chunk;
-      if ((text.match(/"kind":"summary"/g)?.length ?? 0) >= count) resolve();
+      chunks.push(chunk);
+      if (chunks.slice(-2).join("").includes(last)) resolve();
     });
   });
   socket.resume();
   await seen;
+  const text = chunks.join("");
+  expect(text.match(/"kind":"summary"/g)).toHaveLength(count);
   const ids = [...text.matchAll(/\nid: (\d+)\r?\n/g)].map(([, id]) => Number(id));
   expect(ids).toEqual(ids.map((_, i) => i)); // 0: where it began
 });
