@@ -14,7 +14,7 @@ import { sharedBrowser, useStudio } from "./studio.ts";
 const FOLDER = fileURLToPath(new URL("../../.reports/studio/", import.meta.url));
 const WIDE = { width: 1_440, height: 900 };
 const NARROW = { width: 390, height: 844 };
-/** What is looked at: each width is opened in the first theme, and changes to the other one. */
+/** What is looked at, one after the other on one page. */
 const LOOKS = [
   { viewport: WIDE, themes: ["light", "dark"] },
   { viewport: NARROW, themes: ["dark", "light"] },
@@ -39,13 +39,14 @@ describeWith("chromium")("the screens", () => {
 
   for (const { name, place, ready } of SCREENS) {
     test(`${name} can be read by everybody`, async () => {
+      const page = await studio.open(server.url, {
+        place: place(seeded),
+        reducedMotion: "reduce",
+        colorScheme: "light",
+        viewport: WIDE,
+      });
       for (const { viewport, themes } of LOOKS) {
-        const page = await studio.open(server.url, {
-          place: place(seeded),
-          reducedMotion: "reduce",
-          colorScheme: themes[0],
-          viewport,
-        });
+        await page.setViewportSize(viewport);
         await ready(page);
         for (const colorScheme of notFull === undefined ? themes : themes.slice(0, 1)) {
           await page.emulateMedia({ colorScheme });
