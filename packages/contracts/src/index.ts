@@ -49,7 +49,6 @@ export {
   CONFIRMATION_MACHINE,
   NODE_MACHINE,
   NODE_REMARKS,
-  RESUME_REASON,
   RUN_MACHINE,
 } from "./events/machines.ts";
 export { makeSnapshot, makeSummary } from "./events/make.ts";

@@ -19,7 +19,6 @@ export {
   reservedId,
   type TakenIds,
 } from "./inspect.ts";
-export { isFolderName } from "./locate.ts";
 export {
   type ExtensionLock,
   type ExtensionSource,

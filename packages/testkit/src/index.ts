@@ -16,11 +16,7 @@ export {
 } from "./host/test-host.ts";
 export type { Call } from "./host/watched-types.ts";
 export { type ConformanceSetup, providerConformance } from "./providers/conformance.ts";
-export {
-  type ScriptedAnswer,
-  type ScriptedFetch,
-  scriptedFetch,
-} from "./providers/scripted-fetch.ts";
+export type { ScriptedAnswer, ScriptedFetch } from "./providers/scripted-fetch.ts";
 export {
   createScriptedProvider,
   type ScriptedCall,

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { secretVariable } from "@millrace/providers/secret-variables";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
-import { modelsFrom } from "../models/index.ts";
+import { modelsFrom } from "../models/open-models.ts";
 import { wantsTraces } from "../observe/traces/open-traces.ts";
 import { LIMITS } from "./limits.ts";
 import type { ServerOptions } from "./options.ts";

@@ -3,7 +3,6 @@ export type { ManagedModels, ModelEvents } from "../ports.ts";
 export {
   type ModelPorts,
   type ModelsOption,
-  modelsFrom,
   modelsProblem,
   openModels,
 } from "./open-models.ts";
