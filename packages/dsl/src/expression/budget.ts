@@ -48,6 +48,8 @@ export interface Evaluation {
   /** Bytes of the result, counted as if written out. */
   written: number;
   nowEpoch: number;
+  /** It serves an evaluation now. */
+  busy: boolean;
   /** Where names are asked for. */
   scope: Scope;
   /** Values of roots and of macro variables. */
@@ -71,6 +73,7 @@ export function kept<T>(ev: Evaluation, key: string, make: () => T): T {
 
 /** Limits with the defaults filled in and nothing above what may be raised. */
 export function resolveLimits(limits: Partial<ExpressionLimits> = {}): ExpressionLimits {
+  if (Object.keys(limits).length === 0) return DEFAULT_EXPRESSION_LIMITS;
   const { steps, bytes, depth } = DEFAULT_EXPRESSION_LIMITS;
   return {
     steps: atMost(limits.steps ?? steps, steps * MAX_RAISE),
@@ -91,8 +94,13 @@ export function fail(place: Span, code: ExpressionErrorCode, message: string): n
 
 /** Pays steps. */
 export function spend(ev: Evaluation, place: Span, steps: number): void {
+  if (lacks(ev, steps)) overSteps(ev, place);
+}
+
+/** Takes steps; whether there were too few. So short that engines of JavaScript inline it wherever it is called. */
+export function lacks(ev: Evaluation, steps: number): boolean {
   ev.steps -= steps;
-  if (ev.steps < 0) overSteps(ev, place);
+  return ev.steps < 0;
 }
 
 /** Ends the evaluation for want of steps. */

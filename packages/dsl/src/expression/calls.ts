@@ -51,7 +51,8 @@ function functionClosure(
   const kinds = spec.params.map(kindsOf);
   const args = parts.map((part, i): Argument => {
     const place = node.args[i] as Span;
-    return { spec, place, part, kinds: kinds[i] ?? (kinds.at(-1) as number) };
+    const takes = kinds[i] ?? (kinds.at(-1) as number);
+    return { spec, place, part, kinds: takes, passes: (takes & WHOLE) === 0 ? takes : 0 };
   });
   const [a, b] = args;
   if (spec.rest === true || args.length > 2 || a === undefined) {
@@ -60,10 +61,21 @@ function functionClosure(
       return spec.rest === true ? spec.call(ev, node, values) : spec.call(ev, node, ...values);
     };
   }
+  if (spec.name === "size") {
+    return sizeClosure(a.part, (ev, value) => spec.call(ev, node, checked(a, value)));
+  }
   if (b === undefined) return (ev) => spec.call(ev, node, given(ev, a));
   return (ev) => {
     const first = given(ev, a);
     return spec.call(ev, node, first, given(ev, b));
+  };
+}
+
+/** `size`, which is mostly asked of lists. */
+function sizeClosure(part: Part, other: (ev: Evaluation, value: Json) => Json): Closure {
+  return (ev) => {
+    const value = held(ev, part) ?? part.closure(ev);
+    return Array.isArray(value) ? value.length : other(ev, value);
   };
 }
 
@@ -73,12 +85,23 @@ interface Argument {
   readonly place: Span;
   readonly part: Part;
   readonly kinds: number;
+  /** Kinds of which nothing more is asked: all, but none for a whole number. */
+  readonly passes: number;
 }
 
 /** The value of an argument, of a kind that the function takes. */
 function given(ev: Evaluation, argument: Argument): Json {
-  const { kinds, part } = argument;
-  const value = held(ev, part) ?? part.closure(ev);
+  const { part } = argument;
+  return checked(argument, held(ev, part) ?? part.closure(ev));
+}
+
+function checked(argument: Argument, value: Json): Json {
+  if ((kindOf(value) & argument.passes) === 0) checkKinds(argument, value);
+  return value;
+}
+
+function checkKinds(argument: Argument, value: Json): void {
+  const { kinds } = argument;
   if ((kindOf(value) & kinds) === 0) {
     const takes = (kinds & WHOLE) !== 0 ? "whole number" : kindsText(kinds);
     refuse(argument, `${takes} here, found ${kindName(value)}`);
@@ -86,7 +109,6 @@ function given(ev: Evaluation, argument: Argument): Json {
   if ((kinds & WHOLE) !== 0 && !Number.isInteger(value)) {
     refuse(argument, "a whole number here, found a fraction");
   }
-  return value;
 }
 
 function refuse({ place, spec }: Argument, what: string): never {

@@ -13,7 +13,7 @@ import type {
   Span,
 } from "../syntax/ast.ts";
 import { type Evaluation, fail } from "./budget.ts";
-import { kindName, memberOf } from "./data.ts";
+import { kindName, memberOf, ownMember } from "./data.ts";
 import { chainOf, type Link } from "./references.ts";
 import {
   type Closure,
@@ -64,16 +64,30 @@ function namePart(node: NameExpression, unit: Unit, variables: Variables | null)
   if (variable !== undefined)
     return new Part((ev) => ev.slots[variable] as Json, 1, undefined, variable);
   const root = unit.root(node.name, variables !== null);
-  return new Part((ev) => readRoot(ev, root, node), 1, undefined, root.slot);
+  const { name } = root;
+  const closure: Closure = (ev) => {
+    if (root.slot < 0) {
+      const value = ev.scope.get(name);
+      if (value !== undefined) return value;
+    }
+    return readKept(ev, root, node);
+  };
+  return new Part(closure, 1, undefined, root.slot);
 }
 
-function readRoot(ev: Evaluation, { slot, name }: Root, node: NameExpression): Json {
-  const known = slot < 0 ? undefined : ev.slots[slot];
+/** The value of a root that has a place: it is given there, or kept there once it was asked for. */
+function readKept(ev: Evaluation, { slot, name }: Root, node: NameExpression): Json {
+  if (slot < 0) return unknownName(node);
+  const known = ev.slots[slot];
   if (known !== undefined) return known;
   const value = ev.scope.get(name);
-  if (value === undefined) fail(node, "unknown_name", `unknown name ${name}`);
-  if (slot >= 0) ev.slots[slot] = value;
+  if (value === undefined) return unknownName(node);
+  ev.slots[slot] = value;
   return value;
+}
+
+function unknownName(node: NameExpression): never {
+  fail(node, "unknown_name", `unknown name ${node.name}`);
 }
 
 function firstLink(link: Link, from: Part, key: Part | undefined, ofNodes: boolean): Read {
@@ -107,11 +121,15 @@ function indexLink(node: IndexExpression, object: Read, index: Part, isOptional:
 }
 
 function readMember(node: MemberExpression, value: Json): Json | undefined {
-  const { name } = node;
-  if (isObject(value)) return memberOf(value, name);
-  if (value === null) return node.optional ? undefined : nullAccess(node, `member ${name}`);
+  const member = ownMember(value, node.name);
+  return member === undefined ? readAnyMember(node, value) : member;
+}
+
+function readAnyMember(node: MemberExpression, value: Json): Json | undefined {
+  if (isObject(value)) return memberOf(value, node.name);
+  if (value === null) return node.optional ? undefined : nullAccess(node, `member ${node.name}`);
   const found = kindName(value);
-  fail(node, "type_mismatch", `${found} has no member ${name}: only objects have members`);
+  fail(node, "type_mismatch", `${found} has no member ${node.name}: only objects have members`);
 }
 
 function readElement(node: IndexExpression, value: Json, at: Json): Json {

@@ -20,7 +20,7 @@ import {
   templatePart,
 } from "./compile.ts";
 import { checkData, checkResult, memberOf } from "./data.ts";
-import { createEvaluations } from "./evaluations.ts";
+import { evaluation } from "./evaluations.ts";
 import {
   distinctReferences,
   findReferences,
@@ -60,17 +60,15 @@ export function compileValue(
   if ("data" in piece) return { references, constant: true, evaluate: () => piece.data };
   const { closure } = piece;
   const { unit } = compiler;
-  const evaluations = createEvaluations(unit, resolveLimits(options.limits));
+  const limits = resolveLimits(options.limits);
   return {
     references,
     constant: !unit.reads,
-    evaluate(names, { nowEpoch }) {
-      const ev = evaluations.begin(names, nowEpoch);
-      const result = closure(ev);
-      checkData(NOWHERE, result);
-      evaluations.end(ev);
-      return result;
-    },
+    evaluate: evaluation({
+      // Each hole pays for itself.
+      ...{ unit, limits, part: new Part(closure, 0), place: NOWHERE },
+      check: (_ev, value) => checkData(NOWHERE, value),
+    }),
   };
 }
 

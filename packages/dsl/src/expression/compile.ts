@@ -25,7 +25,7 @@ import {
 import { callPart } from "./calls.ts";
 import { chainPart } from "./chain.ts";
 import { checkData, checkResult, toText } from "./data.ts";
-import { createEvaluations } from "./evaluations.ts";
+import { evaluation } from "./evaluations.ts";
 import { binaryPart, logicalPart, notBool, unaryPart } from "./operators.ts";
 import { distinctReferences, findReferences, type Reference } from "./references.ts";
 import {
@@ -80,19 +80,17 @@ export function compileExpression(
   const unit = new Unit(locals, roots);
   const part = compileInto(unit, ast);
   const { nests, multiplies } = unit;
-  const evaluations = createEvaluations(unit, resolveLimits(options.limits));
+  const limits = resolveLimits(options.limits);
   return {
     references: distinctReferences(findReferences(ast, locals)),
     constant: !unit.reads,
-    evaluate(names, { nowEpoch }) {
-      const ev = evaluations.begin(names, nowEpoch);
-      pay(ev, part, ast);
-      const value = part.closure(ev);
-      if (nests) checkResult(ev, ast, value, multiplies);
-      else checkData(ast, value);
-      evaluations.end(ev);
-      return value;
-    },
+    evaluate: evaluation({
+      ...{ unit, limits, part, place: ast },
+      check(ev, value) {
+        if (nests) checkResult(ev, ast, value, multiplies);
+        else checkData(ast, value);
+      },
+    }),
   };
 }
 

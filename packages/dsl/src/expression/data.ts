@@ -37,20 +37,16 @@ export const Kind = {
 
 /** The kind of a value as one bit; 0 for what is not JSON. */
 export function kindOf(value: unknown): number {
-  switch (typeof value) {
-    case "string":
-      return Kind.string;
-    case "number":
-      return Kind.number;
-    case "boolean":
-      return Kind.bool;
-    case "object":
-      if (value === null) return Kind.null;
-      if (Array.isArray(value)) return Kind.list;
-      return isPlain(value) ? Kind.object : 0;
-    default:
-      return 0;
-  }
+  if (typeof value === "string") return Kind.string;
+  if (typeof value === "number") return Kind.number;
+  if (typeof value === "object") return kindOfObject(value);
+  return typeof value === "boolean" ? Kind.bool : 0;
+}
+
+function kindOfObject(value: object | null): number {
+  if (value === null) return Kind.null;
+  if (Array.isArray(value)) return Kind.list;
+  return isPlain(value) ? Kind.object : 0;
 }
 
 /** The kind of a value as `type()` names it; in words for what is not JSON. */
@@ -69,6 +65,26 @@ export function kindsText(kinds: number): string {
 /** Ends the evaluation when a value is nothing that JSON can hold: a function, an instance of a class. */
 export function checkData(place: Span, value: unknown): void {
   if (kindOf(value) === 0) fail(place, "type_mismatch", `found ${kindName(value)}`);
+}
+
+/**
+ * No object has it. After a read of it an optimising compiler knows the shape of an object, and with it the prototype, which is
+ * a call otherwise. A read of a member would do that too, but may run a getter.
+ */
+const NOTHING: unique symbol = Symbol();
+const ROOT = Object.prototype as unknown as { readonly [name: string]: unknown };
+
+/**
+ * An own member of a plain object, as `memberOf` has it, in less time. Undefined: of another value, of an object of another
+ * realm, and of a name that all objects have here; `isObject` and `memberOf` tell then.
+ */
+export function ownMember(value: unknown, name: string): Json | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const object = value as { readonly [NOTHING]?: undefined; readonly [name: string]: Json };
+  if (object[NOTHING] !== undefined || Object.getPrototypeOf(object) !== ROOT) return undefined;
+  const member = object[name];
+  if (member === undefined) return null;
+  return ROOT[name] === undefined ? member : undefined;
 }
 
 /** An own member; null when there is none. */
@@ -236,7 +252,9 @@ export function checkResult(
   if (depth >= ev.limits.depth) overDepth(ev, place);
   if (Array.isArray(value)) {
     if (size) write(ev, place, value.length * BYTES_PER_ELEMENT);
-    for (const element of value) checkResult(ev, place, element ?? null, size, depth + 1);
+    for (const element of value) {
+      if (typeof element !== "number") checkResult(ev, place, element ?? null, size, depth + 1);
+    }
     return;
   }
   for (const key in value) {

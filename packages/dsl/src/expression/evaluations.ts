@@ -1,57 +1,88 @@
 /**
- * The states of evaluations. A state serves one evaluation at a time, and holds nothing of it afterwards; the next evaluation,
- * of whatever value, has it again.
+ * Evaluations from their first to their last moment, and their states. A state serves one evaluation at a time, and holds
+ * nothing of it afterwards; the next evaluation, of whatever value, has it again.
  */
 import type { Json } from "@millrace/contracts";
-import type { Evaluation, ExpressionLimits, Scope, Slots } from "./budget.ts";
-import type { Unit } from "./unit.ts";
+import type { Span } from "../syntax/ast.ts";
+import {
+  DEFAULT_EXPRESSION_LIMITS,
+  type Evaluation,
+  type ExpressionLimits,
+  lacks,
+  overSteps,
+  type Scope,
+  type Slots,
+} from "./budget.ts";
+import type { Part, Unit } from "./unit.ts";
 
 const NO_NAMES: Scope = { get: () => undefined };
 const NO_SLOTS: (Json | undefined)[] = [];
 
-export interface Evaluations {
-  /** A state over names or, when the unit was made with roots, over the values of those. */
-  begin(names: Scope | Slots, nowEpoch: number): Evaluation;
-  /** Takes a state back. That of an evaluation that failed is lost. */
-  end(ev: Evaluation): void;
+/** What is evaluated, and how. */
+interface Evaluator {
+  readonly unit: Unit;
+  readonly limits: ExpressionLimits;
+  readonly part: Part;
+  readonly place: Span;
+  /** Looks at a result that is not true or false. */
+  check(ev: Evaluation, value: Json): void;
 }
 
-/** One for all values: an evaluation within another makes its own. */
-let spare: Evaluation | undefined;
+/** Evaluates over names or, when the unit was made with roots, over the values of those. */
+type Evaluate = (names: Scope | Slots, context: { readonly nowEpoch: number }) => Json;
 
-/** The states for what a unit holds. */
-export function createEvaluations({ slots, given }: Unit, limits: ExpressionLimits): Evaluations {
-  return {
-    begin(names, nowEpoch) {
-      const { steps, bytes } = limits;
-      const ev: Evaluation = spare ?? newEvaluation(limits);
-      spare = undefined;
-      ev.limits = limits;
-      ev.steps = steps;
-      ev.bytes = bytes;
-      ev.written = 0;
-      ev.nowEpoch = nowEpoch;
-      if (given === undefined) {
-        ev.scope = names as Scope;
-        if (slots > 0) ev.slots = new Array(slots);
-      } else {
-        // The list of the caller is never changed: macro variables have their own.
-        ev.slots = (slots === given ? names : (names as Slots).slice(0, given)) as Json[];
-      }
-      return ev;
-    },
-    end(ev) {
+/** One for all values: an evaluation within another, or after one that failed, replaces it. */
+let shared = newEvaluation();
+
+/** The function that evaluates a part, once for names and once for slots: a short one is compiled together with all that it calls. */
+export function evaluation({ unit, limits, part, place, check }: Evaluator): Evaluate {
+  const { slots, given } = unit;
+  if (given === undefined) {
+    return (names, context) => {
+      const ev = begin(limits, context.nowEpoch);
+      ev.scope = names as Scope;
+      if (slots > 0) ev.slots = new Array(slots);
+      if (lacks(ev, part.steps)) overSteps(ev, place);
+      const value = part.closure(ev);
+      if (typeof value !== "boolean") check(ev, value);
       ev.scope = NO_NAMES;
-      ev.slots = NO_SLOTS;
-      ev.kept = undefined;
-      spare = ev;
-    },
+      end(ev);
+      return value;
+    };
+  }
+  return (names, context) => {
+    const ev = begin(limits, context.nowEpoch);
+    // The list of the caller is never changed: macro variables have their own.
+    ev.slots = (slots === given ? names : (names as Slots).slice(0, given)) as Json[];
+    if (lacks(ev, part.steps)) overSteps(ev, place);
+    const value = part.closure(ev);
+    if (typeof value !== "boolean") check(ev, value);
+    end(ev);
+    return value;
   };
 }
 
-function newEvaluation(limits: ExpressionLimits): Evaluation {
+function begin(limits: ExpressionLimits, nowEpoch: number): Evaluation {
+  if (shared.busy) shared = newEvaluation();
+  const ev = shared;
+  ev.busy = true;
+  ev.limits = limits;
+  ev.steps = limits.steps;
+  ev.bytes = limits.bytes;
+  ev.written = 0;
+  ev.nowEpoch = nowEpoch;
+  return ev;
+}
+
+function end(ev: Evaluation): void {
+  ev.slots = NO_SLOTS;
+  ev.kept = undefined;
+  ev.busy = false;
+}
+
+function newEvaluation(): Evaluation {
   return {
-    ...{ steps: 0, bytes: 0, written: 0, nowEpoch: 0 },
-    ...{ scope: NO_NAMES, slots: NO_SLOTS, limits, kept: undefined },
+    ...{ steps: 0, bytes: 0, written: 0, nowEpoch: 0, busy: false },
+    ...{ scope: NO_NAMES, slots: NO_SLOTS, limits: DEFAULT_EXPRESSION_LIMITS, kept: undefined },
   };
 }

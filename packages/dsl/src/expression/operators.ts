@@ -6,9 +6,10 @@ import {
   type Evaluation,
   fail,
   handleText,
+  lacks,
+  overSteps,
   produceElements,
   produceText,
-  spend,
 } from "./budget.ts";
 import { compareText, equals, finite, kindName, listIndex } from "./data.ts";
 import { type Closure, held, Part, pay } from "./unit.ts";
@@ -78,24 +79,57 @@ export function notBool(place: Span, what: string, value: Json): never {
 
 /** The part of `a && b && …` or `a || b || …`: `sites` are the operators from left to right, `parts` what stands between. */
 export function logicalPart(sites: readonly Site[], parts: readonly Part[]): Part {
-  const op = sites[0]?.op;
-  const decisive = op === "||";
-  const what = `\`${op}\``;
-  const first = parts[0] as Part;
-  const closure: Closure = (ev) => {
-    let value = first.closure(ev);
-    for (let i = 0; i < sites.length; i += 1) {
-      if (value === decisive) return decisive;
-      const { left, right } = sites[i] as Site;
-      if (typeof value !== "boolean") notBool(left, what, value);
-      const part = parts[i + 1] as Part;
-      pay(ev, part, right);
-      value = part.closure(ev);
-      if (typeof value !== "boolean") notBool(right, what, value);
-    }
+  const { op, left } = sites[0] as Site;
+  const going = op === "&&";
+  const placeOf = (operand: number): Span =>
+    operand === 0 ? left : (sites[operand - 1] as Site).right;
+  const settle: Settle = (operand, value, ev) => {
+    const place = placeOf(operand);
+    if (ev !== undefined) overSteps(ev, place);
+    if (typeof value !== "boolean") notBool(place, `\`${op}\``, value);
     return value;
   };
-  return new Part(closure, first.steps + sites.length);
+  const [first, second, third] = parts as [Part, Part, Part | undefined];
+  const steps = first.steps + sites.length;
+  // Few operands have their calls written out, as `held` says.
+  if (third === undefined) return new Part(ofTwo(going, settle, first, second), steps);
+  if (parts.length === 3) return new Part(ofThree(going, settle, first, second, third), steps);
+  return new Part((ev) => {
+    let value: Json = going;
+    for (let i = 0; i < parts.length; i += 1) {
+      const part = parts[i] as Part;
+      if (i > 0) pay(ev, part, placeOf(i));
+      value = part.closure(ev);
+      if (value !== going) return settle(i, value);
+    }
+    return value;
+  }, steps);
+}
+
+/** What an operand settles: the result, or the error of a value that is none, or of a state without steps. */
+type Settle = (operand: number, value: Json, over?: Evaluation) => boolean;
+
+function ofTwo(going: boolean, settle: Settle, first: Part, second: Part): Closure {
+  return (ev) => {
+    const value = first.closure(ev);
+    if (value !== going) return settle(0, value);
+    if (lacks(ev, second.steps)) settle(1, null, ev);
+    const last = second.closure(ev);
+    return last === going ? last : settle(1, last);
+  };
+}
+
+function ofThree(going: boolean, settle: Settle, first: Part, second: Part, third: Part): Closure {
+  return (ev) => {
+    let value = first.closure(ev);
+    if (value !== going) return settle(0, value);
+    if (lacks(ev, second.steps)) settle(1, null, ev);
+    value = second.closure(ev);
+    if (value !== going) return settle(1, value);
+    if (lacks(ev, third.steps)) settle(2, null, ev);
+    value = third.closure(ev);
+    return value === going ? value : settle(2, value);
+  };
 }
 
 function equality(node: Site, left: Part, right: Part): Closure {
@@ -115,13 +149,7 @@ function order(node: Site, left: Part, right: Part): Closure {
   const orEqual = op === "<=" || op === ">=";
   const below = op === "<" || op === "<=";
   const literal = right.constant;
-  if (typeof literal === "number") {
-    return (ev) => {
-      const a = held(ev, left) ?? left.closure(ev);
-      if (typeof a !== "number") return mismatch(node, ORDERED, a, literal);
-      return a === literal ? orEqual : a < literal === below;
-    };
-  }
+  if (typeof literal === "number") return numberOrder(node, left, literal, orEqual, below);
   return (ev) => {
     const a = held(ev, left) ?? left.closure(ev);
     const b = held(ev, right) ?? right.closure(ev);
@@ -132,6 +160,20 @@ function order(node: Site, left: Part, right: Part): Closure {
     handleText(ev, node, Math.min(a.length, b.length));
     const compared = compareText(a, b);
     return compared === 0 ? orEqual : compared < 0 === below;
+  };
+}
+
+function numberOrder(
+  node: Site,
+  left: Part,
+  literal: number,
+  orEqual: boolean,
+  below: boolean,
+): Closure {
+  return (ev) => {
+    const a = held(ev, left) ?? left.closure(ev);
+    if (typeof a !== "number") return mismatch(node, ORDERED, a, literal);
+    return a === literal ? orEqual : a < literal === below;
   };
 }
 
@@ -164,18 +206,21 @@ function add(ev: Evaluation, node: Site, a: Json, b: Json): Json {
 /** A short literal text is compared with elements for a step each, as `equals` does, but without a call. */
 function membership(node: Site, left: Part, right: Part): Closure {
   const literal = left.constant;
-  if (typeof literal === "string" && literal.length < 64) {
-    return (ev) => {
-      const whole = held(ev, right) ?? right.closure(ev);
-      if (!Array.isArray(whole)) return isIn(ev, node, literal, whole);
-      const at = whole.indexOf(literal);
-      spend(ev, node, at < 0 ? whole.length : at + 1);
-      return at >= 0;
-    };
-  }
+  if (typeof literal === "string" && literal.length < 64) return textIn(node, literal, right);
   return (ev) => {
     const item = left.closure(ev);
     return isIn(ev, node, item, right.closure(ev));
+  };
+}
+
+/** Whether a text is there of which a comparison takes one step. */
+function textIn(node: Site, text: string, right: Part): Closure {
+  return (ev) => {
+    const whole = held(ev, right) ?? right.closure(ev);
+    if (!Array.isArray(whole)) return isIn(ev, node, text, whole);
+    const at = whole.indexOf(text);
+    if (lacks(ev, at < 0 ? whole.length : at + 1)) overSteps(ev, node);
+    return at >= 0;
   };
 }
 

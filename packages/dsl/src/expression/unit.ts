@@ -2,7 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import { ExpressionError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
-import { type Evaluation, overSteps } from "./budget.ts";
+import { type Evaluation, lacks, overSteps } from "./budget.ts";
 
 /** The code of a part. */
 export type Closure = (ev: Evaluation) => Json;
@@ -34,14 +34,13 @@ export function constantPart(value: Json): Part {
  * The value of a part that is a name, without a call; undefined: its closure has it. `held(ev, part) ?? part.closure(ev)` is
  * written out where it counts: engines of JavaScript learn for each place of a call what is called there.
  */
-export function held(ev: Evaluation, { slot }: Part): Json | undefined {
-  return slot < 0 ? undefined : ev.slots[slot];
+export function held(ev: Evaluation, part: Part): Json | undefined {
+  return part.slot < 0 ? undefined : ev.slots[part.slot];
 }
 
 /** Pays for a part that is about to be evaluated. */
-export function pay(ev: Evaluation, { steps }: Part, place: Span): void {
-  ev.steps -= steps;
-  if (ev.steps < 0) overSteps(ev, place);
+export function pay(ev: Evaluation, part: Part, place: Span): void {
+  if (lacks(ev, part.steps)) overSteps(ev, place);
 }
 
 /** The steps of some parts that are all evaluated. */
@@ -83,7 +82,7 @@ export class Unit {
   root(name: string, repeats: boolean): Root {
     this.reads = true;
     const known = this.#roots.get(name);
-    const root = known ?? { name, slot: -1 };
+    const root = known ?? { name: asKey(name), slot: -1 };
     if (known === undefined) this.#roots.set(name, root);
     if (root.slot < 0 && (known !== undefined || repeats)) root.slot = this.newSlot();
     return root;
@@ -93,6 +92,11 @@ export class Unit {
     this.slots += 1;
     return this.slots - 1;
   }
+}
+
+/** A name as engines of JavaScript hold keys: one that was cut out of a text is compared letter by letter at each look-up. */
+function asKey(name: string): string {
+  return Object.keys({ [name]: null })[0] as string;
 }
 
 /** Macro variables around a place, innermost first. */

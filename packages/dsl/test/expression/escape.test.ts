@@ -254,6 +254,18 @@ describe("what a scope gives but is no data", () => {
     expect(ran).toBe(0);
   });
 
+  test("a name that a program gave all objects is no member of any", () => {
+    const all = Object.prototype as { polluted?: number };
+    all.polluted = 1;
+    try {
+      expect(
+        evaluate("[o.polluted, p.polluted, o?.polluted]", { o: {}, p: { polluted: 2 } }),
+      ).toEqual([null, 2, null]);
+    } finally {
+      delete all.polluted;
+    }
+  });
+
   test("plain objects of another realm and without a prototype are data", () => {
     const bare = Object.assign(Object.create(null), { a: { b: 1 } });
     expect(evaluate("o.a.b + size(o)", { o: bare })).toBe(2);
