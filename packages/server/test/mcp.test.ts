@@ -216,6 +216,8 @@ test("an author checks, formats, looks up, rehearses and runs a flow", async () 
   const client = await connect(server);
   const call = async (name: string, args: object) =>
     client.callTool({ name, arguments: args as never });
+  await save(server, "hello", HELLO, "Greets.");
+  await save(server, "sends", SENDS);
   expect(textOf(await call("validate_flow", { text: "flow 1 a\nnode b: lg {\n}" }))).toContain(
     "line 2: error FLOW3001",
   );
@@ -228,6 +230,11 @@ test("an author checks, formats, looks up, rehearses and runs a flow", async () 
   expect(await call("run_flow", { text: HELLO, dry_run: true })).toMatchObject({
     structuredContent: { runs: false, steps: [{ node: "greeting", effect: "pure" }, {}] },
   });
+  const calls =
+    'flow 1 calls\n\nnode send: subflow {\n  flow = "sends"\n  inputs = { to: {} }\n}\n';
+  expect(await call("run_flow", { text: calls, dry_run: true })).toMatchObject({
+    structuredContent: { steps: [{ node: "send", type: "subflow", effect: "destructive" }] },
+  });
   expect(
     textOf(await call("run_flow", { text: HELLO, inputs: { name: 1 }, dry_run: true })),
   ).toContain("input_invalid");
@@ -238,10 +245,10 @@ test("an author checks, formats, looks up, rehearses and runs a flow", async () 
   expect(await call("get_run", { run })).toMatchObject({
     structuredContent: { status: "succeeded" },
   });
-  await save(server, "hello", HELLO, "Greets.");
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual([
-    ...["millrace://guide/language", "millrace://runs", "millrace://flows/hello"],
+    ...["millrace://guide/language", "millrace://runs"],
+    ...["millrace://flows/hello", "millrace://flows/sends"],
   ]);
   const read = async (uri: string): Promise<string> => {
     const [content] = (await client.readResource({ uri })).contents;

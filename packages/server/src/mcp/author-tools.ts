@@ -4,7 +4,6 @@ import { nearestName } from "@millrace/contracts/kit";
 import { checkInputs, schemaProblems } from "@millrace/engine/pack";
 import type { CallToolResult, InputRequiredResult, Tool } from "@modelcontextprotocol/server";
 import type { Role } from "../ports.ts";
-import { type Entries, effectsOf } from "./effects.ts";
 import { answer, failure, refused } from "./results.ts";
 import { callFlow, type ToolCall } from "./run-call.ts";
 
@@ -147,7 +146,7 @@ export const AUTHOR_TOOLS: ReadonlyMap<string, AuthorTool> = new Map(
       "run_flow",
       [
         "Run a flow",
-        "Runs the text of a flow with inputs and answers its outputs. With dry_run nothing runs: it checks text and inputs and lists the steps with their effects.",
+        "Runs the text of a flow with inputs and answers its outputs. With dry_run it says what would be done, and runs nothing: it checks text and inputs and lists the steps with their effects.",
       ],
       {
         properties: {
@@ -213,7 +212,7 @@ async function explain(code: string): Promise<CallToolResult> {
 async function rehearse(
   dsl: string,
   inputs: JsonObject,
-  { client }: ToolCall,
+  { client, flows }: ToolCall,
 ): Promise<CallToolResult> {
   const { valid, diagnostics } = await client.invoke("validate_flow", { dsl });
   if (!valid) {
@@ -235,13 +234,12 @@ async function rehearse(
       problems: problems.map(({ message }) => message),
     });
   }
-  const { items } = await client.invoke("list_nodes", { limit: 200 });
-  const entries: Entries = new Map(items.map((entry) => [entry.type, entry]));
   const { connections = [] } = graph;
-  const steps = graph.nodes.map((node) => {
-    const { strongest } = effectsOf({ nodes: [node], connections }, entries);
-    return { node: node.id, type: node.type, effect: strongest };
-  });
+  const steps = [];
+  for (const node of graph.nodes) {
+    const { strongest } = await flows.effectsOf(client, { nodes: [node], connections });
+    steps.push({ node: node.id, type: node.type, effect: strongest });
+  }
   return answer({ valid, runs: false, steps });
 }
 

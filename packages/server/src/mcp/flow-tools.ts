@@ -79,6 +79,14 @@ export class FlowTools {
     return flow;
   }
 
+  /** What these nodes do, with the flows that they call. */
+  async effectsOf(
+    client: RunClient,
+    graph: Pick<FlowGraph, "nodes" | "connections">,
+  ): Promise<FlowEffects> {
+    return this.#withCalls(client, effectsOf(graph, await this.#entriesOf(client)));
+  }
+
   async #annotated(
     client: RunClient,
     tool: Omit<Tool, "annotations">,

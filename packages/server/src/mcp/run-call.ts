@@ -26,12 +26,14 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { wholeOutputs } from "../runs/whole-outputs.ts";
+import type { FlowTools } from "./flow-tools.ts";
 import { ended, failure } from "./results.ts";
 
 /** Who calls, and what the client can do. */
 export interface ToolCall {
   readonly client: RunClient;
   readonly ctx: ServerContext;
+  readonly flows: FlowTools;
   /** The client shows forms. */
   readonly asks: boolean;
 }

@@ -67,7 +67,7 @@ export class McpSurface {
     const { client } = party;
     server.setRequestHandler("tools/list", ({ params }) => this.#tools(party, params?.cursor));
     server.setRequestHandler("tools/call", ({ params }, ctx) =>
-      this.#called(() => this.#call(params, party, { client, ctx, asks: showsForms(server, ctx) })),
+      this.#called(() => this.#call(params, party, this.#of(party, server, ctx))),
     );
     server.setRequestHandler("resources/list", ({ params }) =>
       listResources(client, params?.cursor),
@@ -83,7 +83,7 @@ export class McpSurface {
     // A handler by name would have the message checked twice, and each answer once.
     server.fallbackRequestHandler = ({ params }, ctx) => {
       const party = ctx.http?.authInfo?.extra?.["party"] as Party;
-      const call = { client: party.client, ctx, asks: showsForms(server, ctx) };
+      const call = this.#of(party, server, ctx);
       return this.#called(() => this.#call(params as CallToolRequest["params"], party, call));
     };
     return server;
@@ -112,6 +112,10 @@ export class McpSurface {
   /** Resolves when no call is at work. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#calls);
+  }
+
+  #of({ client }: Party, server: Server, ctx: ServerContext): ToolCall {
+    return { client, ctx, flows: this.#flows, asks: showsForms(server, ctx) };
   }
 
   async #tools({ client, role }: Party, cursor: string | undefined) {
