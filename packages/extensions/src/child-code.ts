@@ -19,10 +19,12 @@ import {
 } from "@millrace/contracts";
 import type { Fields } from "@millrace/engine";
 import type { EgressResolver } from "@millrace/engine/node";
+import { seedOf } from "./child/chance.ts";
 import type { Peer } from "./child/peer.ts";
 import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
+import type { Body } from "./code.ts";
 import type { OpenCall } from "./host-calls.ts";
 import { type Imported, loadFailure } from "./load-failure.ts";
 import { readOutput } from "./output-lines.ts";
@@ -57,21 +59,19 @@ const CLOSE_MS = 1_000;
 
 /** How the host uses code, wherever it runs. */
 export interface HostCode {
-  /** Answers at once where it can; a promise otherwise. */
-  run(call: CodeCall, fields: Fields, ctx: ControlContext): unknown;
+  /** What runs the body of one type: it answers at once where it can, with a promise otherwise. */
+  body(of: TypeOfCode): Body;
   check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
   provider(id: string): AiProvider;
   close(): Promise<void>;
 }
 
-/** What is run. */
-export interface CodeCall {
+/** A type whose body is run. */
+export interface TypeOfCode {
   /** `weather.forecast@1`. */
   readonly type: string;
   /** Whether the same call may be made again after it was cut off. */
   readonly isRepeatable: boolean;
-  /** In [0, 1): what `ctx.random` begins with. */
-  readonly seed: number;
 }
 
 /** What code is made from, wherever it runs. */
@@ -291,21 +291,23 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   };
 
   return {
-    run: ({ type, isRepeatable, seed }, fields, ctx) =>
-      use(async (at) => {
-        const { runId, node, attempt, idempotencyKey, config } = ctx;
-        const begin = { runId, node, attempt, idempotencyKey, config };
-        const body = { type, fields, ctx: { ...begin, now: ctx.now(), seed } };
-        const answer = await called(at, "run", body, { call: { ctx }, signal: ctx.signal });
-        const { port, output } = answer as { readonly port?: string; readonly output: unknown };
-        return port === undefined ? output : exit(port, output);
-      }).catch((error: unknown) => {
-        if (!NodeError.isInstance(error) || error.code !== "extension_crashed") throw error;
-        throw new NodeError("extension_crashed", error.message, {
-          retryable: isRepeatable,
-          reason: "internal",
-        });
-      }),
+    body:
+      ({ type, isRepeatable }) =>
+      (fields, ctx) =>
+        use(async (at) => {
+          const { runId, node, attempt, idempotencyKey, config } = ctx;
+          const begin = { runId, node, attempt, idempotencyKey, config };
+          const body = { type, fields, ctx: { ...begin, now: ctx.now(), seed: seedOf(ctx) } };
+          const answer = await called(at, "run", body, { call: { ctx }, signal: ctx.signal });
+          const { port, output } = answer as { readonly port?: string; readonly output: unknown };
+          return port === undefined ? output : exit(port, output);
+        }).catch((error: unknown) => {
+          if (!NodeError.isInstance(error) || error.code !== "extension_crashed") throw error;
+          throw new NodeError("extension_crashed", error.message, {
+            retryable: isRepeatable,
+            reason: "internal",
+          });
+        }),
     check: (type, fields) =>
       use(async (at) => {
         const checked = at.peer.request("check", { type, fields }) as Promise<FieldFinding[]>;

@@ -31,15 +31,18 @@ export interface CodeOptions {
   readonly host: HostContext;
 }
 
+/**
+ * Runs the body of one type. Answers what the body answers, at once where it does; throws what it throws, and `field_invalid`,
+ * `output_schema`.
+ */
+export type Body = (fields: Fields, ctx: ControlContext) => unknown;
+
 /** Loaded code. */
 export interface ExtensionCode {
   /** Digest of the catalog that the definition has. */
   readonly digest: string;
-  /**
-   * Runs the body of `type@version`. Answers what the body answers, at once where it does; throws what it throws, and
-   * `field_invalid`, `output_schema`.
-   */
-  run(type: string, fields: Fields, ctx: ControlContext): unknown;
+  /** The body of `type@version`. Throws `extension_catalog_stale` for a type that the code has not. */
+  body(type: string): Body;
   /** What the type's own check says of literal fields. */
   check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
   provider(id: string): AiProvider;
@@ -115,12 +118,14 @@ export async function loadCode(entry: string, options: CodeOptions): Promise<Ext
 
   return {
     digest,
-    run(name, given, ctx) {
+    body(name) {
       const { type, adapter } = typeOf(name);
-      const fields = type.parseFields?.(given) ?? given;
-      const opening = adapter === undefined || adapter.isReady ? undefined : open(adapter);
-      if (opening === undefined) return runBody(type, fields, ctx);
-      return opening.then(() => runBody(type, fields, ctx));
+      return (given, ctx) => {
+        const fields = type.parseFields === undefined ? given : type.parseFields(given);
+        const opening = adapter === undefined || adapter.isReady ? undefined : open(adapter);
+        if (opening === undefined) return runBody(type, fields, ctx);
+        return opening.then(() => runBody(type, fields, ctx));
+      };
     },
     async check(name, fields) {
       const found = (await typeOf(name).type.check?.(fields, {})) ?? [];

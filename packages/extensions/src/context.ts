@@ -16,7 +16,7 @@ import {
   type SpawnPort,
 } from "@millrace/contracts";
 import type { Fields } from "@millrace/engine";
-import { randomFrom } from "./child/chance.ts";
+import { randomFrom, seedOf } from "./child/chance.ts";
 
 /** What holds for all nodes of a type. */
 export interface GuardOptions {
@@ -31,14 +31,13 @@ export class GuardedContext implements ControlContext {
   readonly #ctx: ControlContext;
   readonly #fields: Fields;
   readonly #how: GuardOptions;
-  /** What `random` begins with, in [0, 1); then what goes on from there. */
-  #random: number | (() => number);
+  /** Null: nobody has asked. */
+  #random: (() => number) | null = null;
 
-  constructor(ctx: ControlContext, fields: Fields, how: GuardOptions, seed: number) {
+  constructor(ctx: ControlContext, fields: Fields, how: GuardOptions) {
     this.#ctx = ctx;
     this.#fields = fields;
     this.#how = how;
-    this.#random = seed;
   }
 
   get runId(): string {
@@ -83,7 +82,7 @@ export class GuardedContext implements ControlContext {
 
   random(): number {
     this.#ctx.now(); // refused once the attempt is over
-    if (typeof this.#random === "number") this.#random = randomFrom(this.#random);
+    this.#random ??= randomFrom(seedOf(this.#ctx));
     return this.#random();
   }
 

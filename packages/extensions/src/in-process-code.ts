@@ -10,7 +10,7 @@ import {
   STALE,
   settled,
 } from "./child-code.ts";
-import { type ExtensionCode, loadCode } from "./code.ts";
+import { type Body, type ExtensionCode, loadCode } from "./code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
 import { ProblemFound, problemError } from "./problem.ts";
@@ -69,23 +69,22 @@ export function createInProcessCode(options: HostCodeOptions): HostCode {
   };
 
   /** A body that answers at once costs no turn of the event loop. */
-  const watched = (
-    code: ExtensionCode,
-    type: string,
-    fields: Fields,
-    ctx: ControlContext,
-  ): unknown => {
+  const watched = (body: Body, fields: Fields, ctx: ControlContext): unknown => {
     watch.begin();
-    const result = code.run(type, fields, ctx);
+    const result = body(fields, ctx);
     if (!isPromise(result)) return result;
     watch.follow(ctx);
     return Promise.resolve(result).finally(() => watch.end(ctx));
   };
 
   return {
-    run({ type }, fields, ctx) {
-      if (ready !== undefined) return watched(ready, type, fields, ctx);
-      return load().then((code) => watched(code, type, fields, ctx));
+    body({ type }) {
+      let body: Body | undefined;
+      return (fields, ctx) => {
+        body ??= ready?.body(type);
+        if (body !== undefined) return watched(body, fields, ctx);
+        return load().then((code) => watched(code.body(type), fields, ctx));
+      };
     },
     check: async (type, fields) => (await load()).check(type, fields),
     provider: (id) => lazyProvider(id, async () => (await load()).provider(id)),

@@ -20,7 +20,7 @@ import type { EgressResolver } from "@millrace/engine/node";
 import type { ServiceEntry } from "@millrace/engine/pack";
 import { EXTENSION_BYTES, sizeOf } from "@millrace/engine/pack";
 import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
-import { nameOf } from "./code.ts";
+import { type Body, nameOf } from "./code.ts";
 import { GuardedContext } from "./context.ts";
 import { createHostLog, type HostLog } from "./host-log.ts";
 import { createInProcessCode } from "./in-process-code.ts";
@@ -276,7 +276,13 @@ function lazyChild(create: () => Promise<HostCode>): HostCode {
   };
   const provider = (id: string) => async (): Promise<AiProvider> => (await code()).provider(id);
   return {
-    run: async (...call) => (await code()).run(...call),
+    body(of) {
+      let body: Promise<Body> | undefined;
+      return async (fields, ctx) => {
+        body ??= code().then((made) => made.body(of));
+        return (await body)(fields, ctx);
+      };
+    },
     check: async (...call) => (await code()).check(...call),
     provider: (id) => lazyProvider(id, provider(id)),
     close: async () => (await made)?.close(),
@@ -312,6 +318,7 @@ function liveType(
   const { effect, idempotent, requires } = entry;
   const guard = { connection: requires.connection, learn: how.learn };
   const isRepeatable = effect === "pure" || effect === "read" || idempotent === true;
+  const body = code.body({ type, isRepeatable });
   return {
     get entry() {
       return now();
@@ -322,10 +329,7 @@ function liveType(
     ...(how.adapters.has(family) && { adapter: family }),
     run: (fields, ctx) => {
       refuseLarge(fields);
-      // One number of the host for each attempt: a body has the same chance in either mode.
-      const seed = ctx.random();
-      const guarded = new GuardedContext(ctx, fields, guard, seed);
-      return code.run({ type, isRepeatable, seed }, fields, guarded);
+      return body(fields, new GuardedContext(ctx, fields, guard));
     },
     ...(how.hasCheck && { check: (fields: Fields) => checked(code, type, fields) }),
   };

@@ -110,7 +110,7 @@ async function run({ id, type, fields, ctx }: RunFrame): Promise<unknown> {
   });
   calls.set(id, context);
   try {
-    const result = await loaded().run(type, fields, context);
+    const result = await loaded().body(type)(fields, context);
     return isNodeExit(result)
       ? { port: result.port, output: toOutput(result.output) }
       : { output: toOutput(result) };
