@@ -27,8 +27,10 @@ export const PRECEDENCE = {
   "/": 8,
   "%": 8,
 } as const;
+/** An operator between two operands. */
 export type BinaryOperator = keyof typeof PRECEDENCE;
 
+/** `null`, `true`, `false`, a number, or a string without holes. */
 export interface LiteralExpression extends Span {
   readonly kind: "literal";
   readonly value: null | boolean | number | string;
@@ -43,10 +45,12 @@ export interface TemplateExpression extends Span {
   readonly kind: "template";
   readonly parts: readonly (string | Expression)[];
 }
+/** `[a, b]`. */
 export interface ListExpression extends Span {
   readonly kind: "list";
   readonly elements: readonly Expression[];
 }
+/** `{ key: value }`, with its keys in the order of the text. */
 export interface ObjectExpression extends Span {
   readonly kind: "object";
   readonly entries: readonly { readonly key: string; readonly value: Expression }[];
@@ -63,6 +67,7 @@ export interface MemberExpression extends Span {
   readonly name: string;
   readonly optional: boolean;
 }
+/** `object[index]`: an element of a list, or a member whose name is computed. */
 export interface IndexExpression extends Span {
   readonly kind: "index";
   readonly object: Expression;
@@ -74,17 +79,20 @@ export interface CallExpression extends Span {
   readonly name: string;
   readonly args: readonly Expression[];
 }
+/** `!operand` or `-operand`. */
 export interface UnaryExpression extends Span {
   readonly kind: "unary";
   readonly op: "!" | "-";
   readonly operand: Expression;
 }
+/** `left op right`. */
 export interface BinaryExpression extends Span {
   readonly kind: "binary";
   readonly op: BinaryOperator;
   readonly left: Expression;
   readonly right: Expression;
 }
+/** `test ? then : otherwise`. */
 export interface ConditionalExpression extends Span {
   readonly kind: "conditional";
   readonly test: Expression;
