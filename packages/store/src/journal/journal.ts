@@ -71,6 +71,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const { dialect } = db;
   const seals = createSeals(db, keepsContent);
   const followers = createFollowers(db);
+  /** Of runs that have not ended. */
   const numbers = new Map<string, number>();
   /** The newest write of each run that is on its way, where transactions do not follow the order of their calls. */
   const tails = new Map<string, Promise<unknown>>();
@@ -142,6 +143,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
       throw isLost || error instanceof Refusal ? lost(runId) : error;
     }
+    if (isEnd) numbers.delete(runId); // most often it is asked for no more
     followers.publish(runId, events);
     publish?.(inFeed);
   };

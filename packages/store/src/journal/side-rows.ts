@@ -89,8 +89,8 @@ export function sideRows(
         endTimers(event.node);
         break;
       case "summary":
-        untimed.delete(run);
         ops.push(...endOf(run, event));
+        if (!untimed.delete(run)) add("DELETE FROM timer WHERE run = ?", [run]);
         break;
       default:
     }
@@ -130,7 +130,6 @@ function endOf(run: number, event: Summary): Op[] {
       sql: "UPDATE run SET status = ?, ended_at = ?, summary = ?, untold = ?, unacknowledged = ? WHERE no = ?",
       rows: [[status, ts, JSON.stringify(summary), failed, failed, run]],
     },
-    { sql: "DELETE FROM timer WHERE run = ?", rows: [[run]] },
     endOfPrivate(run),
   ];
 }
