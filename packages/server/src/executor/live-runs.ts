@@ -238,7 +238,7 @@ export class LiveRun {
   end(): void {
     this.#unfollow();
     this.log.end();
-    this.gone.abort();
+    this.gone.abort(null); // nobody reads why, and an error would be made for each run
     this.#tellCommitted();
     this.#tellEntered();
   }
