@@ -173,7 +173,7 @@ export class JournalWriter {
 
   async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {
     const run = this.#run;
-    const batch = events.map(encode);
+    const batch = encodeAll(events);
     const sync = events.some(({ kind }) => !RELAXED.has(kind));
     try {
       await this.#journal.append(run.id, this.#stored, batch, { epoch, sync });
@@ -217,6 +217,11 @@ export class JournalWriter {
     if (!this.#dead) this.#renewLater();
   }
 
+  /** The run has ended: nobody asks for the lease of one that has. */
+  end(): void {
+    this.#stopRenewing();
+  }
+
   /** Gives the lease back. A journal that refuses changes nothing: the lease runs out by itself. */
   async release(): Promise<void> {
     this.#stopRenewing();
@@ -249,7 +254,25 @@ export class JournalWriter {
 
 /** An event with its bytes. */
 export function encode(event: ExecutionEvent): EncodedEvent {
-  return { seq: event.seq, kind: event.kind, line: utf8.encode(serialiseEvent(event)), event };
+  return encoded(event, utf8.encode(serialiseEvent(event)));
+}
+
+/** The same for events that are stored together. Their bytes lie in one block: each block costs more than the bytes. */
+function encodeAll(events: readonly ExecutionEvent[]): EncodedEvent[] {
+  const lines = events.map(serialiseEvent);
+  const text = lines.join("");
+  const bytes = utf8.encode(text);
+  if (bytes.length > text.length) return events.map(encode); // where each begins is not known by its letters
+  let end = 0;
+  return events.map((event, n) => {
+    const start = end;
+    end += lines[n]?.length ?? 0;
+    return encoded(event, bytes.subarray(start, end));
+  });
+}
+
+function encoded(event: ExecutionEvent, line: Uint8Array): EncodedEvent {
+  return { seq: event.seq, kind: event.kind, line, event };
 }
 
 function codeOf(error: unknown): unknown {

@@ -101,7 +101,7 @@ export class Scheduler implements RunLoop {
     run.announced = true;
     this.forget(run);
     run.finish(run.summary);
-    void run.journal?.release();
+    run.journal?.end();
   }
 
   /** `#drain` while nothing but nodes that end and begin goes on in the run; false: something else does, or it is at its end. */
