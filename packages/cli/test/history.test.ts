@@ -7,6 +7,8 @@ import { ASKS, HELLO, transcript, type World, world } from "./api-world.ts";
 import { events, example, lastSummary, scratch } from "./cli.ts";
 import { inside, millrace } from "./inside.ts";
 
+const TURNS =
+  'flow 1 turns\n\nnode open: condition {\n  if = run.id == ""\n}\n\nnode b: join\n\nopen.true -> b\n';
 const FAILS = 'flow 1 fails\n\nnode stop: fail {\n  message = "no\\u001b[31m"\n}\n';
 
 /** The id of a run that has ended. */
@@ -89,6 +91,8 @@ test("runs are listed, shown, followed, repeated, stopped and deleted", async ()
     | 3 runs deleted
     "
   `);
+  const turned = await at.inside(["runs", "show", await ended(at, TURNS)]);
+  expect(turned.stdout).toMatch(/b +join +skipped \(open left by false\)\n/);
 });
 
 test("failed runs are worked off: acknowledged one by one or by template, and repeated together", async () => {

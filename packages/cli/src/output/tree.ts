@@ -8,6 +8,7 @@
 import type { FlowGraph, FlowNode, NodeView, RunView } from "@millrace/contracts";
 import { formatDuration } from "../argv/values.ts";
 import { clip, clipLine, pad, type Span, width } from "./cells.ts";
+import { turnedAway } from "./plain.ts";
 import type { Style } from "./style.ts";
 import { clean } from "./text.ts";
 
@@ -30,6 +31,11 @@ export interface TreeOptions {
   readonly interactive: boolean;
 }
 
+/** A tree with what its nodes say of each other: the port by which another node turned this one away. */
+interface ShownTree extends TreeOptions {
+  turned(node: string): string | undefined;
+}
+
 interface Row {
   readonly depth: number;
   readonly label: string;
@@ -46,7 +52,12 @@ interface Placed extends Row {
 }
 
 /** The lines of a run, without line ends. */
-export function treeLines(view: RunView, graph: FlowGraph, options: TreeOptions): string[] {
+export function treeLines(view: RunView, graph: FlowGraph, given: TreeOptions): string[] {
+  const portsOf = (id: string): readonly string[] | undefined => {
+    const { state, ports = ["out"] } = view.nodes.get(id) ?? {};
+    return state === "succeeded" ? ports : undefined;
+  };
+  const options = { ...given, turned: (node: string) => turnedAway(graph, node, portsOf) };
   const rows = buildRows(view, graph);
   const calm = options.maxRows !== undefined && countRows(rows) > options.maxRows - 1;
   const lines = [headLine(view, graph, options)];
@@ -107,12 +118,7 @@ function countRows(rows: readonly Row[]): number {
   return count;
 }
 
-function addLines(
-  lines: string[],
-  rows: readonly Row[],
-  options: TreeOptions,
-  calm: boolean,
-): void {
+function addLines(lines: string[], rows: readonly Row[], options: ShownTree, calm: boolean): void {
   const shown = rows.filter(
     (row, i) =>
       row.depth === 0 ||
@@ -188,7 +194,7 @@ function shortId(id: string): string {
 function nodeLine(
   row: Row,
   cells: { readonly label: number; readonly type: number },
-  options: TreeOptions,
+  options: ShownTree,
 ): string {
   const { style, columns } = options;
   const { view } = row;
@@ -210,7 +216,7 @@ function nodeLine(
   return clipLine(spans, columns).trimEnd();
 }
 
-function describe(row: Row, view: NodeView, options: TreeOptions): Span[] {
+function describe(row: Row, view: NodeView, options: ShownTree): Span[] {
   const { style } = options;
   const parts: Span[] = [];
   const { progress } = view;
@@ -240,7 +246,7 @@ function describe(row: Row, view: NodeView, options: TreeOptions): Span[] {
       break;
     }
     case "skipped":
-      parts.push({ text: SKIPPED[view.why ?? ""] ?? "skipped", paint: style.dim });
+      parts.push({ text: skippedText(view, options), paint: style.dim });
       break;
     case "cancelled":
       parts.push({ text: "cancelled", paint: style.dim });
@@ -254,6 +260,12 @@ function describe(row: Row, view: NodeView, options: TreeOptions): Span[] {
     parts.push({ text: `${style.symbol("retrying").text}${view.retries}`, paint: style.warn });
   }
   return parts;
+}
+
+/** Why a node was skipped, in the words of the plain lines where one of its edges tells. */
+function skippedText({ node, why = "" }: NodeView, { turned }: ShownTree): string {
+  const cause = why === "dead" ? turned(node) : undefined;
+  return cause === undefined ? (SKIPPED[why] ?? "skipped") : `skipped (${cause})`;
 }
 
 const SKIPPED: Record<string, string> = {
