@@ -133,25 +133,35 @@ function callable(text: string | Uint8Array): CatalogFlow {
  */
 export async function withStoredFlows(catalog: Project, dir: string): Promise<Project> {
   const { flow, ...rest } = catalog;
-  let stored: ReadonlyMap<string, string>;
+  let stored: Stored;
   try {
-    stored = await storedFlows(dir);
+    stored = await readStored(dir);
   } catch {
     return rest;
   }
+  const { flows, vars } = stored;
   return {
     ...rest,
-    flows: () => [...new Set([...(catalog.flows?.() ?? []), ...stored.keys()])].sort(),
+    vars: () => vars,
+    flows: () => [...new Set([...(catalog.flows?.() ?? []), ...flows.keys()])].sort(),
     flow(slug) {
-      const text = stored.get(slug);
+      const text = flows.get(slug);
       return flow?.(slug) ?? (text === undefined ? undefined : callable(text));
     },
   };
 }
 
-/** Texts of the templates in a data folder, by slug; none where nothing was ever kept. */
-async function storedFlows(dir: string): Promise<ReadonlyMap<string, string>> {
-  if (!existsSync(dir)) return new Map();
+/** Texts of templates by slug, and the names of variables. */
+interface Stored {
+  readonly flows: ReadonlyMap<string, string>;
+  readonly vars: ReadonlySet<string>;
+}
+
+const NOTHING: Stored = { flows: new Map(), vars: new Set() };
+
+/** What a data folder has; nothing where nothing was ever kept. */
+async function readStored(dir: string): Promise<Stored> {
+  if (!existsSync(dir)) return NOTHING;
   const { openStore, StoreError } = await import("@millrace/store");
   try {
     const store = await openStore({ dir, readonly: true });
@@ -160,12 +170,12 @@ async function storedFlows(dir: string): Promise<ReadonlyMap<string, string>> {
       for (const { slug } of await store.templates.list()) {
         texts.set(slug, (await store.templates.get(slug))?.dsl ?? "");
       }
-      return texts;
+      return { flows: texts, vars: new Set((await store.vars.list()).map(({ name }) => name)) };
     } finally {
       await store.close();
     }
   } catch (error) {
-    if (StoreError.isInstance(error) && error.code === "store_unavailable") return new Map();
+    if (StoreError.isInstance(error) && error.code === "store_unavailable") return NOTHING;
     throw error;
   }
 }

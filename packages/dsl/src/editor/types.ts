@@ -17,6 +17,8 @@ export interface Project extends FlowCatalog {
   /** Slugs of the flows of the project. */
   flows?(): Iterable<string>;
   connections?(): Iterable<ConnectionInfo>;
+  /** Names that flows read as `vars`. */
+  vars?(): Iterable<string>;
   /** Address of the file of a flow, for links and definitions; absent: flows have no file. */
   flowUri?(slug: string): string | undefined;
   /** The findings of a text in JSON or YAML, as `withTranslation` of `@millrace/dsl/translate` has them; absent: as they are. */

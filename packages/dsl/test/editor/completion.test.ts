@@ -19,6 +19,7 @@ const project: Project = {
   types: () => catalog.types(),
   flow: (slug) => (slug === "child" ? CHILD : undefined),
   flows: () => ["child", "other-flow"],
+  vars: () => ["region", "limit"],
 };
 
 const CHILD = {
@@ -88,6 +89,12 @@ describe("a completion list has", () => {
       `${HEAD}node a: htp.¦`,
       ["http.request"],
       [],
+    ],
+    [
+      "names of variables, also those that the flow reads elsewhere",
+      `${HEAD}output a = vars.seen\n\noutput b = vars.¦\n`,
+      ["region", "limit", "seen"],
+      ["vars", "size"],
     ],
     ["type names", `${HEAD}input n: ¦`, ["string", "int", "datetime"], ["map"]],
     ["kinds of connections", `${HEAD}connection c: ¦`, ["oauth", "apiKey"], []],

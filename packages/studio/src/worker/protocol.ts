@@ -25,6 +25,8 @@ export interface ProjectData {
   readonly flows: readonly string[];
   /** Slugs of services; absent: they could not be read, and are not checked. */
   readonly services?: readonly string[];
+  /** Names that flows read as `vars`. */
+  readonly vars?: readonly string[];
   /** Names of providers of models; absent: they could not be read, and are not checked. */
   readonly providers?: readonly string[];
 }

@@ -133,7 +133,14 @@ export class TextReader {
   }
 }
 
-function projectOf({ entries, connections, flows, services, providers }: ProjectData): Project {
+function projectOf({
+  entries,
+  connections,
+  flows,
+  vars = [],
+  services,
+  providers,
+}: ProjectData): Project {
   const versions = new Map(entries.map((entry) => [`${entry.version} ${entry.type}`, entry]));
   const newest = new Map(entries.map((entry) => [entry.type, entry])); // the last one is the newest
   const catalog: Project = {
@@ -142,6 +149,7 @@ function projectOf({ entries, connections, flows, services, providers }: Project
     types: () => newest.keys(),
     timeZones: new Set(["UTC", ...Intl.supportedValuesOf("timeZone")]),
     flows: () => flows,
+    vars: () => vars,
     flowUri: (slug) => (flows.includes(slug) ? slug : undefined),
     connections: () => connections,
     ...(services !== undefined && { services }),

@@ -19,8 +19,10 @@ import type { ValuePlace } from "./values.ts";
 export function* expressionOffers(context: CursorContext, value: ValuePlace): Generator<Offer> {
   const scope = scopeAt(context, value);
   if (scope === undefined) return;
-  if (scope.object !== undefined) yield* memberOffers(scope, scope.object);
-  else {
+  if (scope.object !== undefined) {
+    yield* memberOffers(scope, scope.object);
+    if (isRoot("vars", scope.object, scope)) yield* varOffers(context);
+  } else {
     const isCalled = /^\s*\(/.test(context.reading.text.slice(context.to));
     if (!isCalled) yield* nameOffers(scope);
     yield* functionOffers();
@@ -38,7 +40,7 @@ export function* indexOffers(context: CursorContext, value: ValuePlace): Generat
 
 function* memberOffers(scope: Scope, object: Expression): Generator<Offer> {
   const { env, expected } = scope;
-  if (isNodes(object, scope)) yield* idOffers(scope);
+  if (isRoot("nodes", object, scope)) yield* idOffers(scope);
   const { type } = findTypes(object, env);
   for (const each of membersOf(type)) {
     if (each.kind !== "object") continue;
@@ -79,11 +81,23 @@ function* functionOffers(): Generator<Offer> {
   }
 }
 
-/** Whether an expression is the root of the language that reads nodes by their ids. */
-function isNodes(object: Expression, { body, roots, variables }: Scope): boolean {
+/** Whether an expression is a root of the language, such as `nodes`, which reads nodes by their ids. */
+function isRoot(
+  kind: "nodes" | "vars",
+  object: Expression,
+  { body, roots, variables }: Scope,
+): boolean {
   if (object.kind !== "name" || variables.some(([name]) => name === object.name)) return false;
   const found = lookUp(object.name, body, roots);
-  return !(found instanceof NodeModel) && found?.kind === "nodes";
+  return !(found instanceof NodeModel) && found?.kind === kind;
+}
+
+/** What the operator has set, and what the flow reads elsewhere. */
+function* varOffers({ reading, from, to }: CursorContext): Generator<Offer> {
+  const others = reading.text.slice(0, from) + reading.text.slice(to);
+  const read = [...others.matchAll(/\bvars\??\.([A-Za-z_]\w*)/g)].map(([, name = ""]) => name);
+  for (const label of new Set([...(reading.project.vars?.() ?? []), ...read]))
+    yield { label, insert: nameText(label), kind: "property", rank: RANK.member };
 }
 
 /** The ids of the nodes that may be read. */

@@ -24,11 +24,13 @@ export interface FlowProject {
 
 /** Reads the project and tells the worker; what is asked about texts waits for the first time. */
 export async function loadProject(): Promise<FlowProject> {
-  const [entries, services, templates, providers] = await Promise.all([
+  const [entries, services, templates, providers, vars] = await Promise.all([
     everyItem((page) => backend.invoke("list_nodes", page)),
     everyItem((page) => backend.invoke("list_services", page)),
     everyItem((page) => backend.invoke("list_templates", page)),
     isWired("list_providers") ? backend.invoke("list_providers", {}) : undefined,
+    // Names alone are wanted, and only for completion: who may not read them writes without.
+    isWired("list_vars") ? backend.invoke("list_vars", {}).catch(() => undefined) : undefined,
   ]);
   const connections = services.flatMap((service) => service.connections);
   const flows = templates.map(({ slug }) => slug);
@@ -37,6 +39,7 @@ export async function loadProject(): Promise<FlowProject> {
     flows,
     connections: connections.map(({ slug, service }) => ({ name: slug, service })),
     services: services.map(({ slug }) => slug),
+    ...(vars !== undefined && { vars: [...new Set(vars.items.map(({ name }) => name))] }),
     ...(providers !== undefined && { providers: ["local", ...providers.map(({ name }) => name)] }),
   });
   const types = new Map(entries.map((entry) => [entry.type, entry]));
