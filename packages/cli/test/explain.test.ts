@@ -112,7 +112,7 @@ test("a node type is explained with its fields, ports and an example", async () 
 });
 
 /** What a node on its own cannot have: edges. */
-const WANTS_EDGES = ["FLOW4008", "FLOW4009", "FLOW4016"];
+const WANTS_EDGES = ["FLOW4008", "FLOW4009", "FLOW4016", "FLOW4017"];
 /** What there is not where the example is tried: a described service, another flow. */
 const WANTS_OTHERS = ["FLOW3006", "FLOW4010"];
 

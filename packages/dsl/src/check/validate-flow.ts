@@ -19,7 +19,7 @@ import { type ValuePath, type ValueVisitor, visitValue } from "./model/walk-valu
 import { checkAi } from "./rules/ai.ts";
 import { checkFlowField, checkFlowTools, checkServiceCall } from "./rules/calls.ts";
 import { checkDeclarations, checkInputsRead } from "./rules/declarations.ts";
-import { checkEdges } from "./rules/edges.ts";
+import { checkEdges, checkUnused } from "./rules/edges.ts";
 import { type Checked, Expressions } from "./rules/expressions.ts";
 import { checkField, checkFields } from "./rules/fields.ts";
 import { checkNames } from "./rules/names.ts";
@@ -83,6 +83,7 @@ export function* validateInSteps(
   checkRest(ctx);
   yield;
   if (!walk.readsAllInputs) checkInputsRead(ctx, walk.inputs);
+  if (walk.nodes) checkUnused(ctx, walk.nodes);
   const orders = walk.orders.finish();
   checkCycles(ctx, orders);
   yield;
@@ -99,6 +100,8 @@ class Walk implements ValueVisitor {
   readonly orders: Orders;
   readonly needed: NeededRead[] = [];
   readonly inputs = new Set<string>();
+  /** Nodes that something reads; undefined: which ones is known in a run. */
+  nodes: Set<NodeModel> | undefined = new Set();
   readsAllInputs = false;
   readonly sinks = new Sinks();
   readonly #ctx: Validation;
@@ -160,6 +163,8 @@ class Walk implements ValueVisitor {
     this.orders.addReads(leaf, reads);
     for (const read of reads) {
       const { node, kind, member } = read;
+      if (node !== undefined) this.nodes?.add(node);
+      else if (kind === "nodes") this.nodes = undefined;
       if (node !== undefined && !read.optional) this.needed.push({ leaf, read, node });
       else if (kind !== "inputs") continue;
       else if (member === undefined) this.readsAllInputs = true;

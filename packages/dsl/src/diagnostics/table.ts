@@ -152,6 +152,11 @@ const CHECKING = {
     "confirm {node} has no edge on `{port}`",
     "such an answer fails the run (`confirm_{port}`; exit code 4)",
   ],
+  FLOW4017: [
+    "warning",
+    "condition {node} decides nothing: no edge leaves its ports, and nothing reads it",
+    "draw an edge, such as `{node}.true -> b`",
+  ],
   // Family 5: expressions
   FLOW5001: ["error", "unknown name {name}", "did you mean {near}?"],
   FLOW5002: ["error", "`{op}` takes {types}, found {found}"],

@@ -88,6 +88,7 @@ const PAGE: { readonly [code: string]: string } = {
   FLOW4014: "error",
   FLOW4015: "warning",
   FLOW4016: "info",
+  FLOW4017: "warning",
   FLOW5001: "error",
   FLOW5002: "error",
   FLOW5003: "error",

@@ -1,4 +1,4 @@
-/** Edges: their ends, their ports, and what must be there (FLOW4001, 4002, 4008, 4009, 4012, 4014, 4016). */
+/** Edges: their ends, their ports, and what must be there (FLOW4001, 4002, 4008, 4009, 4012, 4014, 4016, 4017). */
 
 import { own } from "../../data.ts";
 import { replacing, writing } from "../../diagnostics/bag.ts";
@@ -93,6 +93,17 @@ function checkJoin(ctx: Validation, node: NodeModel, incoming: number): void {
     });
   } else if (node.node.type === "join" && incoming < 2) {
     ctx.report("FLOW4008", `${node.pointer}/id`);
+  }
+}
+
+/** FLOW4017 for conditions that no edge leaves and no expression reads. */
+export function checkUnused(ctx: Validation, read: ReadonlySet<NodeModel>): void {
+  for (const { nodes, edges } of ctx.model.bodies) {
+    const used = new Set(edges.filter(({ port }) => port !== "error").map(({ from }) => from));
+    for (const node of nodes) {
+      if (node.node.type !== "condition" || used.has(node) || read.has(node)) continue;
+      ctx.report("FLOW4017", `${node.pointer}/id`, { parts: { node: shown(node.id) } });
+    }
   }
 }
 

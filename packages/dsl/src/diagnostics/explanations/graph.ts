@@ -82,6 +82,11 @@ export const GRAPH_EXPLANATIONS = {
     'node ask: confirm {\n  prompt = "Go on?"\n}\nnode go: log {\n  message = "on"\n}\n\nask.approved -> go',
     'node ask: confirm {\n  prompt = "Go on?"\n}\nnode go: log {\n  message = "on"\n}\nnode no: log {\n  message = "off"\n}\n\nask.approved -> go\nask.rejected -> no',
   ],
+  FLOW4017: [
+    "A condition lets the nodes behind its ports run or not; where no edge leaves it, all of them run, and its result is not used.",
+    'input n: int\n\nnode many: condition {\n  if = inputs.n > 9\n}\nnode tell: log {\n  message = "many"\n}',
+    'input n: int\n\nnode many: condition {\n  if = inputs.n > 9\n}\nnode tell: log {\n  message = "many"\n}\n\nmany.true -> tell',
+  ],
   FLOW5001: [
     "The name is no input, node or local that can be read here, or the value has no such member.",
     "node a: transform {\n  value = input\n}",
