@@ -111,9 +111,9 @@ function namedSchema(
     if (name === "any") return {};
   }
   const plain = name.toLowerCase();
-  const mended = Object.hasOwn(SLIP_TYPES, plain)
-    ? SLIP_TYPES[plain]
-    : nearestName(plain, TYPE_NAMES);
+  const known = Object.hasOwn(SLIP_TYPES, plain) ? SLIP_TYPES[plain] : undefined;
+  const mended =
+    known ?? TYPE_NAMES.find((each) => each === plain) ?? nearestName(plain, TYPE_NAMES);
   report(type, mended);
   return undefined;
 }

@@ -127,8 +127,13 @@ function readInline(
 }
 
 function textBesideQuotes(s: Scanner, quotes: number, indent: string): void {
-  s.error("FLOW1007", quotes, s.lineEnd(quotes), {
-    fix: replacement("start a new line", quotes, quotes, `\n${indent}`),
+  const end = s.lineEnd(quotes);
+  // What ends every field of other languages is no text.
+  const isEnd = /^[ \t]*[;,][ \t]*$/.test(s.src.slice(quotes, end));
+  s.error("FLOW1007", quotes, end, {
+    fix: isEnd
+      ? replacement("remove it", quotes, end, "")
+      : replacement("start a new line", quotes, quotes, `\n${indent}`),
   });
 }
 

@@ -9,6 +9,7 @@ import type { Expression, ObjectExpression } from "./ast.ts";
 import { hasTwins } from "./ast.ts";
 import { isBlankOrLineEnd } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
+import { missingComma } from "./foreign.ts";
 import {
   type Collection,
   type CollectionNotes,
@@ -224,7 +225,7 @@ function readElement(s: Scanner, inValue: boolean, isObject: boolean, depth: num
     const height = s.height;
     const next = s.peek();
     if (next !== 44 && next !== LINE_END && next !== closer) {
-      s.expected(isObject ? "`,` or `}`" : "`,` or `]`");
+      missingComma(s, isObject ? "`,` or `}`" : "`,` or `]`", isObject);
     }
     s.height = height;
     s.stack.push(element);

@@ -84,3 +84,22 @@ function hashComments(
   const comments = texts.map((text) => `#${text}`).join(`\n${isFirst ? before : ""}`);
   return isLast ? comments : `${comments}\n${before}`;
 }
+
+/** A longer line is not searched for the next element. */
+const MAX_ELEMENT = 400;
+/** An element that ends where another one may: a text, a number, or a name that is no word of another language. */
+const ELEMENT =
+  /^(?:"(?:[^"\\\n]|\\.)*"|-?\d[\w.]*|(?!(?:as|else|for|if|in|is|like|not|of|or|then|unless|when)\b)[A-Za-z_][\w.-]*)\s*[,()\]}]/;
+const ENTRY = /^(?:"[^"\n]*"|[A-Za-z_][\w-]*)\s*[:=](?![=>])/;
+
+/** Reads on where an element follows another one without a comma; fails where something else follows. */
+export function missingComma(s: Cursor, what: string, isEntry = false): void {
+  const at = s.pos;
+  const next = s.src.slice(at, at + MAX_ELEMENT);
+  if (!(isEntry ? ENTRY : ELEMENT).test(next)) s.expected(what);
+  const end = s.tokenEndAt(at);
+  s.error("FLOW1006", at, end, {
+    parts: { what, found: s.tokenText(at, end) },
+    fix: replacement("write ,", s.tokenEnd, s.tokenEnd, ","),
+  });
+}

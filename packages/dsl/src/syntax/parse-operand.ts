@@ -7,6 +7,7 @@ import { readBlock } from "./block-strings.ts";
 import { isDigit, isIdent, isNameStart } from "./chars.ts";
 import { hoist, readList, readObject } from "./collections.ts";
 import { FAIL } from "./cursor.ts";
+import { missingComma } from "./foreign.ts";
 import { readNumber } from "./numbers.ts";
 import { printExpression } from "./print-expression.ts";
 import { type Scanner, TEXT_END } from "./scanner.ts";
@@ -124,7 +125,7 @@ function parseCall(
     else if (code === 61 && s.src.charCodeAt(s.pos + 1) === 62) {
       if (callee.kind === "name") lambdaArrow(s);
       else s.pos += 2;
-    } else if (code !== 41) s.expected("`,` or `)`");
+    } else if (code !== 41) missingComma(s, "`,` or `)`");
   }
   s.closeBracket(41, flat);
   s.setHeight(height + 1, open);

@@ -3,6 +3,7 @@
 import { quoted } from "../diagnostics/quote.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
 import type { BinaryExpression, Expression, UnaryExpression } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print-expression.ts";
 import { areDisjoint } from "./fits.ts";
 import {
   ANY,
@@ -12,6 +13,8 @@ import {
   INT,
   isAlways,
   listOf,
+  mayBeNull,
+  membersOf,
   NUMBER,
   STRING,
   unionOf,
@@ -65,6 +68,11 @@ function logicalType(node: BinaryExpression, left: FlowType, inference: Inferenc
   const isUnreached = isAlways(left, decisive);
   const inner = scope.given(factsOf(node.left, !decisive, scope));
   const right = inference.inner(node.right, inner, isUnreached);
+  if (decisive && isDefault(left, right)) {
+    const text = printExpression({ ...node, op: "??" });
+    inference.mismatch(node, node.op, "true or false", [left, right], text);
+    return unionOf(withoutNull(left), right);
+  }
   const sides: [Expression, FlowType][] = [[node.left, left]];
   if (!isUnreached) sides.push([node.right, right]);
   const found = sides.map(([side, type]): Bool | undefined => {
@@ -78,6 +86,14 @@ function logicalType(node: BinaryExpression, left: FlowType, inference: Inferenc
   return a?.value !== undefined && b?.value !== undefined
     ? { kind: "bool", value: !decisive }
     : BOOL;
+}
+
+/** Whether `a || b` says what to read where `a` is null: neither side is ever true or false. */
+function isDefault(left: FlowType, right: FlowType): boolean {
+  const isOther = (type: FlowType): boolean =>
+    membersOf(type).length > 0 &&
+    membersOf(type).every(({ kind }) => kind !== "any" && kind !== "bool");
+  return mayBeNull(left) && isOther(withoutNull(left)) && isOther(right);
 }
 
 function membershipType(

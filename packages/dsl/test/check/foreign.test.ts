@@ -28,6 +28,8 @@ const LOG = node("log", 'message = "late"');
 const GET = 'url = "https://a.example"';
 const LOOP = node("loop", "max = 3", "body {", "output = index", "}");
 
+const CHOICE = "node choice: condition {\n  if = inputs.n > 7\n}\n\n";
+
 const FORMS: readonly (readonly [what: string, wrong: string, right: string])[] = [
   ["a head of Terraform", LOG.replace("c: log", '"c" "log"'), LOG],
   ["a type in parentheses", LOG.replace("c: log", "c(log)"), LOG],
@@ -93,6 +95,60 @@ const FORMS: readonly (readonly [what: string, wrong: string, right: string])[] 
   ["a port after when", "a -> b when true\n", "a.true -> b\n"],
   ["a port after a colon", "a:true -> b\n", "a.true -> b\n"],
   ["a port on the arrow", "a -true-> b\n", "a.true -> b\n"],
+  ["an edge in an if", "if (a.result == true) {\n  a -> b\n}\n", "a.true -> b\n"],
+  [
+    "steps in the arms of an if",
+    `${LOG}if inputs.n > 7 {\n  b -> c # late\n} else {\n  a\n}\n`,
+    `${LOG}${CHOICE}b -> choice\nchoice.true -> c\nchoice.false -> a\n`,
+  ],
+  [
+    "a body with a colon",
+    node("http.request", GET, "body: { x: inputs.n }"),
+    node("http.request", GET, "body = { x: inputs.n }"),
+  ],
+  [
+    "a word that is also the id of a node",
+    LOG.replace("c: log {", "warn: log {\n  level = warn"),
+    LOG.replace("c: log {", 'warn: log {\n  level = "warn"'),
+  ],
+  [
+    "a type in front of a name that is a type elsewhere",
+    "input string text\n",
+    "input text: string\n",
+  ],
+  [
+    "a semicolon behind the quotes of a text",
+    node("log", 'message = """;', "late", '""";'),
+    node("log", 'message = """', "late", '"""'),
+  ],
+  [
+    "a field without its sign",
+    node("ai", 'input "${inputs.n}"', "temperature = 0"),
+    node("ai", 'input = "${inputs.n}"', "temperature = 0"),
+  ],
+  [
+    "the types of two nodes by their order",
+    LOG.replace("c: log", "log print"),
+    LOG.replace("c:", "print:"),
+  ],
+  ["a type with a capital", "input m: String\n", "input m: string\n"],
+  ["a missing comma in a call", "output m = min(1 inputs.n)\n", "output m = min(1, inputs.n)\n"],
+  [
+    "missing commas in a list",
+    'output m = ["a" "b", 3 inputs.n]\n',
+    'output m = ["a", "b", 3, inputs.n]\n',
+  ],
+  ["a missing comma in an object", "output m = { x: 1 y: 2 }\n", "output m = { x: 1, y: 2 }\n"],
+  [
+    "a default of JavaScript that is read",
+    'input o: string?\n\ninput p: string?\n\noutput m = inputs.o || inputs.p || "x"\n',
+    'input o: string?\n\ninput p: string?\n\noutput m = inputs.o ?? inputs.p ?? "x"\n',
+  ],
+  [
+    "a choice of Python behind a type",
+    'output m: string = "x" if inputs.n > 1 else "y"\n',
+    'output m: string = inputs.n > 1 ? "x" : "y"\n',
+  ],
   [
     "a choice of Python",
     'output m = "x" if inputs.n > 1 else "y"\n',
@@ -135,6 +191,14 @@ test.each([
   expect([fixed.text, made]).toEqual([wrong, []]);
   const found = fixed.diagnostics.find(({ severity }) => severity === "error");
   expect(found?.fixes).toMatchObject([{ uncertain: true, edits: [{ newText: meant }] }]);
+});
+
+test("an if around more than steps and edges stays, as does a test that names the wrong step", async () => {
+  const blocks = ["if inputs.n > 7 {\n  node d: join\n}\n", "if a.result {\n  b -> a\n}\n"];
+  for (const block of blocks) {
+    const { fixed } = await fixText(check(AROUND + block), check);
+    expect(fixed.text).toBe(AROUND + block);
+  }
 });
 
 test("lines that read like another language in text stay as they are", async () => {

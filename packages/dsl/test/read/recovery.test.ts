@@ -80,12 +80,12 @@ node good: t {
 
 describe("a bad element", () => {
   test.each([
-    ["[1, 2 3, 4]", [1, 4], "FLOW1006 4:13 expected `,` or `]`, found 3"],
+    ["[1, 2 {}, 4]", [1, 4], "FLOW1006 4:13 expected `,` or `]`, found {"],
     ["{ a: 1, b: , c: 3 }", { a: 1, c: 3 }, "FLOW1006 4:18 expected a value, found ,"],
     ["{ a: 1, b 2, c: 3 }", { a: 1, c: 3 }, "FLOW1006 4:17 expected `:`, found 2"],
     ["[\n    1,\n    2 +,\n    3,\n  ]", [1, 3], "FLOW1006 6:8 expected a value, found ,"],
     ['["a", §, "b"]', ["a", "b"], "FLOW1001 4:13 unexpected §"],
-    ["[[1, ], [2 2], [3]]", [[1], [], [3]], "FLOW1006 4:18 expected `,` or `]`, found 2"],
+    ["[[1, ], [2 {}], [3]]", [[1], [], [3]], "FLOW1006 4:18 expected `,` or `]`, found {"],
   ])("of %s is dropped alone", (value, left, message) => {
     const text = node(value);
     expect(parseFlow(text).graph.nodes[0]?.fields).toEqual({ v: left });

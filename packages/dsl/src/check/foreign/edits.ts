@@ -10,8 +10,23 @@ export interface FormText {
   readonly ids: ReadonlySet<string>;
   /** Whether a name is that of a type of nodes, also in the words of another tool. */
   isType(name: string): boolean;
+  /** Whether a name is that of a type of nodes here. */
+  isExact(name: string): boolean;
   /** The words that a field of the node around a line may be. */
   choices(line: Line, field: string): readonly unknown[];
+}
+
+/** How another language writes something. */
+export interface Form {
+  /** First words of the blocks in which it stands; absent: any. */
+  readonly in?: string;
+  readonly pattern: RegExp;
+  /** How it is written here, for the hint. */
+  readonly says: string;
+  /** It is meant even where the error has a fix of its own. */
+  readonly wins?: true;
+  /** The line as it should be, or edits; undefined: it is something else after all. */
+  rewrite(match: RegExpExecArray, line: Line, text: FormText): string | readonly Edit[] | undefined;
 }
 
 export type Edit = Span & { readonly text: string };

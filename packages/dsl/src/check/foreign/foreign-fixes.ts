@@ -12,7 +12,7 @@ import { FORMS } from "./forms.ts";
 import { type Line, linesOf, placeOf } from "./lines.ts";
 
 /** Errors that another way of writing may have, and whose fix is certain. */
-const MAY_BE_FOREIGN = /^FLOW(?:[123]|500[1-4])/;
+const MAY_BE_FOREIGN = /^FLOW(?:[123]|4007|500[1-4])/;
 
 /**
  * The findings of a text, where an error in a line of another language has what is meant as its hint and its fix. Other fixes
@@ -105,6 +105,7 @@ function formText(lines: readonly Line[], catalog: KnownCatalog): FormText {
       );
       return ids;
     },
+    isExact: (name) => catalog.types.includes(name),
     isType: (name) =>
       catalog.types.includes(name) ||
       (!isBlockKeyword(name) && meantName(name, catalog.types, TYPE_ALIASES) !== undefined),

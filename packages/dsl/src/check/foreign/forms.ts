@@ -7,8 +7,7 @@
 import { TYPE_NAMES } from "../../language/types.ts";
 import {
   before,
-  type Edit,
-  type FormText,
+  type Form,
   headOf,
   ID,
   membersOf,
@@ -17,19 +16,9 @@ import {
   unquoted,
   unwrapped,
 } from "./edits.ts";
-import { innerLines, type Line } from "./lines.ts";
-
-export interface Form {
-  /** First words of the blocks in which it stands; absent: any. */
-  readonly in?: string;
-  readonly pattern: RegExp;
-  /** How it is written here, for the hint. */
-  readonly says: string;
-  /** It is meant even where the error has a fix of its own. */
-  readonly wins?: true;
-  /** The line as it should be, or edits; undefined: it is something else after all. */
-  rewrite(match: RegExpExecArray, line: Line, text: FormText): string | readonly Edit[] | undefined;
-}
+import { EXPRESSION_FORMS } from "./expression-forms.ts";
+import { CONDITIONAL_EDGES } from "./if-block.ts";
+import { innerLines } from "./lines.ts";
 
 const NODE = "a node is written `node id: type { … }`";
 const POLICY = "a policy is written `@name = value`";
@@ -40,9 +29,6 @@ const TYPE = '"?([A-Za-z][\\w.]*)"?';
 const OPEN = "(\\s*\\{.*)?$";
 const ITEM = /^(?:node|input|output|schedule|connection|layout)\b.*[:={]|^["\w.-]+\s*->/;
 const NAMED_TYPE = `(?:${TYPE_NAMES.join("|")}|str|integer|boolean|float|String|Int|Boolean)(?:\\[\\])?\\??`;
-
-/** Whether what follows `head` stands in no text: every quote in it is closed. */
-const isCode = (head = ""): boolean => head.replace(/\\./g, "").split('"').length % 2 === 1;
 
 /** The forms, the first that fits a line counts. */
 export const FORMS: readonly Form[] = [
@@ -74,8 +60,10 @@ export const FORMS: readonly Form[] = [
     pattern: new RegExp(`^(?:node|step|task)\\s+([a-z]\\w*(?:\\.\\w+)*)\\s+${ID}${OPEN}`),
     says: NODE,
     wins: true,
-    rewrite: ([, type = "", id = "", open = ""], _, { isType }) =>
-      isType(type) && !isType(id) ? `node ${id}: ${type}${open}` : undefined,
+    rewrite: ([, type = "", id = "", open = ""], _, { isType, isExact }) =>
+      isType(type) && (isExact(type) ? !isExact(id) : !isType(id))
+        ? `node ${id}: ${type}${open}`
+        : undefined,
   },
   {
     in: "file body",
@@ -176,6 +164,20 @@ export const FORMS: readonly Form[] = [
     },
   },
   {
+    in: "node step",
+    pattern: /^body\s*:\s*(\{.*)$/,
+    says: "fields are set with `=`",
+    wins: true,
+    rewrite: ([, value]) => `body = ${value}`,
+  },
+  {
+    in: "node step",
+    pattern: /^([a-z][\w-]*)\s+("(?:[^"\\]|\\.)*"),?$/,
+    says: "fields are set with `=`",
+    wins: true,
+    rewrite: ([, name, value]) => `${name} = ${value}`,
+  },
+  {
     pattern: /^([\w-]+)\s*[:=]\s*(https?:\/\/[^\s"']+)$/,
     says: "text stands in double quotes",
     wins: true,
@@ -258,7 +260,9 @@ export const FORMS: readonly Form[] = [
     in: "file",
     pattern: new RegExp(`^input\\s+(${NAMED_TYPE})\\s*:?\\s+${ID}(.*)$`),
     says: INPUT,
-    rewrite: ([, type, id, rest]) => `input ${id}: ${type}${rest}`,
+    wins: true,
+    rewrite: ([, type, id = "", rest]) =>
+      TYPE_NAMES.includes(id) ? undefined : `input ${id}: ${type}${rest}`,
   },
   {
     in: "file",
@@ -347,47 +351,6 @@ export const FORMS: readonly Form[] = [
     says: "an edge is written `a -> b`",
     rewrite: ([, from, to]) => `${from} -> ${to}`,
   },
-  // Expressions.
-  {
-    pattern: /^(.*[^|])\|\|\s*("[^"]*"|\d+|\[\]|\{\})(.*)$/,
-    says: "a default is written `a ?? b`",
-    wins: true,
-    rewrite: ([, head, value, rest]) =>
-      isCode(head) && /^\s*(?:$|[)\]},:])/.test(rest ?? "")
-        ? `${head}?? ${value}${rest}`
-        : undefined,
-  },
-  {
-    pattern: /^(.*?[:=]\s*)if\s+(.+?)\s+then\s+(.+?)\s+else\s+(.+)$/,
-    says: "a choice is written `c ? a : b`",
-    wins: true,
-    rewrite: ([, head, test, yes, no]) =>
-      [head, test, yes].every(isCode) ? `${head}${test} ? ${yes} : ${no}` : undefined,
-  },
-  {
-    pattern: /^(.*?[:=]\s*)(?!if\b)(\S.*?)\s+if\s+(.+?)\s+else\s+(.+)$/,
-    says: "a choice is written `c ? a : b`",
-    wins: true,
-    rewrite: ([, head, yes, test, no]) =>
-      [head, yes, test].every(isCode) ? `${head}${test} ? ${yes} : ${no}` : undefined,
-  },
-  {
-    pattern: /^(.*)\bis\s+(not\s+)?(?:null|None|nil|undefined)\b(.*)$/,
-    says: "compare with `==` or `!=`",
-    rewrite: ([, head, not, rest]) =>
-      isCode(head) ? `${head}${not ? "!=" : "=="} null${rest}` : undefined,
-  },
-  {
-    pattern: /^(.*[^\w"])f("[^"\\]*")(.*)$/,
-    says: "every string may hold `${…}`",
-    rewrite: ([, head, text = "", rest]) =>
-      isCode(head) ? `${head}${text.replace(/(?<!\$)\{/g, "${")}${rest}` : undefined,
-  },
-  {
-    pattern: /^(.*\d)\s+(milliseconds?|seconds?|minutes?|hours?|days?)\b(.*)$/,
-    says: "a duration is written `5s`",
-    wins: true,
-    rewrite: ([, head, unit = "", rest]) =>
-      isCode(head) ? `${head}${unit.startsWith("milli") ? "ms" : unit[0]}${rest}` : undefined,
-  },
+  CONDITIONAL_EDGES,
+  ...EXPRESSION_FORMS,
 ];
