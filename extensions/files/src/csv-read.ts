@@ -53,10 +53,7 @@ const MAX_ROW = 1_048_576;
 /** Rows that are listed; all are counted. */
 const MAX_BAD = 100;
 
-export const csvRead: ActionDefinition<CsvReadFields, CsvReadRecord> = defineAction<
-  CsvReadFields,
-  CsvReadRecord
->({
+export const csvRead: ActionDefinition = defineAction<CsvReadFields, CsvReadRecord>({
   name: "read",
   title: "Read CSV",
   summary: "Reads rows of a CSV file of any size; those that cannot be read are listed.",

@@ -49,10 +49,7 @@ const MAX_HEAD = 1_048_576;
 const LINE_FEED = 10;
 const BYTE_ORDER_MARK = "\ufeff";
 
-export const csvWrite: ActionDefinition<CsvWriteFields, CsvWriteRecord> = defineAction<
-  CsvWriteFields,
-  CsvWriteRecord
->({
+export const csvWrite: ActionDefinition = defineAction<CsvWriteFields, CsvWriteRecord>({
   name: "write",
   title: "Write CSV",
   summary: "Writes rows to a CSV file; text that a spreadsheet would compute is marked with '.",

@@ -45,10 +45,7 @@ const MAX_BYTES = 16_777_216;
 const MAX_UNPACKED = 33_554_432; // twice that is text in the heap of an extension, which has 256 MiB
 const MAX_CELLS = 500_000;
 
-export const sheetRead: ActionDefinition<SheetReadFields, SheetReadRecord> = defineAction<
-  SheetReadFields,
-  SheetReadRecord
->({
+export const sheetRead: ActionDefinition = defineAction<SheetReadFields, SheetReadRecord>({
   name: "read",
   title: "Read spreadsheet",
   summary:

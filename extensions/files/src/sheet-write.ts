@@ -36,10 +36,7 @@ interface SheetWriteRecord {
 const MAX_SHEETS = 100;
 const MAX_TEXT = 32_767; // Excel specifications and limits, "Total number of characters that a cell can contain"
 
-export const sheetWrite: ActionDefinition<SheetWriteFields, SheetWriteRecord> = defineAction<
-  SheetWriteFields,
-  SheetWriteRecord
->({
+export const sheetWrite: ActionDefinition = defineAction<SheetWriteFields, SheetWriteRecord>({
   name: "write",
   title: "Write spreadsheet",
   summary: "Writes sheets of rows to an xlsx file; text is never a formula.",

@@ -1,32 +1,30 @@
 /** Fields and members that several actions have. */
-import type { JsonObject } from "@millrace/contracts";
-
-export const bucketField: JsonObject = {
+export const bucketField = {
   type: "string",
   description: "Name of the bucket.",
   "x-millrace": { sink: "url" },
-};
+} as const;
 
-export const keyField: JsonObject = {
+export const keyField = {
   type: "string",
   minLength: 1,
   description: "Key of the object, such as reports/2026/may.csv.",
   "x-millrace": { sink: "url" },
-};
+} as const;
 
-export const pathField: JsonObject = {
+export const pathField = {
   type: "string",
   description: "File below the root, relative, with /.",
   "x-millrace": { sink: "path" },
-};
+} as const;
 
 /** What the storage says of an object. */
-export const OBJECT: { readonly [member: string]: JsonObject } = {
+export const OBJECT = {
   key: { type: "string" },
   bytes: { type: "integer" },
   etag: { type: "string", description: "Tag of this content, without quotes." },
   modifiedAt: { type: "string", description: 'ISO 8601; "" where the storage does not say.' },
-};
+} as const;
 
 /** A tag without the quotes in which headers and lists have it. */
 export function plainTag(etag: string | null | undefined): string {

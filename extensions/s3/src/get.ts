@@ -11,13 +11,6 @@ import { SECRET_KEY } from "./config.ts";
 import { bucketField, isoDate, keyField, OBJECT, pathField, plainTag } from "./fields.ts";
 import { send } from "./send.ts";
 
-interface GetFields {
-  readonly bucket: string;
-  readonly key: string;
-  readonly encoding?: "utf8" | "json" | "base64";
-  readonly maxBytes?: number;
-}
-
 interface ObjectRecord {
   readonly key: string;
   readonly bytes: number;
@@ -34,11 +27,11 @@ const MAX_CONTENT = 4_194_304; // the largest output of a node
 
 const CONTENT_TYPE = { type: "string", description: "Media type that the storage has for it." };
 
-export const get: ActionDefinition<GetFields, GetRecord> = defineAction<GetFields, GetRecord>({
+export const get: ActionDefinition = defineAction({
   name: "get",
   title: "Read object",
   summary: "Reads an object as text, JSON or base64.",
-  fields: jsonSchema<GetFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["bucket", "key"],
     additionalProperties: false,
@@ -80,13 +73,6 @@ export const get: ActionDefinition<GetFields, GetRecord> = defineAction<GetField
   },
 });
 
-interface DownloadFields {
-  readonly bucket: string;
-  readonly key: string;
-  readonly path: string;
-  readonly mode?: "create" | "replace";
-}
-
 interface DownloadRecord extends ObjectRecord {
   readonly path: string;
 }
@@ -94,14 +80,11 @@ interface DownloadRecord extends ObjectRecord {
 /** Bytes of one request, and of one write: a message between an extension and its host holds no more than 11 MiB. */
 export const PART_BYTES = 8_388_608;
 
-export const download: ActionDefinition<DownloadFields, DownloadRecord> = defineAction<
-  DownloadFields,
-  DownloadRecord
->({
+export const download: ActionDefinition = defineAction({
   name: "download",
   title: "Save object to a file",
   summary: "Writes an object to a file, part by part.",
-  fields: jsonSchema<DownloadFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["bucket", "key", "path"],
     additionalProperties: false,

@@ -6,14 +6,6 @@ import { refusalOf } from "./refusal.ts";
 import { send } from "./send.ts";
 import { elements, textIn } from "./xml.ts";
 
-interface ListFields {
-  readonly bucket: string;
-  readonly prefix?: string;
-  readonly delimiter?: string;
-  readonly limit?: number;
-  readonly after?: string;
-}
-
 interface Listed {
   readonly key: string;
   readonly bytes: number;
@@ -31,11 +23,11 @@ const DEFAULT_LIMIT = 1_000;
 const MAX_LIMIT = 10_000; // more does not fit into one output
 const PAGE = 1_000; // Amazon S3 API Reference, ListObjectsV2, "max-keys"
 
-export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListFields, ListRecord>({
+export const list: ActionDefinition = defineAction({
   name: "list",
   title: "List objects",
   summary: "Lists the objects of a bucket in the order of their keys.",
-  fields: jsonSchema<ListFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["bucket"],
     additionalProperties: false,

@@ -6,29 +6,13 @@ import { urlOf } from "./object-url.ts";
 import { badFields, signingOf } from "./send.ts";
 import { signedUrl } from "./sign.ts";
 
-interface PresignFields {
-  readonly bucket: string;
-  readonly key: string;
-  readonly method?: "GET" | "PUT";
-  readonly expiresIn?: number;
-}
-
-interface PresignRecord {
-  readonly url: string;
-  readonly method: "GET" | "PUT";
-  readonly expiresAt: string;
-}
-
 const DEFAULT_SECONDS = 900;
 
-export const presign: ActionDefinition<PresignFields, PresignRecord> = defineAction<
-  PresignFields,
-  PresignRecord
->({
+export const presign: ActionDefinition = defineAction({
   name: "presign",
   title: "Sign a URL",
   summary: "Makes a URL that reads or writes one object without a key, until it expires.",
-  fields: jsonSchema<PresignFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["bucket", "key"],
     additionalProperties: false,
@@ -44,7 +28,7 @@ export const presign: ActionDefinition<PresignFields, PresignRecord> = defineAct
       },
     },
   }),
-  output: jsonSchema<PresignRecord>({
+  output: jsonSchema({
     type: "object",
     required: ["url", "method", "expiresAt"],
     properties: {

@@ -33,7 +33,7 @@ interface PutRecord {
 
 const MAX_PARTS = 10_000; // Amazon S3 User Guide, "Amazon S3 multipart upload limits"
 
-export const put: ActionDefinition<PutFields, PutRecord> = defineAction<PutFields, PutRecord>({
+export const put: ActionDefinition = defineAction({
   name: "put",
   title: "Write object",
   summary: "Writes a text, a value or a file as an object, in the place of any of its key.",
@@ -55,7 +55,7 @@ export const put: ActionDefinition<PutFields, PutRecord> = defineAction<PutField
       },
     },
   }),
-  output: jsonSchema<PutRecord>({
+  output: jsonSchema({
     type: "object",
     required: ["key", "bytes", "etag"],
     properties: {
@@ -87,25 +87,17 @@ export const put: ActionDefinition<PutFields, PutRecord> = defineAction<PutField
   },
 });
 
-interface DeleteFields {
-  readonly bucket: string;
-  readonly key: string;
-}
-
-export const remove: ActionDefinition<DeleteFields, { readonly key: string }> = defineAction<
-  DeleteFields,
-  { readonly key: string }
->({
+export const remove: ActionDefinition = defineAction({
   name: "delete",
   title: "Delete object",
   summary: "Deletes an object; one that is not there counts as deleted.",
-  fields: jsonSchema<DeleteFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["bucket", "key"],
     additionalProperties: false,
     properties: { bucket: bucketField, key: keyField },
   }),
-  output: jsonSchema<{ readonly key: string }>({
+  output: jsonSchema({
     type: "object",
     required: ["key"],
     properties: { key: { type: "string" } },

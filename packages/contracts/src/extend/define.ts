@@ -42,7 +42,7 @@ import {
 /** An action of an adapter: one effect with fields and an output. It becomes a node type by `defineActionAdapter`. */
 export function defineAction<F = JsonObject, O = unknown>(
   spec: ActionSpec<F, O>,
-): ActionDefinition<F, O> {
+): ActionDefinition<NoInfer<F>, NoInfer<O>> {
   return define("action", `action "${nameOf(spec, "name")}"`, spec, actionShape);
 }
 
@@ -59,7 +59,7 @@ export function defineProvider(spec: ProviderSpec): ProviderDefinition {
 /** A node type with ports from data or waits; for a plain effect an action is less work. */
 export function defineNodeType<F = JsonObject, O = unknown>(
   spec: NodeTypeSpec<F, O>,
-): NodeTypeDefinition<F, O> {
+): NodeTypeDefinition<NoInfer<F>, NoInfer<O>> {
   return define("nodeType", `node type "${nameOf(spec, "type")}"`, spec, nodeTypeShape);
 }
 

@@ -19,7 +19,7 @@ import { checkStatus } from "./status.ts";
 const DEFAULT_REDIRECTS = 5;
 const DEFAULT_MAX_BYTES = 10_485_760; // a page or an API answer; larger ones say so
 
-const request: ActionDefinition<HttpFields, HttpRecord> = defineAction<HttpFields, HttpRecord>({
+const request: ActionDefinition = defineAction<HttpFields, HttpRecord>({
   name: "request",
   title: "HTTP request",
   summary: "Sends one HTTP request and reads the answer.",

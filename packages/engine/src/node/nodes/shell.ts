@@ -42,7 +42,7 @@ const output = {
   "x-millrace": { untrusted: true },
 };
 
-const exec: ActionDefinition<ExecFields, ExecRecord> = defineAction<ExecFields, ExecRecord>({
+const exec: ActionDefinition = defineAction<ExecFields, ExecRecord>({
   name: "exec",
   title: "Run program",
   summary: "Runs one program that the operator allows, without a shell, and reads what it writes.",

@@ -1,35 +1,17 @@
 /** `file.list`: files below a folder that fit a pattern. */
-import {
-  type ActionDefinition,
-  defineAction,
-  type FileEntry,
-  jsonSchema,
-} from "@millrace/contracts";
+import { type ActionDefinition, defineAction, jsonSchema } from "@millrace/contracts";
 import { OUT_PORT } from "../../../nodes/entry.ts";
 import { pathField } from "./path-field.ts";
 
 const DEFAULT_MAX = 1_000;
 const MOST = 10_000; // as many as a map takes
 
-/** Fields of `file.list`. */
-export interface ListFields {
-  readonly path?: string;
-  readonly glob?: string;
-  readonly max?: number;
-}
-
-/** Output of `file.list`. */
-export interface ListRecord {
-  readonly files: readonly FileEntry[];
-  readonly truncated: boolean;
-}
-
 /** `file.list`: files below a folder that match a pattern. */
-export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListFields, ListRecord>({
+export const list: ActionDefinition = defineAction({
   name: "list",
   title: "List files",
   summary: "Lists the files below a folder that fit a pattern, sorted by path.",
-  fields: jsonSchema<ListFields>({
+  fields: jsonSchema({
     type: "object",
     additionalProperties: false,
     properties: {
@@ -50,7 +32,7 @@ export const list: ActionDefinition<ListFields, ListRecord> = defineAction<ListF
       },
     },
   }),
-  output: jsonSchema<ListRecord>({
+  output: jsonSchema({
     type: "object",
     required: ["files", "truncated"],
     properties: {

@@ -10,27 +10,12 @@ import { toBase64 } from "../../../base64.ts";
 import { OUT_PORT } from "../../../nodes/entry.ts";
 import { pathField } from "./path-field.ts";
 
-/** Fields of `file.read`. */
-export interface ReadFields {
-  readonly path: string;
-  readonly encoding?: "utf8" | "json" | "base64";
-  readonly maxBytes?: number;
-}
-
-/** Output of `file.read`. */
-export interface ReadRecord {
-  readonly path: string;
-  readonly content: Json;
-  readonly bytes: number;
-  readonly modifiedAt: string;
-}
-
 /** `file.read`: a file as text, JSON or base64. */
-export const read: ActionDefinition<ReadFields, ReadRecord> = defineAction<ReadFields, ReadRecord>({
+export const read: ActionDefinition = defineAction({
   name: "read",
   title: "Read file",
   summary: "Reads a file as text, JSON or base64.",
-  fields: jsonSchema<ReadFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["path"],
     additionalProperties: false,
@@ -48,7 +33,7 @@ export const read: ActionDefinition<ReadFields, ReadRecord> = defineAction<ReadF
       },
     },
   }),
-  output: jsonSchema<ReadRecord>({
+  output: jsonSchema({
     type: "object",
     required: ["path", "content", "bytes", "modifiedAt"],
     properties: {

@@ -4,30 +4,12 @@ import { fromBase64 } from "../../../base64.ts";
 import { OUT_PORT } from "../../../nodes/entry.ts";
 import { pathField } from "./path-field.ts";
 
-/** Fields of `file.write`. */
-export interface WriteFields {
-  readonly path: string;
-  readonly content: string;
-  readonly encoding?: "utf8" | "base64";
-  readonly mode?: "create" | "replace" | "append";
-}
-
-/** Output of `file.write`. */
-export interface WriteRecord {
-  readonly path: string;
-  readonly bytes: number;
-  readonly created: boolean;
-}
-
 /** `file.write`: creates, replaces or extends a file. */
-export const write: ActionDefinition<WriteFields, WriteRecord> = defineAction<
-  WriteFields,
-  WriteRecord
->({
+export const write: ActionDefinition = defineAction({
   name: "write",
   title: "Write file",
   summary: "Creates a file; with mode replace or append also over or after an existing one.",
-  fields: jsonSchema<WriteFields>({
+  fields: jsonSchema({
     type: "object",
     required: ["path", "content"],
     additionalProperties: false,
@@ -46,7 +28,7 @@ export const write: ActionDefinition<WriteFields, WriteRecord> = defineAction<
       },
     },
   }),
-  output: jsonSchema<WriteRecord>({
+  output: jsonSchema({
     type: "object",
     required: ["path", "bytes", "created"],
     properties: {
@@ -65,8 +47,9 @@ export const write: ActionDefinition<WriteFields, WriteRecord> = defineAction<
     },
   ],
   async run(fields, ctx) {
-    const mode = fields.mode ?? "create";
-    const { path, bytes, created } = await ctx.files.write(fields.path, bytesOf(fields), { mode });
+    const { content, encoding, mode = "create" } = fields;
+    const data = bytesOf(content, encoding);
+    const { path, bytes, created } = await ctx.files.write(fields.path, data, { mode });
     return { path, bytes, created };
   },
 });
@@ -76,7 +59,7 @@ export function isIdempotentWrite(fields: { readonly [name: string]: unknown }):
   return fields["mode"] === "replace";
 }
 
-function bytesOf({ content, encoding = "utf8" }: WriteFields): Uint8Array {
+function bytesOf(content: string, encoding: "utf8" | "base64" = "utf8"): Uint8Array {
   if (encoding === "utf8") return new TextEncoder().encode(content);
   const bytes = fromBase64(content);
   if (bytes !== undefined) return bytes;
