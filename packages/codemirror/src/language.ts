@@ -6,10 +6,10 @@ import {
   LanguageSupport,
   LRLanguage,
 } from "@codemirror/language";
-import type { EditorState } from "@codemirror/state";
+import type { EditorState, Extension, Transaction } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "./parser.ts";
-import { replaceLines } from "./replace-lines.ts";
 
 const indentInside = (closing: string) => delimitedIndent({ closing, align: false });
 
@@ -49,3 +49,22 @@ function foldLines({ from, to }: SyntaxNode, state: EditorState): { from: number
 export function flow(): LanguageSupport {
   return new LanguageSupport(flowLanguage, replaceLines);
 }
+
+/**
+ * Replaces several lines in place of the browser, which writes style attributes while it does: a strict policy of the page refuses
+ * those and reports them.
+ */
+const replaceLines: Extension = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { state, composing } = view;
+    const { from, to } = state.selection.main;
+    const isOurs = event.inputType === "insertText" && event.data !== null && !composing;
+    if (!isOurs || state.readOnly || to <= state.doc.lineAt(from).to) return false;
+    const text = event.data ?? "";
+    const insert = (): Transaction =>
+      state.update(state.replaceSelection(text), { userEvent: "input.type", scrollIntoView: true });
+    const handlers = state.facet(EditorView.inputHandler);
+    if (!handlers.some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+    return true;
+  },
+});

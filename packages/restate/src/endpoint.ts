@@ -17,7 +17,6 @@ import type { AddressInfo } from "node:net";
 import { Again, DispatcherError, type DriveResult } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
 import type { Settings } from "./options.ts";
-import { loadSdk } from "./sdk.ts";
 import { HANDLER, SERVICE, VERSION_PATH } from "./service.ts";
 
 /** Calls on one connection. Restate opens more when these are taken, and a balancer gives each to another server. */
@@ -148,4 +147,29 @@ function listen(server: Http2Server, { host, port }: Settings): Promise<number> 
     });
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
+}
+
+/** The SDK calls it when it answers a request; Node 20 does not have it, and then no call would ever end. */
+function fillInWithResolvers(): void {
+  if ("withResolvers" in Promise) return;
+  Object.defineProperty(Promise, "withResolvers", {
+    configurable: true,
+    writable: true,
+    value<T>(this: PromiseConstructor) {
+      let resolve: (value: T | PromiseLike<T>) => void = () => {};
+      let reject: (reason?: unknown) => void = () => {};
+      const promise = new this<T>((onResolve, onReject) => {
+        resolve = onResolve;
+        reject = onReject;
+      });
+      return { promise, resolve, reject };
+    },
+  });
+}
+
+type Sdk = typeof import("@restatedev/restate-sdk");
+
+function loadSdk(): Promise<Sdk> {
+  fillInWithResolvers();
+  return import("@restatedev/restate-sdk");
 }

@@ -1,7 +1,7 @@
 /** Opens the database under a store: tables, key, session, connections. */
 import { randomUUID } from "node:crypto";
 import { StoreError } from "@millrace/store";
-import { type Condition, type Database, RunNumbers } from "@millrace/store/sql";
+import { type Condition, type Database, RunNumbers, type SqlReader } from "@millrace/store/sql";
 import { addressOf } from "./connect/address.ts";
 import { toStoreError } from "./connect/faults.ts";
 import { Link } from "./connect/link.ts";
@@ -15,7 +15,6 @@ import { checkKey } from "./schema/check-key.ts";
 import { migrate } from "./schema/migrate.ts";
 import { channelOf, STALE_MS } from "./schema/names.ts";
 import { Session } from "./session.ts";
-import { bytesInUse } from "./size.ts";
 import { createReader } from "./sql/reader.ts";
 import { composed } from "./sql/statements.ts";
 import { createWriter } from "./sql/writer.ts";
@@ -183,4 +182,25 @@ export async function openParts({
       await link?.close();
     }
   }
+}
+
+const SMALL_BYTES = 16_777_216; // a table that is scanned in no time
+const SAMPLE_PERCENT = 1;
+
+/**
+ * Bytes of the rows that live. The size of the table is no answer: PostgreSQL keeps the room of deleted rows for later ones, so that
+ * retention would never come to an end. Large tables are estimated.
+ */
+async function bytesInUse(reader: SqlReader): Promise<number> {
+  let bytes = 0;
+  for (const table of ["journal", "blob"]) {
+    const size = await reader.get("SELECT pg_table_size(?::regclass) AS bytes", [table]);
+    const isSmall = Number(size?.["bytes"]) < SMALL_BYTES;
+    const sql = isSmall
+      ? `SELECT coalesce(sum(pg_column_size(t.*)), 0) AS bytes FROM ${table} t`
+      : `SELECT coalesce((SELECT avg(pg_column_size(t.*)) FROM ${table} t TABLESAMPLE SYSTEM (${SAMPLE_PERCENT})), 0) *
+          (SELECT n_live_tup FROM pg_stat_user_tables WHERE relid = '${table}'::regclass) AS bytes`;
+    bytes += Number((await reader.get(sql))?.["bytes"]);
+  }
+  return bytes;
 }

@@ -19,7 +19,6 @@ import { describeType } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { type CursorContext, labelText } from "./context.ts";
 import { descriptionOf, type Offer, RANK } from "./offer.ts";
-import { blockSnippet } from "./snippets.ts";
 
 /**
  * At the start of an item: words of blocks, fields or attributes not yet set, nodes that an edge may leave. Where the item goes on
@@ -36,7 +35,7 @@ export function* itemOffers(context: CursorContext): Generator<Offer> {
     if (BLOCKS[keyword].in.includes(kind) && isOffered && isFree(keyword, context)) {
       // The header is offered as long as there is none.
       const rank = keyword === "flow" ? RANK.needed : RANK.plain;
-      const snippet = rest === "" ? blockSnippet(keyword) : undefined;
+      const snippet = rest === "" ? SNIPPETS[keyword] : undefined;
       yield { label: keyword, kind: "keyword", rank, snippet };
     }
   }
@@ -219,3 +218,15 @@ function nodeOffer({ id, entry, node }: NodeModel, rank: number): Offer {
   const documentation = entry && (() => entry.summary);
   return { label: id, insert: nameText(id), kind: "node", rank, detail: node.type, documentation };
 }
+
+/** What each block begins with. */
+const SNIPPETS: Readonly<Record<keyof typeof BLOCKS, string>> = {
+  flow: "flow 1 ${1:my-flow}\n\n$0",
+  input: "input ${1:name}: ${2:string}",
+  connection: "connection ${1:name}: ${2:oauth}",
+  schedule: 'schedule ${1:name} {\n  cron = "${2:0 7 * * *}"\n  timezone = "${3:UTC}"\n}',
+  node: "node ${1:name}: ${2:type} {\n  $0\n}",
+  output: "output ${1:name} = ${2:null}",
+  layout: "layout {\n  $0\n}",
+  body: "body {\n  $0\n}",
+};

@@ -24,12 +24,14 @@ import {
   placeholder,
   ViewPlugin,
 } from "@codemirror/view";
+import type { AnalysisSource } from "@millrace/codemirror";
 import { flow, flowAnalysis } from "@millrace/codemirror";
-import type { TextEdit } from "@millrace/dsl/editor";
+import type { Completion, TextEdit } from "@millrace/dsl/editor";
+import type { SentCompletion } from "../../worker/protocol.ts";
 import type { TextHolder } from "../state/flow-session.ts";
-import { workerSource } from "./analysis-source.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
+import { askAbout } from "./worker.ts";
 
 /** What an editor tells, and how it is. */
 export interface EditorOptions {
@@ -173,4 +175,27 @@ function foldMarker(isOpen: boolean): HTMLElement {
   marker.textContent = isOpen ? "⌄" : "›";
   marker.title = isOpen ? "Fold" : "Unfold";
   return marker;
+}
+
+/** A source that asks the worker. */
+const workerSource: AnalysisSource = {
+  analyse(text) {
+    return {
+      completions: async (offset) => (await askAbout(text, "completions", offset)).map(received),
+      definition: (offset) => askAbout(text, "definition", offset),
+      // Nobody has begun to write: there is nothing to find fault with.
+      diagnostics: async () => (text.trim() === "" ? [] : askAbout(text, "diagnostics")),
+      fixesAt: (from, to) => askAbout(text, "fixesAt", from, to),
+      format: () => askAbout(text, "format"),
+      hover: (offset) => askAbout(text, "hover", offset),
+      renamable: (offset) => askAbout(text, "renamable", offset),
+      rename: (offset, to) => askAbout(text, "rename", offset, to),
+      signature: (offset) => askAbout(text, "signature", offset),
+    };
+  },
+};
+
+/** A completion as editors take it. */
+function received({ documentation, ...rest }: SentCompletion): Completion {
+  return documentation === undefined ? rest : { ...rest, documentation: () => documentation };
 }

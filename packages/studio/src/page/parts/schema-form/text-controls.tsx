@@ -5,7 +5,6 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ControlProps } from "./field-frame.tsx";
 import { jsonText, numberText, readJson, readNumber } from "./form-value.ts";
 import type { Shape } from "./shape.ts";
-import { useText } from "./use-text.ts";
 
 /** What every control of one value gets. */
 export interface ValueControlProps {
@@ -171,4 +170,28 @@ export function JsonControl({
       onInput={(event) => type(event.currentTarget.value)}
     />
   );
+}
+
+/** How a text and a value become each other. */
+interface TextForm {
+  readonly print: (value: Json | undefined) => string;
+  readonly read: (text: string) => Json | undefined;
+}
+
+/** The text of a field, and what takes a new one. */
+function useText(
+  value: Json | undefined,
+  { print, read }: TextForm,
+  onChange: (value: Json | undefined) => void,
+): readonly [text: string, type: (text: string) => void] {
+  const [typed, setTyped] = useState<{ readonly text: string; readonly value: Json | undefined }>();
+  const isTyped = typed !== undefined && Object.is(typed.value, value);
+  return [
+    isTyped ? typed.text : print(value),
+    (text) => {
+      const next = read(text);
+      setTyped({ text, value: next });
+      onChange(next);
+    },
+  ];
 }

@@ -3,7 +3,7 @@
  * the document once there are many.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { symbolOf } from "../run-status.tsx";
 import {
   ancestorsOf,
@@ -14,7 +14,6 @@ import {
   type TreeItem,
   type TreeRow,
 } from "./tree-rows.ts";
-import { useSpaced } from "./use-spaced.ts";
 import { ROW_PX, useWindow } from "./use-window.ts";
 import "./node-tree.css";
 
@@ -257,3 +256,33 @@ const ALONG: Readonly<Record<string, "next" | "previous">> = {
   ArrowDown: "next",
   ArrowUp: "previous",
 };
+
+/** Pause between two calls, in milliseconds: a browser refuses more than 200 changes of the address in 10 s. */
+const PAUSE_MS = 150;
+
+/** A function that calls the newest `work` with the newest value; nothing is called once the component is gone. */
+function useSpaced<T>(work: (value: T) => void): (value: T) => void {
+  const latest = useRef(work);
+  latest.current = work;
+  const pending = useRef<{ readonly value: T } | undefined>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return useCallback((value: T): void => {
+    const pause = (): void => {
+      timer.current = setTimeout(() => {
+        timer.current = undefined;
+        const next = pending.current;
+        pending.current = undefined;
+        if (next === undefined) return;
+        pause();
+        latest.current(next.value);
+      }, PAUSE_MS);
+    };
+    if (timer.current !== undefined) {
+      pending.current = { value };
+      return;
+    }
+    pause();
+    latest.current(value);
+  }, []);
+}

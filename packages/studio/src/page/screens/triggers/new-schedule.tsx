@@ -11,7 +11,6 @@ import { MembersForm } from "../../parts/schema-form/schema-form.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { useValue } from "../../state/use-value.ts";
 import { FlowSelect } from "./flow-select.tsx";
-import { knownZones, ownZone, timeInZone } from "./times.ts";
 
 /** Fire times that are shown. */
 const SHOWN = 3;
@@ -161,4 +160,23 @@ function Preview({
       ))}
     </ol>
   );
+}
+
+/** The zone of the reader. */
+function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** Names of zones that may be typed. */
+function knownZones(): readonly string[] {
+  return ["UTC", ...Intl.supportedValuesOf("timeZone")];
+}
+
+/** A time as the clocks of a zone show it. */
+function timeInZone(time: string, timeZone: string): string {
+  return new Intl.DateTimeFormat(undefined, {
+    dateStyle: "full",
+    timeStyle: "long",
+    timeZone,
+  }).format(new Date(time));
 }
