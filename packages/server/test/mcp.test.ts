@@ -462,7 +462,7 @@ test("of a flood of calls each is answered, few run, and others are served meanw
   expect(await other.callTool({ name: "hello" })).toMatchObject({ structuredContent: {} });
 }, 120_000);
 
-test("a call for which no stream is free is refused, and starts no run", async () => {
+test("a call for which no stream is free is refused, and starts no run; so is one of a server that stops", async () => {
   const server = await serve({ maxStreams: 1 });
   await save(server, "hello", HELLO, "Greets.");
   const call = () =>

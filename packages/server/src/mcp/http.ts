@@ -13,7 +13,7 @@ import {
   PARSE_ERROR,
 } from "@modelcontextprotocol/server";
 import { MCP_PATH } from "../app/routes.ts";
-import { invoke, JSON_TYPE } from "../dispatch/index.ts";
+import { invoke, JSON_TYPE, refuseWhileDraining } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
 import { decodeEvent } from "../executor/index.ts";
 import { type Exchange, type HeaderRecord, readJsonBody } from "../http/index.ts";
@@ -64,6 +64,7 @@ export function createMcpRoute({
       onerror: (err) => host.log.debug({ err }, "mcp.refused"),
     },
   );
+  let isOver = false;
   return {
     async serve(exchange) {
       exchange.pattern = MCP_PATH;
@@ -75,6 +76,7 @@ export function createMcpRoute({
       }
       if (namesLongId(parsedBody))
         return refuse(exchange, { code: INVALID_REQUEST, message: LONG_ID });
+      if (isOver) refuseWhileDraining(app);
       const { caller } = exchange;
       const party: Party = { client: clientFor({ host, app, caller }), role: caller.role };
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [], extra: { party } };
@@ -103,6 +105,7 @@ export function createMcpRoute({
       return exchange.reply({ status: response.status, headers, body });
     },
     async close() {
+      isOver = true;
       await Promise.all([handler.close(), calls.close()]);
     },
   };
