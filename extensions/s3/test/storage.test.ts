@@ -16,24 +16,17 @@ interface Server {
   close(): Promise<void>;
 }
 
-type Cipher = (algorithm: string, key: Uint8Array, ...rest: readonly unknown[]) => unknown;
-
 interface Account {
   createKeyPair(id: string, secret: string): void;
 }
 
-const load = createRequire(import.meta.url);
-// The server names the next page of a list by DES, which OpenSSL 3 has no more; three times the same key, Triple DES is DES.
-const crypto: { [name in "createCipheriv" | "createDecipheriv"]: Cipher } = load("node:crypto");
-for (const name of ["createCipheriv", "createDecipheriv"] as const) {
-  const made = crypto[name];
-  crypto[name] = (algorithm, key, ...rest) =>
-    algorithm === "des"
-      ? made("des-ede3-cbc", Buffer.concat([key, key, key]), ...rest)
-      : made(algorithm, key, ...rest);
-}
-const S3rver: new (options: object) => Server = load("@20minutes/s3rver");
-const accounts: { DUMMY_ACCOUNT: Account } = load("@20minutes/s3rver/lib/models/account.js");
+const {
+  S3rver,
+  accounts,
+}: {
+  readonly S3rver: new (options: object) => Server;
+  readonly accounts: { readonly DUMMY_ACCOUNT: Account };
+} = createRequire(import.meta.url)("s3-server");
 const KEY = { id: "AKIAEXAMPLE", secret: "canary-of-the-key" };
 accounts.DUMMY_ACCOUNT.createKeyPair(KEY.id, KEY.secret);
 
