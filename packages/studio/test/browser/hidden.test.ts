@@ -7,8 +7,6 @@ import { expectRunStatus, nodeItem, openTab, readSeqs, startRun } from "./run-pa
 import { startServer, type TestServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
-/** How long a page may take to give its streams back, in milliseconds. */
-
 /** Tells a page that it is hidden or shown, as a browser does when tabs are changed. */
 async function setVisible(page: Page, visibility: "visible" | "hidden"): Promise<void> {
   await page.evaluate((state) => {
