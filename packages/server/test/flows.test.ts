@@ -32,6 +32,10 @@ test("an invalid flow is an answer, not a problem, and text has lines", async ()
     "10 FLOW1006",
   ]);
   expect(broken.valid).toBe(false);
+  const graph = await invoke<FlowReport>(server, "validate_flow", {
+    dsl: '{ "id": "x", "nodes": [{ "id": "a", "type": "join" }] }',
+  });
+  expect(graph.diagnostics[0]?.fixes?.[0]?.edits[0]?.newText).toBe("flow 1 x\n\nnode a: join\n");
   expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
 });
 
