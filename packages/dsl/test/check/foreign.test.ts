@@ -102,6 +102,11 @@ const FORMS: readonly (readonly [what: string, wrong: string, right: string])[] 
     `${LOG}${CHOICE}b -> choice\nchoice.true -> c\nchoice.false -> a\n`,
   ],
   [
+    "edges one behind the other in an if",
+    `${LOG}if a.result {\n  a -> b\n  b -> c\n}\n`,
+    `${LOG}a.true -> b\nb -> c\n`,
+  ],
+  [
     "a body with a colon",
     node("http.request", GET, "body: { x: inputs.n }"),
     node("http.request", GET, "body = { x: inputs.n }"),

@@ -1,6 +1,6 @@
 /** `if CONDITION { a -> b } else { a -> c }`: edges from the ports of a condition. */
 
-import { before, type Edit, type Form, type FormText, remove, replace } from "./edits.ts";
+import { before, type Edit, type Form, type FormText, remove } from "./edits.ts";
 import { innerLines, type Line } from "./lines.ts";
 
 /** An edge, or a step alone. */
@@ -20,17 +20,26 @@ export const CONDITIONAL_EDGES: Form = {
     const id = node ?? freshId(text);
     const waits = new Set<string>();
     const edits: Edit[] = [];
-    for (const { lines, port } of arms)
+    const indent = " ".repeat(line.from - line.start);
+    for (const { lines, port } of arms) {
+      const reached = new Set<string>();
       for (const each of lines) {
         const [, from, to = ""] = STEP.exec(each.text) ?? [];
         if (!text.ids.has(to) || (from !== undefined && !text.ids.has(from))) return undefined;
+        const follows = from !== undefined && reached.has(from);
+        reached.add(to);
+        const edge = follows ? `${from} -> ${to}` : `${id}.${port} -> ${to}`;
+        edits.push({ start: each.start, end: each.to, text: indent + edge });
+        if (follows) continue;
         // Another step before the condition would have to wait for it too: which one is meant is not clear.
         if (node !== undefined && from !== undefined && from !== node) return undefined;
         if (from !== undefined && !new RegExp(`\\b${from}\\b`).test(test)) waits.add(from);
-        edits.push(replace(each, `${id}.${port} -> ${to}`));
       }
-    const order = [...waits].map((from) => `${from} -> ${id}\n`).join("");
-    const head = `node ${id}: condition {\n  if = ${test}\n}\n${order}`;
+    }
+    const order = [...waits].map((from) => `${from} -> ${id}`);
+    const head = [`node ${id}: condition {`, `  if = ${test}`, "}", "", ...order, ""]
+      .map((each) => (each === "" ? each : indent + each))
+      .join("\n");
     const opened = node === undefined ? [before(line, head)] : [];
     return [...opened, remove(line), ...edits, ...arms.map(({ closer }) => remove(closer))];
   },
