@@ -67,26 +67,6 @@ export function checkData(place: Span, value: unknown): void {
   if (kindOf(value) === 0) fail(place, "type_mismatch", `found ${kindName(value)}`);
 }
 
-/**
- * No object has it. After a read of it an optimising compiler knows the shape of an object, and with it the prototype, which is
- * a call otherwise. A read of a member would do that too, but may run a getter.
- */
-const NOTHING: unique symbol = Symbol();
-const ROOT = Object.prototype as unknown as { readonly [name: string]: unknown };
-
-/**
- * An own member of a plain object, as `memberOf` has it, in less time. Undefined: of another value, of an object of another
- * realm, and of a name that all objects have here; `isObject` and `memberOf` tell then.
- */
-export function ownMember(value: unknown, name: string): Json | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const object = value as { readonly [NOTHING]?: undefined; readonly [name: string]: Json };
-  if (object[NOTHING] !== undefined || Object.getPrototypeOf(object) !== ROOT) return undefined;
-  const member = object[name];
-  if (member === undefined) return null;
-  return ROOT[name] === undefined ? member : undefined;
-}
-
 /** An own member; null when there is none. */
 export function memberOf(object: JsonObject, name: string): Json {
   return Object.hasOwn(object, name) ? (object[name] ?? null) : null;

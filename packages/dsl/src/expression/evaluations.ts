@@ -8,7 +8,6 @@ import {
   DEFAULT_EXPRESSION_LIMITS,
   type Evaluation,
   type ExpressionLimits,
-  lacks,
   overSteps,
   type Scope,
   type Slots,
@@ -29,7 +28,11 @@ interface Evaluator {
 }
 
 /** Evaluates over names or, when the unit was made with roots, over the values of those. */
-type Evaluate = (names: Scope | Slots, context: { readonly nowEpoch: number }) => Json;
+type Evaluate = (names: Scope | Slots, context: Instant) => Json;
+
+interface Instant {
+  readonly nowEpoch: number;
+}
 
 /** One for all values: an evaluation within another, or after one that failed, replaces it. */
 let shared = newEvaluation();
@@ -37,12 +40,14 @@ let shared = newEvaluation();
 /** The function that evaluates a part, once for names and once for slots: a short one is compiled together with all that it calls. */
 export function evaluation({ unit, limits, part, place, check }: Evaluator): Evaluate {
   const { slots, given } = unit;
+  // What the part takes whatever the data is taken before it begins.
+  const steps = limits.steps - part.steps;
   if (given === undefined) {
     return (names, context) => {
-      const ev = begin(limits, context.nowEpoch);
+      const ev = begin(limits, steps, context);
       ev.scope = names as Scope;
       if (slots > 0) ev.slots = new Array(slots);
-      if (lacks(ev, part.steps)) overSteps(ev, place);
+      if (steps < 0) overSteps(ev, place);
       const value = part.closure(ev);
       if (typeof value !== "boolean") check(ev, value);
       ev.scope = NO_NAMES;
@@ -51,10 +56,10 @@ export function evaluation({ unit, limits, part, place, check }: Evaluator): Eva
     };
   }
   return (names, context) => {
-    const ev = begin(limits, context.nowEpoch);
+    const ev = begin(limits, steps, context);
     // The list of the caller is never changed: macro variables have their own.
     ev.slots = (slots === given ? names : (names as Slots).slice(0, given)) as Json[];
-    if (lacks(ev, part.steps)) overSteps(ev, place);
+    if (steps < 0) overSteps(ev, place);
     const value = part.closure(ev);
     if (typeof value !== "boolean") check(ev, value);
     end(ev);
@@ -62,15 +67,15 @@ export function evaluation({ unit, limits, part, place, check }: Evaluator): Eva
   };
 }
 
-function begin(limits: ExpressionLimits, nowEpoch: number): Evaluation {
+function begin(limits: ExpressionLimits, steps: number, instant: Instant): Evaluation {
   if (shared.busy) shared = newEvaluation();
   const ev = shared;
   ev.busy = true;
   ev.limits = limits;
-  ev.steps = limits.steps;
+  ev.steps = steps;
   ev.bytes = limits.bytes;
   ev.written = 0;
-  ev.nowEpoch = nowEpoch;
+  ev.nowEpoch = instant.nowEpoch;
   return ev;
 }
 

@@ -149,7 +149,10 @@ function order(node: Site, left: Part, right: Part): Closure {
   const orEqual = op === "<=" || op === ">=";
   const below = op === "<" || op === "<=";
   const literal = right.constant;
-  if (typeof literal === "number") return numberOrder(node, left, literal, orEqual, below);
+  if (typeof literal === "number") {
+    const refuse = (a: Json): never => mismatch(node, ORDERED, a, literal);
+    return numberOrder(refuse, left, literal, orEqual, below);
+  }
   return (ev) => {
     const a = held(ev, left) ?? left.closure(ev);
     const b = held(ev, right) ?? right.closure(ev);
@@ -164,7 +167,7 @@ function order(node: Site, left: Part, right: Part): Closure {
 }
 
 function numberOrder(
-  node: Site,
+  refuse: (a: Json) => never,
   left: Part,
   literal: number,
   orEqual: boolean,
@@ -172,7 +175,7 @@ function numberOrder(
 ): Closure {
   return (ev) => {
     const a = held(ev, left) ?? left.closure(ev);
-    if (typeof a !== "number") return mismatch(node, ORDERED, a, literal);
+    if (typeof a !== "number") return refuse(a);
     return a === literal ? orEqual : a < literal === below;
   };
 }
