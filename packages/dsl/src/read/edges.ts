@@ -53,7 +53,7 @@ function checkTwice(
   { knownEdges }: Level,
 ): void {
   const { from, port, to, pointer } = edge;
-  const first = knownEdges.add(from.node, port, to.node, item);
+  const first = knownEdges.add(from.node, port, to.node, item.start, item.end);
   if (!first) return;
   context.report.add("FLOW2006", from.start, to.end, {
     parts: { from: shown(from.node), port: shown(port), to: shown(to.node) },

@@ -306,9 +306,10 @@ export class Level {
   readonly edges: FlowEdge[] = [];
   /** JSON Pointer of the object that holds `nodes` and `edges`. */
   readonly pointer: string;
-  readonly knownEdges: DeclaredEdges = new DeclaredEdges();
+  private readonly knownNodes = new Declared();
+  readonly knownEdges: DeclaredEdges = new DeclaredEdges(this.edges, this.knownNodes);
   private readonly context: MappingContext;
-  private readonly blocks = new Map<string, Declared>();
+  private readonly blocks = new Map<string, Declared>([["node", this.knownNodes]]);
 
   constructor(context: MappingContext, pointer: string) {
     this.context = context;

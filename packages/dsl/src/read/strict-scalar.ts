@@ -7,7 +7,15 @@ import { WORDS } from "../syntax/parse-operand.ts";
 import { escapeText } from "../syntax/print-expression.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import { readHole, readSource } from "./strict-expression.ts";
-import { beginsWord, checkPrinted, next, unescaped, unknown } from "./strict-text.ts";
+import {
+  beginsWord,
+  checkPrinted,
+  next,
+  popFrom,
+  push,
+  unescaped,
+  unknown,
+} from "./strict-text.ts";
 
 /** Whether a value may end here: behind it stand blanks and a line end, a comment, a separator, a closer or a block. */
 export function endsValue(s: Scanner): boolean {
@@ -47,45 +55,49 @@ function readWord(s: Scanner): Json | undefined {
 
 /** A string, a template or a block string. */
 function readText(s: Scanner, literal: boolean): Json {
-  const { src } = s;
+  const { src, top } = s;
   let from = s.pos + 1;
   if (src.charCodeAt(from) === 34 && src.charCodeAt(from + 1) === 34) return readBlock(s, literal);
-  const parts: Json[] = [];
+  let isPlain = true;
   for (let at = from; ; ) {
     const code = src.charCodeAt(at);
     if (code === 34) {
       s.pos = at + 1;
       s.height = 0;
-      return textOf(parts, readPiece(s, from, at));
+      return textOf(s, top, readPiece(s, from, at, isPlain));
     }
     if (code === 36 && src.charCodeAt(at + 1) === 123) {
       if (literal) unknown();
-      if (at > from) parts.push(readPiece(s, from, at));
-      parts.push({ $: readHole(s, at) });
+      if (at > from) push(s, readPiece(s, from, at, isPlain));
+      push(s, { $: readHole(s, at) });
       at = from = s.pos;
-    } else if (code >= 32) at += code === 92 ? 2 : 1;
+      isPlain = true;
+    } else if (code === 92) {
+      isPlain = false;
+      at += 2;
+    } else if (code >= 32) at += 1;
     else unknown(); // a control, a line end, or the end of the text
   }
 }
 
 /** A piece of a string; where the text is kept, one that may be printed as a block, or with other escapes, is not known. */
-function readPiece(s: Scanner, from: number, to: number): string {
+function readPiece(s: Scanner, from: number, to: number, isPlain: boolean): string {
   const raw = s.src.slice(from, to);
-  const text = unescaped(raw);
+  const text = isPlain ? raw : unescaped(raw);
   if (s.layout && (escapeText(text) !== raw || (text !== raw && text.includes("\n")))) unknown();
   return text;
 }
 
-/** A text with what stands before its last piece. */
-function textOf(parts: Json[], last: string): Json {
-  if (parts.length === 0) return last;
-  if (last !== "") parts.push(last);
-  return { $t: parts };
+/** A text with what stands on the stack, from `mark` on, before its last piece. */
+function textOf(s: Scanner, mark: number, last: string): Json {
+  if (s.top === mark) return last;
+  if (last !== "") push(s, last);
+  return { $t: popFrom(s, mark) };
 }
 
 /** A block string in which every line that is not empty has the indent, and no hole is escaped. */
 function readBlock(s: Scanner, literal: boolean): Json {
-  const { src, pos } = s;
+  const { src, pos, top } = s;
   let content = pos;
   while (src.charCodeAt(content) === 34) content += 1;
   const quotes = content - pos;
@@ -106,26 +118,25 @@ function readBlock(s: Scanner, literal: boolean): Json {
     if (end > line) least = Math.min(least, fence - line);
     line = end + 1;
   }
-  const start = src.slice(line - 1, fence);
-  if (least < start.length - 1) unknown();
-  s.layout?.checkBlock(s, src.slice(content, line - 1), fence - line, quotes);
-  const parts: Json[] = [];
-  let from = content - 1;
-  let text = "";
-  const piece = (to: number): string => {
-    const raw = src.slice(from, to);
-    return start === "\n" ? raw : raw.split(start).join("\n");
-  };
+  const indent = fence - line;
+  if (least < indent) unknown();
+  const last = Math.max(content, line - 1);
+  s.layout?.checkBlock(s, src.slice(content, last), indent, quotes);
+  const lineStart = src.slice(line - 1, fence);
+  let from = src.charCodeAt(content) === 10 ? content : Math.min(content + indent, last);
   for (let hole = s.nextHole(content); hole < line; hole = s.nextHole(from)) {
     if (literal || src.charCodeAt(hole - 1) === 92) unknown();
-    text = piece(hole);
-    if (parts.length === 0) text = text.slice(1);
-    if (text !== "") parts.push(text);
-    parts.push({ $: readHole(s, hole) });
+    if (hole > from) push(s, unindented(src.slice(from, hole), lineStart));
+    push(s, { $: readHole(s, hole) });
     from = s.pos;
   }
-  text = from < line - 1 ? piece(line - 1) : "";
+  const text = unindented(src.slice(from, last), lineStart);
   s.pos = fence + quotes;
   s.height = 2; // in a list it fits on no line, like a list of lists
-  return textOf(parts, parts.length === 0 ? text.slice(1) : text);
+  return textOf(s, top, text);
+}
+
+/** Lines without the indent, which `lineStart` ends with, of all but the first. */
+function unindented(lines: string, lineStart: string): string {
+  return lineStart === "\n" ? lines : lines.split(lineStart).join("\n");
 }

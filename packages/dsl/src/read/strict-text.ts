@@ -3,6 +3,7 @@
  * does not matter then.
  */
 
+import type { Json } from "@millrace/contracts";
 import { identEnd, isDigit, isNamePart, isNameStart } from "../syntax/chars.ts";
 import { durationText, durationUnit } from "../syntax/numbers.ts";
 import { WORDS } from "../syntax/parse-operand.ts";
@@ -57,6 +58,19 @@ export function checkPrinted(s: Scanner, isPrinted: boolean): void {
 export function enter(s: Scanner): void {
   if (s.depth >= s.maxDepth) unknown();
   s.depth += 1;
+}
+
+/** Puts an element of a list that is read on the stack. */
+export function push(s: Scanner, element: Json): void {
+  s.stack[s.top] = element;
+  s.top += 1;
+}
+
+/** The elements on the stack from `mark` on, which are taken from it. */
+export function popFrom(s: Scanner, mark: number): Json[] {
+  const elements = s.stack.slice(mark, s.top) as Json[];
+  s.top = mark;
+  return elements;
 }
 
 /** An ident, or a quoted name without escapes. */

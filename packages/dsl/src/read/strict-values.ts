@@ -5,7 +5,17 @@ import { isMarker } from "../data.ts";
 import { type Member, memberByText } from "../language/blocks.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import { endsValue, readScalar } from "./strict-scalar.ts";
-import { enter, next, readDuration, readName, skipGap, take, unknown } from "./strict-text.ts";
+import {
+  enter,
+  next,
+  popFrom,
+  push,
+  readDuration,
+  readName,
+  skipGap,
+  take,
+  unknown,
+} from "./strict-text.ts";
 
 /** `name = value` of these members, or `name: value`: set under its name in the graph. Gives its place among them. */
 export function readMember(
@@ -73,17 +83,17 @@ export function readValue(s: Scanner, literal: boolean): Json {
 }
 
 function readList(s: Scanner, literal: boolean): Json[] {
-  const list: Json[] = [];
   const start = s.pos;
+  const mark = s.top;
   let height = 0;
   enter(s);
   s.pos += 1;
-  while (hasElement(s, 93, start, list.length)) {
-    list.push(readValue(s, literal));
+  while (hasElement(s, 93, start, s.top - mark)) {
+    push(s, readValue(s, literal));
     if (s.height > height) height = s.height;
   }
-  leave(s, start, list.length, height);
-  return list;
+  leave(s, start, s.top - mark, height);
+  return popFrom(s, mark);
 }
 
 /** An object; one with a key that means something in the graph is not known. */

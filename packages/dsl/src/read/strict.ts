@@ -64,6 +64,7 @@ export class StrictReader {
       this.budget -= s.pos - start;
       s.pos = start;
       s.depth = depth;
+      s.top = 0;
     }
   }
 }
@@ -150,7 +151,7 @@ function readEdge(s: Scanner, level: Level, from: string, start: number): boolea
     end = s.pos;
   }
   endItem(s);
-  if (level.knownEdges.add(from, port, to, { start, end })) unknown();
+  if (level.knownEdges.add(from, port, to, start, end)) unknown();
   level.edges.push(edge);
   return true;
 }
@@ -164,6 +165,7 @@ function readNode(s: Scanner, level: Level): void {
   next(s);
   take(s, 58);
   const type = readTypeName(s);
+  const version = readVersion(s);
   const fields: Record<string, Json> = {};
   let policy: Record<string, Json> | undefined;
   let body: FlowBody | undefined;
@@ -187,8 +189,8 @@ function readNode(s: Scanner, level: Level): void {
   }
   endItem(s);
   if (level.claim("node", id, start, end)) unknown();
-  const node: Mutable<FlowNode> = { id, type: type.name, fields };
-  if (type.version !== undefined) node.typeVersion = type.version;
+  const node: Mutable<FlowNode> = { id, type, fields };
+  if (version !== undefined) node.typeVersion = version;
   if (policy) node.policy = policy;
   if (body) node.body = body;
   level.nodes.push(node);
@@ -233,7 +235,7 @@ function readDeclaration(s: Scanner, graph: GraphBuilder, keyword: Declaration):
   if (code === 58 && type !== "none") {
     checkPrinted(s, s.pos === end);
     s.pos += 1;
-    if (keyword === "connection") found["auth"] = typeName(readTypeName(s));
+    if (keyword === "connection") found["auth"] = typeName(readType(s));
     else found["schema"] = readSchema(s);
     next(s, 1);
   } else if (type === "needed") unknown();
@@ -272,8 +274,8 @@ function readLayout(s: Scanner, graph: GraphBuilder): void {
   if (isEmpty || !graph.addLayout(places)) unknown();
 }
 
-/** `a.b`, or `a.b@2`. */
-function readTypeName(s: Scanner): TypeNode & { kind: "name" } {
+/** `a.b` */
+function readTypeName(s: Scanner): string {
   const { src } = s;
   next(s, 1);
   const start = s.pos;
@@ -281,22 +283,33 @@ function readTypeName(s: Scanner): TypeNode & { kind: "name" } {
     if (s.pos > start) s.pos += 1;
     skipIdent(s);
   } while (src.charCodeAt(s.pos) === 46);
+  const end = s.pos;
+  return s.word(start, end, end - start + src.charCodeAt(start) * 7 + src.charCodeAt(end - 2) * 67);
+}
+
+/** `@2`; undefined when none stands here. */
+function readVersion(s: Scanner): number | undefined {
+  const { src, pos } = s;
+  if (src.charCodeAt(pos) !== 64) return undefined;
+  do s.pos += 1;
+  while (isDigit(src.charCodeAt(s.pos)));
+  const version = Number(src.slice(pos + 1, s.pos));
+  const isWritten = Number.isSafeInteger(version) && version > 0 && src.charCodeAt(pos + 1) !== 48;
+  return isWritten ? version : unknown();
+}
+
+/** `a.b`, or `a.b@2`. */
+function readType(s: Scanner): TypeNode & { kind: "name" } {
+  next(s, 1);
+  const start = s.pos;
+  const name = readTypeName(s);
   const nameEnd = s.pos;
-  let version: number | undefined;
-  if (src.charCodeAt(nameEnd) === 64) {
-    do s.pos += 1;
-    while (isDigit(src.charCodeAt(s.pos)));
-    version = Number(src.slice(nameEnd + 1, s.pos));
-    if (!Number.isSafeInteger(version) || version === 0 || src.charCodeAt(nameEnd + 1) === 48)
-      unknown();
-  }
-  const name = src.slice(start, nameEnd);
-  return { kind: "name", name, nameEnd, version, start, end: s.pos };
+  return { kind: "name", name, nameEnd, version: readVersion(s), start, end: s.pos };
 }
 
 /** The schema of a type; one of an object is not known. */
 function readSchema(s: Scanner): JsonSchema {
-  let type: TypeNode = readTypeName(s);
+  let type: TypeNode = readType(s);
   const { start } = type;
   for (let levels = s.depth; ; levels += 1) {
     const isArray = s.src.startsWith("[]", s.pos);

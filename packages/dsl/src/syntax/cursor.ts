@@ -10,16 +10,15 @@ import type { Details } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import { Report } from "../diagnostics/report.ts";
 import { MAX_EXPRESSION_HEIGHT } from "./ast.ts";
-import { CHAR, CLASSES, identEnd } from "./chars.ts";
+import { CHAR, CLASSES, identEnd, isNamePart } from "./chars.ts";
 import { type Comment, NO_COMMENTS } from "./notes.ts";
 import { behindBrackets, tokenEnd } from "./skip.ts";
 
-/** Places for known idents, less one: a power of two. An expression repeats few words, and each has its own table. */
-const IDENT_MASK = 1023;
-const SHORT_TEXT = 2_048;
+/** Characters of a text for which one place for a known word is kept, and the most places: powers of two. */
+const CHARS_PER_WORD = 256;
+const MAX_WORDS = 65_536;
 /** In a shorter text no word is worth a table. */
 const WORDS_TEXT = 64;
-const SHORT_IDENT_MASK = 15;
 
 /** Thrown inside the parsers when an element or item cannot be read; never thrown out of the package. */
 export const FAIL: unique symbol = Symbol("item failed");
@@ -81,12 +80,11 @@ export class Cursor {
   /** Spreads, `...x`, in the lists and objects that are being read. */
   spreads = 0;
   /** Elements of the lists, objects and blocks that are being read; each takes its own off the end. */
-  readonly stack: unknown[] = [];
+  readonly stack: unknown[] = [undefined]; // not of numbers alone at any time
   /** Start of the key and end of the value of each entry of the objects that are being read. */
   readonly spans: number[] = [];
   protected comments: Comment[] = [];
-  private readonly identMask: number;
-  private idents: (string | undefined)[] | undefined;
+  private words: (string | undefined)[] | undefined;
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
@@ -100,7 +98,6 @@ export class Cursor {
     this.maxDepth = options.maxDepth;
     this.guided = options.guided;
     this.noBackticks = options.noBackticks ?? false;
-    this.identMask = source.length < SHORT_TEXT ? SHORT_IDENT_MASK : IDENT_MASK;
     this.rereadBudget = 2 * source.length + 1000;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
@@ -185,25 +182,34 @@ export class Cursor {
     return this.holeAt;
   }
 
-  /** Reads an ident that starts here. The words of a flow repeat: mostly one string for each. */
+  /** Reads an ident that starts here. */
   readIdent(): string {
     const { src, pos: start } = this;
-    const end = identEnd(src, start);
+    let mix = src.charCodeAt(start);
+    let end = start + 1;
+    for (; end < src.length; end += 1) {
+      const code = src.charCodeAt(end);
+      if (!isNamePart(code)) {
+        const joins = code === 45 && end + 1 < src.length && isNamePart(src.charCodeAt(end + 1));
+        if (!joins) break;
+      }
+      mix = (mix * 31 + code) | 0;
+    }
     this.pos = this.tokenEnd = end;
+    return this.word(start, end, mix);
+  }
+
+  /** A stretch of the text. The words of a flow repeat: mostly one string for each. `mix`: a number that tells them apart. */
+  word(start: number, end: number, mix: number): string {
+    const { src } = this;
     if (src.length < WORDS_TEXT) return src.slice(start, end);
-    // A cheap mix of its length and of where the words of one flow differ: their ends.
-    const length = end - start;
-    const mix =
-      length +
-      src.charCodeAt(start) * 7 +
-      src.charCodeAt(end - 1) * 67 +
-      src.charCodeAt(end - 2) * 601;
-    this.idents ??= new Array(this.identMask + 1).fill(undefined);
-    const known = this.idents[mix & this.identMask];
-    if (known?.length === length && src.startsWith(known, start)) return known;
-    const ident = src.slice(start, end);
-    this.idents[mix & this.identMask] = ident;
-    return ident;
+    this.words ??= wordTable(src.length);
+    const place = (mix ^ (mix >>> 15)) & (this.words.length - 1);
+    const known = this.words[place];
+    if (known?.length === end - start && src.startsWith(known, start)) return known;
+    const word = src.slice(start, end);
+    this.words[place] = word;
+    return word;
   }
 
   /** End of the ident that starts at `at`. */
@@ -279,6 +285,13 @@ export class Cursor {
     const end = this.lineTo;
     return end > at && this.src.charCodeAt(end - 1) === 13 ? end - 1 : end;
   }
+}
+
+/** Places for the words of a text of this length. */
+function wordTable(length: number): (string | undefined)[] {
+  let places = 16;
+  while (places < MAX_WORDS && places * CHARS_PER_WORD < length) places *= 2;
+  return new Array(places).fill(undefined);
 }
 
 /** A text in which every CR that no LF follows is an LF; offsets stay. */

@@ -29,6 +29,8 @@ export abstract class Scanner extends Cursor {
   /** Set where the strict reader keeps the text: it reads only what is as it is printed, at indent `level`. */
   layout: Layout | undefined;
   level = 0;
+  /** Elements on the stack that belong to what the strict reader reads. */
+  top = 0;
   /** Whether the item that the strict reader reads has braces. */
   hasBlock = false;
 
