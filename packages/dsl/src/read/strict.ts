@@ -238,7 +238,10 @@ function readDeclaration(s: Scanner, graph: GraphBuilder, keyword: Declaration):
     if (keyword === "connection") found["auth"] = typeName(readType(s));
     else found["schema"] = readSchema(s);
     next(s, 1);
-  } else if (type === "needed") unknown();
+  } else {
+    if (type === "needed") unknown();
+    checkPrinted(s, code === 10 || s.pos > end);
+  }
   let data: Json | undefined;
   if (value !== "none" && s.src.charCodeAt(s.pos) === 61) {
     s.pos += 1;

@@ -57,6 +57,15 @@ layout {
     });
   });
 
+  test.each([
+    ["input d= 0\n", "input d = 0\n"],
+    ["output d= 0\n", "output d = 0\n"],
+    ["schedule d{\n  every = 1m\n}\n", "schedule d {\n  every = 1m\n}\n"],
+    ["input d# c\n", "input d # c\n"],
+  ])("writes the blank that is missing behind the name of %j", (text, canonical) => {
+    expect(format(flow(text))).toBe(flow(canonical));
+  });
+
   test("keeps one empty line where the author had some, and none at the start of a block", () => {
     expect(
       format(
