@@ -173,7 +173,7 @@ export class JournalWriter {
 
   async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {
     const run = this.#run;
-    const batch = encodeAll(events);
+    const batch = encode(events);
     const sync = events.some(({ kind }) => !RELAXED.has(kind));
     try {
       await this.#journal.append(run.id, this.#stored, batch, { epoch, sync });
@@ -252,27 +252,23 @@ export class JournalWriter {
   }
 }
 
-/** An event with its bytes. */
-export function encode(event: ExecutionEvent): EncodedEvent {
-  return encoded(event, utf8.encode(serialiseEvent(event)));
-}
-
-/** The same for events that are stored together. Their bytes lie in one block: each block costs more than the bytes. */
-function encodeAll(events: readonly ExecutionEvent[]): EncodedEvent[] {
-  const lines = events.map(serialiseEvent);
+/**
+ * Events that are stored together, with their bytes: in one block where each letter is a byte, because a block costs more than what it
+ * holds.
+ */
+export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
+  const lines = events.map((event) => serialiseEvent(event));
   const text = lines.join("");
-  const bytes = utf8.encode(text);
-  if (bytes.length > text.length) return events.map(encode); // where each begins is not known by its letters
+  const block = utf8.encode(text);
+  const isAscii = block.length === text.length;
   let end = 0;
   return events.map((event, n) => {
+    const own = lines[n] as string;
     const start = end;
-    end += lines[n]?.length ?? 0;
-    return encoded(event, bytes.subarray(start, end));
+    end += own.length;
+    const line = isAscii ? block.subarray(start, end) : utf8.encode(own);
+    return { seq: event.seq, kind: event.kind, line, event };
   });
-}
-
-function encoded(event: ExecutionEvent, line: Uint8Array): EncodedEvent {
-  return { seq: event.seq, kind: event.kind, line, event };
 }
 
 function codeOf(error: unknown): unknown {

@@ -43,7 +43,7 @@ test("the journal holds the lines of the log, in order, and readers see the same
   const clock = createSimClock();
   const journal = createMemoryJournal({ now: clock.now });
   const { run, events, end } = await start(
-    "node a: delay { for = 5ms }\nnode m: map { items = [1, 2]\n body { node t: transform { value = item } } }",
+    'node a: delay { for = 5ms }\nnode m: map { items = [1, "zwölf 十二"]\n body { node t: transform { value = item } } }',
     { engine: { host: clock, journal } },
   );
   await clock.run();

@@ -112,7 +112,7 @@ export async function giveUpRun(
   if (lease === null) throw notResumable(runId, "another process has it");
   const { epoch } = lease;
   const error = failureOf("resume_impossible", message, { reason: "internal" }).info;
-  const ending = endingOf(state, { error, now: core.host.now() }).map(encode);
+  const ending = encode(endingOf(state, { error, now: core.host.now() }));
   await journal.append(runId, state.events.length, ending, { epoch, sync: true });
   await journal.release(runId, epoch);
 }
