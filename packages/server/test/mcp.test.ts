@@ -463,8 +463,9 @@ test("of a flood of calls each is answered, few run, and others are served meanw
 }, 120_000);
 
 test("a call for which no stream is free is refused, and starts no run; so is one of a server that stops", async () => {
-  const server = await serve({ maxStreams: 1 });
+  const server = await serve({ maxStreams: 1, heartbeatMs: 50 });
   await save(server, "hello", HELLO, "Greets.");
+  await save(server, "sleep", SLEEP, "Sleeps.");
   const call = () =>
     post(
       server,

@@ -21,8 +21,8 @@ import { documentOf, toClientError } from "../http/problem.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
 import { acceptsEvents, checkPosition, knownSummary } from "../runs/index.ts";
 import type { EventStreams } from "../streams/index.ts";
-import { PlainCalls } from "./plain-calls.ts";
 import { LONG_ID, McpSurface, namesLongId, type Party } from "./surface.ts";
+import { ToolCalls } from "./tool-calls.ts";
 
 /** Headers that the protocol reads. */
 const PASSED = [
@@ -49,11 +49,11 @@ export function createMcpRoute({
 }): McpRoute {
   const app: AppServices = { ...services.app, actor: "mcp" };
   const surface = new McpSurface();
-  const calls = new PlainCalls(surface);
   const bus = new WatchedBus((changed) =>
     surface.watch(clientFor({ host, app, caller: WATCHER }), changed),
   );
   const { maxBodyBytes, maxStreams, heartbeatMs } = app.limits;
+  const calls = new ToolCalls(surface, streams, { heartbeatMs });
   const handler = createMcpHandler(
     ({ authInfo }) => surface.serverFor(authInfo?.extra?.["party"] as Party),
     {
@@ -80,10 +80,10 @@ export function createMcpRoute({
       const { caller } = exchange;
       const party: Party = { client: clientFor({ host, app, caller }), role: caller.role };
       const authInfo: AuthInfo = { token: "", clientId: "", scopes: [], extra: { party } };
+      // Any answer may be a stream: what is refused one must not have begun.
+      streams.checkCapacity();
       const answered = await calls.serve(exchange, parsedBody, authInfo);
       if (answered !== undefined) return answered;
-      // Most other answers are streams: what is refused one must not have begun.
-      streams.checkCapacity();
       const stop = new AbortController();
       const onLeave = (): void => stop.abort();
       exchange.signal.addEventListener("abort", onLeave);

@@ -77,9 +77,9 @@ export class McpSurface {
     return server;
   }
 
-  /** A server for `tools/call` of this revision alone, of any party; who calls checks what the message is. */
-  callServer(revision: string): Server {
-    const server = new Server(SERVER, { supportedProtocolVersions: [revision] });
+  /** A server for `tools/call` alone, of any party; who calls checks what the message is. `revisions`: absent, those of 2025. */
+  callServer(revisions?: string[]): Server {
+    const server = new Server(SERVER, revisions && { supportedProtocolVersions: revisions });
     // A handler by name would have the message checked twice, and each answer once.
     server.fallbackRequestHandler = ({ params }, ctx) => {
       const party = ctx.http?.authInfo?.extra?.["party"] as Party;
