@@ -11,11 +11,15 @@ export interface CheckedInputs {
   readonly problems: readonly Diagnostic[];
 }
 
+/** One for all runs without inputs: many may be parked at once. */
+const NO_INPUTS: CheckedInputs = Object.freeze({ inputs: Object.freeze({}), problems: [] });
+
 /** Checks `given` against the inputs that a flow declares. */
 export function checkInputs(declared: readonly FlowInput[], given: unknown): CheckedInputs {
   if (!isObject(given)) {
     return { inputs: {}, problems: [problem("", "inputs must be an object by input name")] };
   }
+  if (declared.length === 0 && Object.keys(given).length === 0) return NO_INPUTS;
   const problems: Diagnostic[] = [];
   const inputs = new Map<string, Json>();
   for (const input of declared) {

@@ -129,8 +129,9 @@ function copyOf(value: unknown, depth: number): Json | undefined {
   if (Array.isArray(value)) return listCopy(value, depth);
   // biome-ignore lint/suspicious/noProto: `Object.getPrototypeOf` leaves compiled code; an own `__proto__` is refused below
   if ((value as { __proto__?: unknown }).__proto__ !== Object.prototype) return undefined;
-  const copy: { [key: string]: Json } = {};
   const keys = Object.keys(value);
+  if (keys.length === 0) return new Empty();
+  const copy: { [key: string]: Json } = {};
   valuesLeft -= keys.length;
   if (valuesLeft < 0) return undefined;
   for (let i = 0; i < keys.length; i += 1) {
@@ -142,6 +143,11 @@ function copyOf(value: unknown, depth: number): Json | undefined {
   }
   return copy;
 }
+
+/** A plain object without members and without room for any: what effects answer with is kept in their events. A literal has room for four. */
+function empty(this: JsonObject): void {}
+empty.prototype = Object.prototype;
+const Empty = empty as unknown as new () => JsonObject;
 
 function listCopy(list: readonly unknown[], depth: number): Json | undefined {
   valuesLeft -= list.length;

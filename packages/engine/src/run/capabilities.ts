@@ -232,17 +232,19 @@ export async function secretOf(
 export async function readSecrets(run: RunCore): Promise<void> {
   const { environment } = run.options;
   const before = environment === undefined ? "" : `${environment}/`;
+  const values = new Map<string, string | NodeError>();
+  run.secretValues = values;
   for (const name of run.parts.secrets) {
     try {
       const value = await run.engine.options.credentials?.secret(`secret:${before}${name}`);
       if (value !== undefined) run.learn(value);
       const missing = `the secret ${name} is not set; millrace secrets set ${name} sets it`;
-      run.secretValues.set(
+      values.set(
         name,
         value ?? new NodeError("credentials_missing", missing, { reason: "auth", sent: false }),
       );
     } catch (error) {
-      run.secretValues.set(name, NodeError.isInstance(error) ? error : unread(name));
+      values.set(name, NodeError.isInstance(error) ? error : unread(name));
     }
   }
 }

@@ -20,6 +20,8 @@ import type { Frame } from "./frame.ts";
 import { Redactor } from "./redact.ts";
 
 const NO_VARS: JsonObject = Object.freeze({});
+/** Shared by the runs whose flows read none: a map takes as much room as two events. */
+const NO_SECRETS: ReadonlyMap<string, string | NodeError> = new Map();
 /** Of bodies that have not ended. */
 export const NO_COUNTS: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
 
@@ -116,7 +118,7 @@ export abstract class RunBase {
   }
 
   /** What expressions read as `secrets`; a name that could not be read holds why. */
-  readonly secretValues: Map<string, string | NodeError> = new Map();
+  secretValues: ReadonlyMap<string, string | NodeError> = NO_SECRETS;
 
   /** Model and tool calls; made when there is one. */
   get calls(): CallSums {
