@@ -1,15 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Flows as JSON: written as text where all of it is understood, else named at their places; files of other tools are told apart. */
 import { readdirSync, readFileSync } from "node:fs";
-import { checkFlow, digest, formatFlow, parseFlow } from "@millrace/dsl";
-import { fixText } from "@millrace/dsl/editor";
+import { checkFlow, type Diagnostic, digest, formatFlow, parseFlow } from "@millrace/dsl";
+import { createAnalyser, fixText } from "@millrace/dsl/editor";
 import { withTranslation } from "@millrace/dsl/translate";
 import { expect, test } from "vitest";
 import { catalog } from "./fixtures/catalog.ts";
 
+const withCatalog = (text: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  withTranslation(text, diagnostics, catalog);
+
 const check = (text: string) => {
   const checked = checkFlow(text, catalog);
-  return { ...checked, text, diagnostics: withTranslation(text, checked.diagnostics, catalog) };
+  return { ...checked, text, diagnostics: withCatalog(text, checked.diagnostics) };
 };
 
 const mended = async (document: object) => {
@@ -176,6 +179,16 @@ test.each(REFUSED)(
     expect(found[0]?.range?.start.line).toBeGreaterThan(1);
   },
 );
+
+test("an editor offers the flow that a document says, and fixes it with all that is certain", () => {
+  const text = '{ "id": "x", "nodes": [{ "id": "a", "type": "join" }] }';
+  const { entry, types } = catalog;
+  const project = { entry, types, translate: withCatalog };
+  const analysis = createAnalyser(project).analyse(text);
+  const edits = [{ from: 0, to: text.length, text: "flow 1 x\n\nnode a: join\n" }];
+  expect(analysis.fixAll()).toEqual(edits);
+  expect(analysis.fixesAt(0, 0)).toMatchObject([{ title: "write it as a flow", edits }]);
+});
 
 test("a key that is set twice is no document that can be kept", () => {
   const [, second] = check('{ "id": "x", "nodes": [], "nodes": [] }').diagnostics;
