@@ -26,7 +26,14 @@ const registry = createRegistry([effect]);
 
 function over(store) {
   const engine = createEngine({ host: createNodeHost(), journal: store.journal });
-  return createLocalExecutor({ engine, store, registry, maxNodes: 20_000, maxQueuedRuns: 1_000 });
+  return createLocalExecutor({
+    engine,
+    store,
+    registry,
+    maxNodes: 20_000,
+    maxLiveRuns: 128, // 100 runs at once are at once, and not 64 and then 36
+    maxQueuedRuns: 1_000,
+  });
 }
 
 async function toEnd(executor, graph) {
