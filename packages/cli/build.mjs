@@ -30,6 +30,7 @@ const PACKS = {
   store: ["../../server/src/local/stored-lists"],
   language: ["commands/validate"],
   engine: ["run/start"],
+  packs: ["../../server/src/host/registry"], // for flows that speak to models and services
   server: ["api/data-folder"], // this installation as the API, zod
 };
 

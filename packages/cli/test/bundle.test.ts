@@ -89,15 +89,12 @@ test("a project and its configuration need the limits of a server, and nothing e
   }
 });
 
-test("a run without a terminal loads neither zod nor a server, and not what asks hosts", () => {
+test("a run without a terminal loads neither zod nor a server, and not what asks hosts, models or services", () => {
   const files = started("commands/run", "run/start");
   const loaded = [...packages(files)].sort();
-  const core = ["ai", "cli", "client", "contracts", "dsl", "engine"];
-  expect(loaded).toEqual([...core, "providers", "server", "services"]);
+  expect(loaded).toEqual(["cli", "client", "contracts", "dsl", "engine", "providers"]);
   expect(ofProviders(files)).toEqual(["secret-variables.ts"]);
-  const ofServer = sources(files).filter((source) => source.includes("/server/src/"));
-  expect(ofServer.map((source) => basename(source))).toEqual(["registry.ts"]); // the list of types
-  expect(bytes(files)).toBeLessThanOrEqual(757_000); // slips of commas and of `if` (3 kB), functions for lists, CSV, patterns and zones (12.7 kB), variables and secrets of flows, who is told of a failure, and items that run again; limits and failures that services describe, what asks for traces, secrets from files of variables, the key of the credential file, the strict reader and the engine's fast lane came to it, then parameters of functions, findings in steps, the flows of the project, a sentence for each field, the fast lane written out, and what a node was given, and the row of `studio`, and what several servers share, with the keys of concurrency that they ask for, and a signal of `ai` nodes that is made when it is wanted
+  expect(bytes(files)).toBeLessThanOrEqual(668_000); // slips of commas and of `if` (3 kB), functions for lists, CSV, patterns and zones (12.7 kB), variables and secrets of flows, who is told of a failure, and items that run again; limits and failures that services describe, what asks for traces, secrets from files of variables, the key of the credential file, the strict reader and the engine's fast lane came to it, then parameters of functions, findings in steps, the flows of the project, a sentence for each field, the fast lane written out, and what a node was given, and the row of `studio`, and what several servers share, with the keys of concurrency that they ask for, and a signal of `ai` nodes that is made when it is wanted
   expect(files.length).toBeLessThanOrEqual(9);
   for (const file of files) {
     const text = readFileSync(join(DIST, file), "utf8");

@@ -3,17 +3,18 @@
  * extensions runs, so that it needs no trust.
  */
 import { join } from "node:path";
-import type { CatalogEntry, Diagnostic } from "@millrace/contracts";
+import type { CatalogEntry, Diagnostic, FlowNode } from "@millrace/contracts";
 import { digest, mergeDiagnostics, parseFlow } from "@millrace/dsl";
 import {
   type CompileResult,
   compileFlow,
+  createRegistry,
   EngineError,
   type Registry,
   type SubflowPort,
   type TypeSource,
 } from "@millrace/engine";
-import { createStandardRegistry } from "@millrace/server/registry";
+import { nodePack } from "@millrace/engine/node";
 import { dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
 import { readFound } from "../files.ts";
@@ -33,11 +34,11 @@ interface CompileParts {
 }
 
 /** Compiles a flow that was checked; its findings come before those of compiling. */
-export function compileSource(
+export async function compileSource(
   { graph, document, diagnostics }: FlowSource,
   { types, sameTypes, ...options }: CompileParts,
 ): Promise<CompileResult> {
-  const registry = registryOf(types);
+  const registry = await registryOf(graph.nodes, types);
   const checked = sameTypes ? diagnostics : undefined;
   return compileFlow(graph, { ...options, registry, checked, ...(document && { document }) });
 }
@@ -57,14 +58,35 @@ export async function withCompileProblems(
   return mergeDiagnostics(diagnostics);
 }
 
-/** Core and what is added. A descriptor may have a schema that cannot be checked: a usage error says so. */
-function registryOf(types: readonly TypeSource[]): Registry {
+/**
+ * Core and what is added; what speaks to models and services is loaded for flows that may. A descriptor may have a schema that cannot
+ * be checked: a usage error says so.
+ */
+async function registryOf(
+  nodes: readonly FlowNode[],
+  types: readonly TypeSource[],
+): Promise<Registry> {
+  if (types.length === 0) {
+    const here = createRegistry([nodePack()]);
+    if (hasAll(here, nodes)) return here;
+  }
+  const { createStandardRegistry } = await import("@millrace/server/registry");
   try {
     return createStandardRegistry(types);
   } catch (error) {
     if (EngineError.isInstance(error)) throw usage(clean(error.message));
     throw error;
   }
+}
+
+/** Whether the types of these nodes and of all in their bodies are known; a flow that they call may have any. */
+function hasAll(registry: Registry, nodes: readonly FlowNode[]): boolean {
+  return nodes.every(
+    ({ type, typeVersion, body }) =>
+      type !== "subflow" &&
+      registry.get(type, typeVersion) !== undefined &&
+      (body === undefined || hasAll(registry, body.nodes)),
+  );
 }
 
 /** An entry of an extension as a type that is never run. */

@@ -77,7 +77,7 @@ export async function prepare(
     opened.push(world);
     const inputs = { ...world.inputs, ...given };
     const vars = await varsOf(plan, config, world.vars ?? journal?.vars);
-    const engine = openEngine(all, world, extensions, {
+    const engine = await openEngine(all, world, extensions, {
       ...{ journal: journal?.journal, debug, traces },
     });
     const missing = errorsOf(engine.checkInputs(plan, inputs));

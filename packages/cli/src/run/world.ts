@@ -2,7 +2,6 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { aiSettings } from "@millrace/ai";
 import type { CredentialsPort, Journal, Json, JsonObject } from "@millrace/contracts";
 import {
   type ConfirmHandler,
@@ -101,7 +100,7 @@ export async function extensionsOf(
 }
 
 /** The engine that runs a flow in a world. `config`: as the world has it. */
-export function openEngine(
+export async function openEngine(
   config: Config,
   { host, credentials, filesRoot, shell = config.shell, ai }: World,
   extensions: RunExtensions,
@@ -114,8 +113,12 @@ export function openEngine(
     readonly debug?: DebugLines | undefined;
     readonly traces?: TracePort | undefined;
   },
-): Engine {
+): Promise<Engine> {
   const providers = [...(ai?.providers ?? []), ...extensions.providers];
+  const settings =
+    ai === undefined && providers.length === 0
+      ? []
+      : [(await import("@millrace/ai")).aiSettings({ ...ai?.ai, providers })];
   return createEngine({
     host,
     credentials,
@@ -125,7 +128,7 @@ export function openEngine(
     files: { root: filesRoot },
     ...(journal !== undefined && { journal }),
     ...(shell && { shell }),
-    settings: [aiSettings({ ...ai?.ai, providers })],
+    settings,
     ...(debug && { onError: debug.onError }),
     ...(traces && { trace: traces }),
   });

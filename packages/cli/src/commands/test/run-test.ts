@@ -101,7 +101,7 @@ async function runPlan(
   { test, source, config, extensions, world }: TestParts,
   { signal }: CommandIo,
 ): Promise<Outcome> {
-  const engine = openEngine(config, world, extensions, {});
+  const engine = await openEngine(config, world, extensions, {});
   try {
     const missing = errorsOf(engine.checkInputs(plan, world.inputs));
     if (missing.length > 0) {
