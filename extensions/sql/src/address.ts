@@ -35,6 +35,10 @@ export interface Config extends JsonObject {
 const SSL_MODES: readonly string[] = ["disable", "require", "verify-full"] satisfies SslMode[];
 /** Parameters of libpq that name files; the process of an extension may read none. */
 const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
+/** Parameters of other drivers that say otherwise than `sslmode` how, or than the address where, a connection goes. */
+const FOREIGN = ["sslnegotiation", "uselibpqcompat", "host", "hostaddr"];
+const YES = /^(?:true|1)$/;
+const NO = /^(?:false|0)$/;
 /** This machine, which is reached over no network. */
 const HERE = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/i;
 
@@ -53,9 +57,19 @@ export async function addressOf(name: string | undefined, ctx: NodeContext): Pro
       const instead = '"ca" of the configuration takes the certificates of a CA as PEM';
       throw refused("sql_address", `${secret} has ${file}, a file that is not read: ${instead}`);
     }
-    const mode = url.searchParams.get("sslmode") ?? (HERE.test(url.hostname) ? "disable" : "");
+    const foreign = FOREIGN.find((name) => url.searchParams.has(name));
+    if (foreign !== undefined) {
+      const instead = "sslmode says how the connection is sealed, and the address where it goes";
+      throw refused("sql_address", `${secret} has ${foreign}, which is not read: ${instead}`);
+    }
+    const mode = url.searchParams.get("sslmode") ?? modeWithout(url, ca);
     if (SSL_MODES.includes(mode)) {
-      return { kind: "postgres", url, mode: mode as SslMode, ...(ca !== undefined && { ca }) };
+      const same = mode === "disable" ? NO : YES;
+      if (url.searchParams.getAll("ssl").every((value) => same.test(value))) {
+        return { kind: "postgres", url, mode: mode as SslMode, ...(ca !== undefined && { ca }) };
+      }
+      const instead = "leave ssl out, sslmode says how the connection is sealed";
+      throw refused("sql_address", `${secret} has an ssl that is not sslmode=${mode}: ${instead}`);
     }
     const modes = "verify-full, require (no check of the certificate) or disable";
     throw refused("sql_address", `${secret} needs ?sslmode=${modes}`);
@@ -63,6 +77,13 @@ export async function addressOf(name: string | undefined, ctx: NodeContext): Pro
   const forms =
     "postgres://user:password@host:5432/name?sslmode=verify-full or sqlite:/absolute/path.db";
   throw refused("sql_address", `the secret ${secret} must be ${forms}`);
+}
+
+/** The mode of an address that names none; `ssl=true` is how other drivers ask for TLS, and who gives a CA has it checked. */
+function modeWithout(url: URL, ca: string | undefined): string {
+  if (YES.test(url.searchParams.get("ssl") ?? ""))
+    return ca === undefined ? "require" : "verify-full";
+  return HERE.test(url.hostname) ? "disable" : "";
 }
 
 function known(databases: NonNullable<Config["databases"]>, name: string): string {

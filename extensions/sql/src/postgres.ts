@@ -55,8 +55,8 @@ export async function runPostgres(
 
 function configOf({ url, mode, ca }: PostgresAddress): pg.ClientConfig {
   const connection = new URL(url);
-  // The driver would take it before `ssl`, and "require" for "verify-full".
-  connection.searchParams.delete("sslmode");
+  // The driver would take them before the `ssl` below, and "require" for "verify-full".
+  for (const name of ["sslmode", "ssl"]) connection.searchParams.delete(name);
   const ssl = mode === "require" ? { rejectUnauthorized: false } : { ...(ca && { ca }) };
   return {
     connectionString: connection.href,

@@ -246,6 +246,41 @@ describeWith("postgres")("PostgreSQL", () => {
     expect(unchecked).toMatchObject({ rows: [{ ssl: true }] });
   });
 
+  test("no parameter of another driver makes a connection less safe than sslmode says", async () => {
+    const plain = sealed.replace("?sslmode=verify-full", "");
+    const connect = async (parameters: string, config = {}): Promise<unknown> => {
+      const secrets = { DATABASE_URL: `${plain}?${parameters}` };
+      const t = createTestHost({ extension, secrets, config: { sql: config } });
+      const statement = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";
+      const { rows } = Object(await t.run("sql.query", { statement }));
+      return rows[0].ssl;
+    };
+    const other = { ca: makeCertificate().cert };
+    for (const ssl of ["0", "false", "no-verify", "true&ssl=0"]) {
+      for (const at of [`sslmode=verify-full&ssl=${ssl}`, `ssl=${ssl}&sslmode=verify-full`]) {
+        expect(await failure(connect(at, other))).toBe(
+          "sql_address: DATABASE_URL has an ssl that is not sslmode=verify-full: leave ssl out, sslmode says how the connection is sealed",
+        );
+      }
+    }
+    expect(await failure(connect("ssl=no-verify", other))).toMatch(/^sql_address: .*has an ssl/);
+    expect(await failure(connect("sslmode=disable&ssl=true"))).toMatch(/^sql_address: /);
+    for (const name of ["sslnegotiation=direct", "uselibpqcompat=true", "host=127.0.0.1"]) {
+      expect(await failure(connect(`sslmode=verify-full&${name}`, other))).toContain(
+        `sql_address: DATABASE_URL has ${name.split("=")[0]}, which is not read: sslmode says how`,
+      );
+    }
+    for (const same of ["sslmode=verify-full&ssl=true", "ssl=true", "ssl=1"]) {
+      expect(await failure(connect(same, other))).toMatch(/^sql_tls: /);
+      expect(await connect(same, { ca })).toBe(true);
+    }
+    for (const unchecked of ["ssl=true", "ssl=true&sslmode=require"]) {
+      expect(await connect(unchecked)).toBe(true);
+    }
+    for (const open of ["ssl=false", "ssl=0&sslmode=disable"])
+      expect(await connect(open)).toBe(false);
+  });
+
   test("in a process of its own a query runs over TLS, an address that is not allowed is refused, a cancelled node ends on the server", async () => {
     const rows = await child.run(
       'node q: sql.query {\nstatement = "select ssl from pg_stat_ssl where pid = pg_backend_pid()"\n}\noutput rows = q.rows',
