@@ -69,6 +69,7 @@ const acts = [
     return { told };
   }),
   action("settings", (_, ctx) => ({ region: ctx.config.region, opened, now: typeof ctx.now(), random: ctx.random() < 1, key: ctx.idempotencyKey })),
+  action("dice", (_, ctx) => ({ rolled: [ctx.random(), ctx.random()] })),
   action("connect", async ({ other }, ctx) => { await ctx.credentials.connection(other); return {}; }),
 ];
 export default defineExtension({
@@ -87,10 +88,13 @@ export default defineExtension({
       return exit(answer.outcome === "approved" ? "go" : "stop", { runs: first + again, by: answer.by });
     } })],
   providers: [defineProvider({ id: "acme", title: "Acme", create: (config, host) => ({ id: "acme",
-    capabilities: async () => ({ tools: false, jsonSchema: false, params: [] }),
+    capabilities: async () => ({ tools: true, jsonSchema: false, params: [] }),
     languageModel: (modelId, ctx) => ({ specificationVersion: "v3", provider: "acme", modelId,
-      doStream: async () => {
-        const parts = [{ type: "stream-start", warnings: [] }, { type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta: "hello " },
+      doStream: async ({ prompt, tools = [] }) => {
+        const last = prompt.at(-1);
+        if (last.role === "tool") modelId = last.content.map(({ output }) => output.value).join();
+        const calls = last.role === "tool" ? [] : tools.flatMap(({ name }) => ["c", "d"].map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: name, input: "{}" })));
+        const parts = [...calls, { type: "stream-start", warnings: [] }, { type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta: "hello " },
           { type: "text-delta", id: "1", delta: modelId }, { type: "text-end", id: "1" },
           { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: { inputTokens: { total: 3 }, outputTokens: { total: 2 } } }];
         return { stream: new ReadableStream({ start(c) { for (const p of parts) c.enqueue(p); c.close(); } }) };
@@ -105,6 +109,9 @@ const credentials = {
   renew: () => Promise.reject(new Error("none")),
   refused() {},
 } as unknown as CredentialsPort;
+
+/** What the tools of one run drew, in each mode. */
+const drawn: unknown[] = [];
 
 describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
   let folder: string;
@@ -335,5 +342,19 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
   test("a provider of an extension answers an ai node", async () => {
     const { of } = await ends('node a: ai { provider = "acme"\n modelId = "m1"\n input = "hi" }');
     expect(of("a")).toMatchObject({ text: "hello m1" });
+  });
+
+  test("each call of a tool draws numbers of its own, and the same ones when its run is replayed", async () => {
+    const plan = await planOf(
+      'node a: ai { provider = "acme"\n modelId = "m1"\n input = "hi"\n tools = ["action:weather.dice"]\n}\noutput said = a.text',
+    );
+    for (const _ of [1, 2]) {
+      const again = createEngine({ ...options({}), journal: createMemoryJournal() });
+      drawn.push((await again.run(plan, {}, { runId: "of-chance" }).result).outputs);
+      await again.close({ graceMs: 0 });
+    }
+    const [{ said }] = drawn as [{ said: string }];
+    expect(new Set(said.match(/0\.\d+/g)).size).toBe(4);
+    expect(drawn).toEqual(drawn.map(() => ({ said })));
   });
 });

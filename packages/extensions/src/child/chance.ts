@@ -1,10 +1,13 @@
-/** Chance of one attempt: it follows from run, node and attempt, so that it is the same wherever and however often the body runs. */
+/** Chance of one attempt: it follows from run, node, attempt and key, so that it is the same wherever and however often the body runs. */
 import type { ControlContext } from "@millrace/contracts";
 
-/** What `randomFrom` begins with for an attempt, in [0, 1). The id of a run is a matter of chance itself. */
-export function seedOf({ runId, node, attempt }: ControlContext): number {
+/**
+ * What `randomFrom` begins with for an attempt, in [0, 1). The id of a run is a matter of chance itself; calls of tools by one `ai` node
+ * differ in the key alone.
+ */
+export function seedOf({ runId, node, attempt, idempotencyKey }: ControlContext): number {
   let hash = 0x811c9dc5; // FNV-1a, then the last steps of MurmurHash3, which let every bit count
-  for (const unit of `${runId}/${node}~${attempt}`) {
+  for (const unit of `${runId}/${node}~${attempt} ${idempotencyKey}`) {
     hash = Math.imul(hash ^ (unit.codePointAt(0) as number), 0x01000193);
   }
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
