@@ -29,7 +29,7 @@ const inside = must<string>(
     typeof value === "string" &&
     /^\.\/[^\\]+$/.test(value) &&
     value.length <= MAX_UNITS &&
-    !/^\.\/\.[^/]*\//.test(value) &&
+    !/^\.\/+\.[^/]*\//.test(value) &&
     !value.split("/").some((part) => OUTSIDE.has(part)),
   'a path that begins with "./" and stays in the package, outside of hidden folders at its top',
 );

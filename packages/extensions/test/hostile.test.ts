@@ -247,6 +247,7 @@ test("what a package leaves out of its digest, or makes of it, is refused", asyn
     "./node_modules/x/a.js",
     "./.git/a.js",
     "./.tool/a.js",
+    ".//.tool/a.js",
     "./dist/../../a.js",
   ]) {
     expect(await manifest(entry, `"entry": "${path}"`)).toContain("/millrace/entry");
