@@ -1,11 +1,12 @@
 import { Agent, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { createMcpSource } from "@millrace/providers/mcp";
+import { createServer } from "@millrace/server";
 import { casesOf } from "@millrace/test-support";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { expect, onTestFinished, test } from "vitest";
-import { ASK, ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { invoke, post, serve } from "./support/server.ts";
+import { ASK, ASK_PLAINLY, HELLO, MANY, SLEEP } from "./support/flows.ts";
+import { invoke, keepLog, post, problemOf, serve } from "./support/server.ts";
 
 type Server = Awaited<ReturnType<typeof serve>>;
 type Elicited = { readonly message: string; readonly requestedSchema?: unknown };
@@ -453,31 +454,98 @@ test("of a flood of calls each is answered, few run, and others are served meanw
     (await invoke<{ items: { status: string }[] }>(server, "list_runs", { limit: 200 })).items.map(
       ({ status }) => status,
     );
-  const atWork = await states();
-  expect([atWork.length, atWork.filter((each) => each === "running").length]).toEqual([128, 64]);
+  const atWork = async () => {
+    const all = await states();
+    return [all.length, all.filter((each) => each === "running").length];
+  };
+  await expect.poll(atWork, { timeout: 60_000 }).toEqual([128, 64]);
   agent.destroy();
   await expect
-    .poll(async () => new Set(await states()), { timeout: 20_000 })
+    .poll(async () => new Set(await states()), { timeout: 60_000 })
     .toEqual(new Set(["cancelled"]));
   expect(await other.callTool({ name: "hello" })).toMatchObject({ structuredContent: {} });
 }, 120_000);
 
-test("a call for which no stream is free is refused, and starts no run; so is one of a server that stops", async () => {
-  const server = await serve({ maxStreams: 1, heartbeatMs: 50 });
+test("a slow call is a stream where one is free, a further one is refused, and so is one of a server that drains", async () => {
+  const server = await serve({ maxStreams: 1, heartbeatMs: 500 });
   await save(server, "hello", HELLO, "Greets.");
-  await save(server, "sleep", SLEEP, "Sleeps.");
-  const call = () =>
+  for (const slug of ["sleep-1", "sleep-2"]) await save(server, slug, SLEEP, "Sleeps.");
+  const call = (name: string) =>
     post(
       server,
       "/mcp",
-      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "hello" } },
+      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } },
       { headers: { accept: "application/json, text/event-stream" } },
     );
+  /** Its status; what it is a stream of has ended by then. */
+  const greet = async () => {
+    const response = await call("hello");
+    await response.text();
+    return response.status;
+  };
+  const runs = async (slug: string) =>
+    (
+      await invoke<{ items: { runId: string; template: { slug: string } }[] }>(
+        server,
+        "list_runs",
+        {},
+      )
+    ).items.filter(({ template }) => template.slug === slug);
   const feed = await fetch(`${server.url}/api/events`);
-  expect((await call()).status).toBe(503);
-  expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
+  expect(await greet()).toBe(503);
+  expect(await runs("hello")).toEqual([]);
   await feed.body?.cancel();
-  await expect.poll(async () => (await call()).status).toBe(200);
+  await expect.poll(greet, { timeout: 10_000 }).toBe(200);
+  const isStream = ({ headers }: Response) => headers.get("content-type") === "text/event-stream";
+  const slow = ["sleep-1", "sleep-2"].map(call);
+  const open = await Promise.any(
+    slow.map(async (each, at) => {
+      const response = await each;
+      if (!isStream(response)) throw new Error("no stream");
+      return { at, body: response.body as ReadableStream<Uint8Array> };
+    }),
+  );
+  expect(await greet()).toBe(503);
+  // By its second heartbeat the other call has had one too, and stays without.
+  const frames = open.body.getReader();
+  for (let beats = 0; beats < 2; beats += 1) {
+    expect(new TextDecoder().decode((await frames.read()).value)).toContain(": hb");
+  }
+  for (const { runId } of await runs(`sleep-${2 - open.at}`)) {
+    await invoke(server, "cancel_run", { runId });
+  }
+  expect(isStream((await slow[1 - open.at]) as Response)).toBe(false);
+  await frames.cancel();
+  await expect.poll(greet, { timeout: 10_000 }).toBe(200);
+  await server.app.drain({ graceMs: 0 });
+  expect((await problemOf(await call("hello"))).code).toBe("draining");
+});
+
+test("who does not read costs a limited number of frames, and gets the answer", async () => {
+  const { app, close } = await createServer({ store: "memory", log: keepLog() });
+  onTestFinished(() => close({ graceMs: 0 }));
+  const admin = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
+  await app.invoke("save_template", { slug: "many", dsl: MANY, description: "Logs." }, admin);
+  const { body, headers } = rawCall("many", 1);
+  const call = JSON.parse(body);
+  call.params.arguments.items = Array.from({ length: 1_000 }, (_, at) => at);
+  call.params._meta.progressToken = 1;
+  const response = await app.fetch(
+    new Request("http://127.0.0.1:6455/mcp", {
+      method: "POST",
+      headers,
+      body: JSON.stringify(call),
+    }),
+  );
+  const states = async () => {
+    const { items } = (await app.invoke("list_runs", {}, admin)) as { items: { status: string }[] };
+    return items.map(({ status }) => status);
+  };
+  await expect.poll(states, { timeout: 20_000 }).toEqual(["succeeded"]);
+  const told = await response.text();
+  expect(told.slice(-500)).toContain('"structuredContent":{}');
+  const count = told.split("notifications/progress").length - 1;
+  expect([count > 100, count < 1_000]).toEqual([true, true]);
 });
 
 test("without the option there is no such route", async () => {

@@ -3,7 +3,8 @@
  * the library's own handler makes an instance, a `Request` and a `Response` for each message, which cost more than half of the run.
  *   T1  What is not certainly such a call, or is refused at once, is left to the library's handler: it says what is wrong.
  *   T2  A call has an id of its own in here: all clients count from the same number.
- *   T3  The answer is JSON; it is a stream where there is progress to tell before it, or where it takes long.
+ *   T3  The answer is JSON; it is a stream where there is progress to tell before it, or where it takes long, and a stream is free.
+ *   T4  A slow reader costs little memory: progress is left out while it is behind.
  */
 import { isObject } from "@millrace/contracts/kit";
 import {
@@ -27,6 +28,9 @@ const LEGACY = { era: "legacy" } as const;
 const STREAM_TYPE = { "Content-Type": "text/event-stream" };
 const HEADERS = { ...STREAM_TYPE, "Cache-Control": "no-cache, no-transform" };
 const HEARTBEAT = Buffer.from(": hb\n\n");
+const PROGRESS = "notifications/progress";
+/** Frames that wait for a reader before it is told of no more progress. */
+const MAX_WAITING = 256;
 
 /** Takes what a call has to say: news, at last the answer. Undefined: it is cancelled, and has none. */
 type Take = (message: JSONRPCMessage | undefined) => void;
@@ -67,25 +71,30 @@ export class ToolCalls {
       let isCut = false;
       const write = (frame: Uint8Array): void => {
         if (sink === undefined) {
-          const stream = new ReadableStream<Uint8Array>({
-            start(controller) {
-              sink = controller;
-            },
-            cancel() {
-              isCut = true;
-            },
-          });
+          const start = (controller: typeof sink): void => {
+            sink = controller;
+          };
+          const cancel = (): void => {
+            isCut = true;
+          };
+          const stream = new ReadableStream({ start, cancel }, { highWaterMark: MAX_WAITING });
           resolve(this.#streams.relay(exchange, { headers: HEADERS, body: stream }, stop));
         }
         if (!isCut && !stop.signal.aborted) sink?.enqueue(frame);
       };
-      const beat = setInterval(() => write(HEARTBEAT), this.#heartbeatMs);
+      /** False: a call that is no stream yet stays none, as so many are open as may be. */
+      const mayStream = (): boolean => sink !== undefined || !this.#streams.isFull;
+      const beat = setInterval(() => mayStream() && write(HEARTBEAT), this.#heartbeatMs);
       const end = (): void => {
         clearInterval(beat);
         exchange.signal.removeEventListener("abort", onLeave);
       };
       const take: Take = (message) => {
-        if (message !== undefined && "method" in message) return write(frameOf(message));
+        if (message !== undefined && "method" in message) {
+          const isBehind = !mayStream() || (sink?.desiredSize ?? 1) <= 0;
+          if (!isBehind || message.method !== PROGRESS) write(frameOf(message));
+          return;
+        }
         end();
         const answer = message && { ...message, id: body.id };
         if (sink !== undefined) {

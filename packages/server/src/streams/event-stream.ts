@@ -77,9 +77,14 @@ export class EventStreams {
     for (const stream of this.#open) stream.close("shutdown");
   }
 
+  /** No further stream may be opened. */
+  get isFull(): boolean {
+    return this.#open.size >= this.#limits.maxStreams;
+  }
+
   /** Throws `too_many_streams` when no further stream may be opened. */
   checkCapacity(): void {
-    if (this.#open.size >= this.#limits.maxStreams) {
+    if (this.isFull) {
       throw new ProblemError("too_many_streams", {
         headers: { "Retry-After": `${RETRY_AFTER_S}` },
       });
