@@ -5,6 +5,7 @@ import { checkFlow, type Diagnostic, digest, formatFlow, parseFlow } from "@mill
 import { createAnalyser, fixText } from "@millrace/dsl/editor";
 import { withTranslation } from "@millrace/dsl/translate";
 import { expect, test } from "vitest";
+import * as yaml from "yaml";
 import { catalog } from "./fixtures/catalog.ts";
 
 const withCatalog = (text: string, diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
@@ -119,6 +120,57 @@ layout {
 `,
   ],
   [
+    "values of inputs, and what follows the ports of a node",
+    {
+      id: "x",
+      inputs: {
+        tags: ["a"],
+        who: "World",
+        more: 'two\nnode b: join "',
+        none: "",
+        n: "integer",
+        s: "s",
+      },
+      steps: [
+        {
+          id: "many",
+          type: "condition",
+          if: "${inputs.n > 1}",
+          next: { true: ["say", "end"], error: "end" },
+        },
+        { ...LOG, fields: { message: "hi" }, "@join": "any" },
+        { id: "end", type: "join" },
+      ],
+    },
+    `flow 1 x
+
+input tags = ["a"]
+input who = "World"
+input more = """
+  two
+  node b: join "
+  """
+input none = ""
+input n: int
+input s = "s"
+
+node many: condition {
+  if = inputs.n > 1
+}
+
+node say: log {
+  message = "hi"
+  @join = "any"
+}
+
+node end: join
+
+many.true -> say
+many.true -> end
+many.error -> end
+`,
+  ],
+  [
     "edges as texts and as pairs, and a policy as a graph has it",
     {
       id: "x",
@@ -153,7 +205,7 @@ test.each(SHAPES)("%s of a document in JSON become a flow", async (_what, docume
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
 });
 
-const REFUSED: readonly (readonly [what: string, more: object, message: string])[] = [
+const REFUSED: [what: string, more: object, message: string][] = [
   ["an unknown member", { hooks: [] }, "hooks has no counterpart in a flow"],
   ["a node without a type", { nodes: [LOG, { id: "b" }] }, "nodes[1] has no type"],
   [
@@ -166,7 +218,27 @@ const REFUSED: readonly (readonly [what: string, more: object, message: string])
     { nodes: [{ ...LOG, fields: { message: "a ${ b c } d" } }] },
     "nodes[0].fields.message is no text of a flow: expected `}`, found c",
   ],
+  ["a version as an object", { version: {} }, "version is no version of flows: 1"],
+  [
+    "what is needed as a list",
+    { inputs: { name: { type: "string", required: ["a"] } } },
+    "inputs.name.required is neither true nor false",
+  ],
 ];
+
+const OF_NODES: readonly (readonly [what: string, more: object, message: string])[] = [
+  ["an order as an object", { depends_on: { say: {} } }, "depends_on is no list of names of nodes"],
+  ["an order as a word", { needs: true }, "needs is no list of names of nodes"],
+  ["a successor as a number", { next: 5 }, "next is no list of names of nodes"],
+  ["a port that there is not", { next: { yes: "say" } }, "next.yes is under no port of log"],
+  ["a policy as a text", { policy: "x" }, "policy is no object"],
+  ["a version as a text", { typeVersion: "2" }, "typeVersion is no number"],
+  ["an unknown policy", { "@x = 1\nnode b: join": 1 }, '["@x = 1\\nnode b: join"] is no policy'],
+];
+for (const [what, more, message] of OF_NODES) {
+  const dot = message.startsWith("[") ? "" : ".";
+  REFUSED.push([what, { nodes: [{ ...LOG, ...more }] }, `nodes[0]${dot}${message}`]);
+}
 
 test.each(REFUSED)(
   "%s keeps the text as it is, and is named at its place",
@@ -188,6 +260,22 @@ test("an editor offers the flow that a document says, and fixes it with all that
   const edits = [{ from: 0, to: text.length, text: "flow 1 x\n\nnode a: join\n" }];
   expect(analysis.fixAll()).toEqual(edits);
   expect(analysis.fixesAt(0, 0)).toMatchObject([{ title: "write it as a flow", edits }]);
+});
+
+test("a part that stands beside a flow, one that no text says, and a tag of YAML keep the text", () => {
+  const told = (text: string): readonly Diagnostic[] =>
+    withTranslation(text, checkFlow(text, catalog).diagnostics, catalog, yaml);
+  const flow = { id: "x", nodes: [LOG], inputs: ["name"] };
+  const beside = told(JSON.stringify({ workflow: flow, schedules: [] }));
+  const list = { ...flow, inputs: { name: { type: "string][" } } };
+  const noType = told(JSON.stringify(list));
+  const tag = told("steps:\n  - id: a\n    type: log\n    message: !env TOKEN\n");
+  expect([beside, noType, tag].flat().flatMap(({ fixes }) => fixes ?? [])).toEqual([]);
+  expect([beside, noType, tag].map(([, second]) => second?.message)).toEqual([
+    "schedules stands beside workflow, and has no counterpart in a flow",
+    expect.stringMatching(/^no flow can be written of it: /),
+    expect.stringMatching(/^Unresolved tag: !env at line 4/),
+  ]);
 });
 
 test("a key that is set twice is no document that can be kept", () => {

@@ -1,49 +1,14 @@
 /** The text of a flow from a document with its nodes, edges, inputs and outputs, in the shapes that such documents have. */
 
-import { isObject } from "../data.ts";
-import { type Member, memberByKey, NODE_POLICIES } from "../language/blocks.ts";
-import { typeOf, typeText } from "../language/types.ts";
+import type { FlowCatalog } from "../check/catalog.ts";
+import { portsOf } from "../check/rules/ports.ts";
+import { type Member, memberByKey, memberByText, NODE_POLICIES } from "../language/blocks.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { nameText, quoteText } from "../syntax/print-expression.ts";
+import { inputText, outputText, pathIn } from "./declarations.ts";
+import { attributes, blockOf, Members, named } from "./members.ts";
 import { type IsType, jobOfFlow } from "./other-tools.ts";
 import type { Part } from "./part.ts";
-
-/** Takes members by any of their names, and refuses the ones that nobody took. */
-class Members {
-  readonly #rest: Map<string, Part>;
-
-  constructor(part: Part) {
-    this.#rest = new Map(part.members);
-  }
-
-  take(...names: readonly string[]): Part | undefined {
-    const name = names.find((each) => this.#rest.has(each));
-    const part = name === undefined ? undefined : this.#rest.get(name);
-    if (name !== undefined) this.#rest.delete(name);
-    return part;
-  }
-
-  /** Takes a member that is a string. */
-  text(...names: readonly string[]): string | undefined {
-    const part = this.take(...names);
-    const { scalar } = part ?? {};
-    if (part === undefined || typeof scalar === "string") return scalar as string | undefined;
-    return typeof scalar === "number" ? `${scalar}` : part.refuse("is no text");
-  }
-
-  /** Adds the members of a part, which count as those of the whole. */
-  lift(part: Part): void {
-    for (const [key, value] of part.members) this.#rest.set(key, value);
-  }
-
-  get rest(): ReadonlyMap<string, Part> {
-    return this.#rest;
-  }
-
-  refuseRest(): void {
-    for (const part of this.#rest.values()) part.refuse("has no counterpart in a flow");
-  }
-}
 
 const FIELDS = "fields with config params parameters properties options settings data".split(" ");
 const AFTER = ["depends_on", "dependsOn", "needs", "after", "requires", "runAfter"];
@@ -71,11 +36,17 @@ export interface FlowText {
   readonly order: readonly string[];
 }
 
+/** The types that nodes may have. */
+export interface FlowTypes {
+  readonly isType: IsType;
+  readonly entry: FlowCatalog["entry"];
+}
+
 /** Writes a document as a flow; what is not understood is refused at its part. */
-export function flowTextOf(document: Part, isType: IsType): FlowText {
+export function flowTextOf(document: Part, types: FlowTypes): FlowText {
   const members = new Members(document);
   const notes: string[] = [];
-  const job = jobOfFlow(document, isType);
+  const job = jobOfFlow(document, types.isType);
   if (job !== undefined) {
     members.take("jobs");
     members.lift(job);
@@ -86,12 +57,13 @@ export function flowTextOf(document: Part, isType: IsType): FlowText {
       started !== undefined ? on?.members.size === 1 : on?.text === "workflow_dispatch";
     if (!isStarted) on?.refuse("is not what starts a flow: `schedule`, or a webhook of the server");
     const place = members.text("runs-on");
-    if (place !== undefined) notes.push(`# runs-on: ${place}`);
+    if (place !== undefined) notes.push(`# runs-on: ${place.replace(/\s+/g, " ")}`);
   }
   const name = members.text("id", "name", "slug", "flow", "workflow") ?? "flow";
   const title = members.text("title") ?? (isIdent(name) ? undefined : name);
-  const { scalar: version = 1 } = members.take("version") ?? {};
-  if (`${version}` !== "1") document.members.get("version")?.refuse("is no version of flows: 1");
+  const version = members.take("version");
+  if (version !== undefined && `${version.scalar}` !== "1")
+    version.refuse("is no version of flows: 1");
   const head: string[] = [];
   if (title !== undefined) head.push(`title = ${quoteText(title)}`);
   for (const key of ["description", "owner", "author", "tags"]) {
@@ -102,13 +74,15 @@ export function flowTextOf(document: Part, isType: IsType): FlowText {
   const outputs = members.take("outputs", "output", "results");
   const schedules = members.take("schedules", "schedule");
   const layout = members.take("layout");
-  const steps = stepsOf(members, document);
+  const steps = stepsOf(members, document, types);
   const isId = isIdent(name) || title !== name;
   const lines = [
     ...notes,
     `flow 1 ${nameText(isId ? name : slugOf(name))}${blockOf(head)}`,
     ...named(inputs).map(([id, part]) => inputText(id, part)),
-    ...named(schedules).map(([id, part]) => `schedule ${nameText(id)}${blockOf(attributes(part))}`),
+    ...named(schedules).map(
+      ([id, part]) => `schedule ${nameText(id)}${blockOf(attributes(part, id))}`,
+    ),
     ...steps.lines,
     ...steps.edges.map(({ text }) => text),
     ...named(outputs).map(([id, part]) => outputText(id, part)),
@@ -125,96 +99,12 @@ const slugOf = (name: string): string =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "") || "flow";
 
-const blockOf = (lines: readonly string[]): string =>
-  lines.length === 0 ? "" : ` {\n${lines.join("\n")}\n}`;
-
-/** Members as fields of a block. */
-function attributes(part: Part): string[] {
-  if (!part.isObject) part.refuse("is no object");
-  return [...part.members].map(([key, value]) => `${nameText(key)} = ${value.code}`);
-}
-
-/** Elements of a list by their names, or members of an object. */
-function named(
-  part: Part | undefined,
-  keys = ["name", "id", "key"],
-): (readonly [name: string, part: Part])[] {
-  if (part === undefined || part.scalar === null) return [];
-  if (part.isObject) return [...part.members];
-  if (!part.isList) part.refuse("is neither a list nor an object");
-  return part.elements.flatMap((each) => {
-    const { members, text } = each;
-    const name = text ?? keys.map((key) => members.get(key)?.text).find((it) => it !== undefined);
-    if (name !== undefined) return [[name, each] as const];
-    each.refuse("has no name");
-    return [];
-  });
-}
-
-const SCHEMA =
-  "type items properties additionalProperties enum format minimum maximum minLength maxLength pattern".split(
-    " ",
-  );
-
-/** The type that members of a JSON Schema say, and the field `schema` where no type says it. */
-function typeIn(members: Members): { readonly type: string; readonly field: readonly string[] } {
-  const whole = members.take("schema");
-  const given = SCHEMA.flatMap((key) => {
-    const part = members.take(key);
-    return part === undefined ? [] : [[key, part] as const];
-  });
-  const [, said] = given[0] ?? [];
-  if (whole === undefined && given.length === 0) return { type: "", field: [] };
-  if (whole === undefined && given.length === 1 && /^[\w.[\]?<>]+$/.test(said?.text ?? ""))
-    return { type: `: ${said?.text}`, field: [] };
-  const schema = whole?.data ?? Object.fromEntries(given.map(([key, { data }]) => [key, data]));
-  const type = isObject(schema) ? typeOf(schema) : undefined;
-  if (type !== undefined) return { type: `: ${typeText(type)}`, field: [] };
-  return { type: "", field: [`schema = ${JSON.stringify(schema)}`] };
-}
-
-function inputText(id: string, part: Part): string {
-  const members = new Members(part);
-  members.take("name", "id", "key");
-  if (part.text !== undefined && part.text !== id) return `input ${nameText(id)}: ${part.text}`;
-  if (part.scalar !== undefined)
-    return part.text === id ? `input ${id}` : `input ${nameText(id)} = ${part.code}`;
-  const { type, field } = typeIn(members);
-  const usual = members.take("default", "value");
-  const needed = members.take("required")?.scalar;
-  const about = members.take("description", "title");
-  members.refuseRest();
-  const isOptional = needed === false && usual === undefined;
-  const value = usual?.code ?? (isOptional ? "null" : undefined);
-  const mark = isOptional && type !== "" ? "?" : "";
-  const lines = [...field, ...(about ? [`description = ${about.code}`] : [])];
-  return `input ${nameText(id)}${type}${mark}${value === undefined ? "" : ` = ${value}`}${blockOf(lines)}`;
-}
-
-function outputText(id: string, part: Part): string {
-  const members = new Members(part);
-  members.take("name", "id", "key");
-  const isValue =
-    !part.isObject || !["value", "from", "expression"].some((key) => part.members.has(key));
-  if (isValue) return `output ${nameText(id)} = ${pathIn(part)}`;
-  const { type, field } = typeIn(members);
-  const value = members.take("value", "from", "expression");
-  const about = members.take("description", "title");
-  members.refuseRest();
-  const lines = [...field, ...(about ? [`description = ${about.code}`] : [])];
-  return `output ${nameText(id)}${type} = ${value ? pathIn(value) : "null"}${blockOf(lines)}`;
-}
-
-/** The result of a flow is mostly read of a step: a string that is a path of names is one. */
-const pathIn = (part: Part): string =>
-  /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(part.text ?? "") ? (part.text as string) : part.code;
-
-function stepsOf(members: Members, holder: Part): Steps {
+function stepsOf(members: Members, holder: Part, types: FlowTypes): Steps {
   const isSteps = !members.rest.has("nodes");
   const nodes = members.take("nodes", "steps", "tasks");
   const edges = members.take("edges", "links", ...(isGraphEdges(members) ? ["connections"] : []));
   if (nodes === undefined) holder.refuse("has no nodes");
-  const all = named(nodes, ["id", "name", "key"]).map(([id, part]) => nodeText(id, part));
+  const all = named(nodes, ["id", "name", "key"]).map((each) => nodeText(each, types));
   const ids = new Set(all.map(({ id }) => id));
   const drawn = [...(edges?.elements ?? []).flatMap((each) => edgeText(each, ids))];
   if (edges !== undefined && !edges.isList) edges.refuse("is no list of edges");
@@ -241,13 +131,14 @@ interface NodeText {
   readonly place: readonly string[];
 }
 
-function nodeText(id: string, part: Part): NodeText {
+function nodeText([id, part]: readonly [string, Part], types: FlowTypes): NodeText {
   const members = new Members(part);
-  members.take("id", "name", "key");
+  members.named(id, "id", "name", "key");
   const title = part.members.has("id") ? members.text("name", "label") : undefined;
   const type = members.text("type", "uses", "kind");
   if (type === undefined) part.refuse("has no type");
-  const version = members.take("typeVersion")?.scalar;
+  const version = members.take("typeVersion");
+  if (version !== undefined && typeof version.scalar !== "number") version.refuse("is no number");
   const lines: string[] = [];
   const fields = FIELDS.map((key) => members.rest.get(key)).find((each) => each?.isObject);
   if (fields !== undefined) {
@@ -257,20 +148,31 @@ function nodeText(id: string, part: Part): NodeText {
   const policy = members.take("policy");
   if (policy !== undefined) lines.push(...policies(policy, NODE_POLICIES));
   const body = members.take("body");
-  if (body !== undefined) lines.push(bodyText(body));
+  if (body !== undefined) lines.push(bodyText(body, types));
   const edges = AFTER.flatMap((key) => {
     const before = members.take(key);
     return endsOf(before).map((from) => edgeOf(from, undefined, id));
   });
-  edges.push(...endsOf(members.take("next")).map((to) => edgeOf(id, undefined, to)));
+  const next = members.take("next");
+  const entry = next?.isObject === true ? types.entry(type ?? "") : undefined;
+  if (next !== undefined && entry !== undefined) {
+    const from = `${entry.portsFrom}`;
+    const choices = fields?.members.get(from) ?? part.members.get(from);
+    const { names, open } = portsOf(entry, choices?.data);
+    for (const [port, ends] of next.members) {
+      if (!open && !names.has(port)) ends.refuse(`is under no port of ${type}`);
+      edges.push(...endsOf(ends).map((to) => edgeOf(id, port, to)));
+    }
+  } else edges.push(...endsOf(next).map((to) => edgeOf(id, undefined, to)));
   const place = placeOf(id, members.take("position"));
   const when = members.take("when");
   if (when !== undefined) lines.push(`@when = ${when.code}`);
   for (const [key, value] of members.rest) {
     const isPolicy = key.startsWith("@");
+    if (isPolicy && !memberByText(NODE_POLICIES, key.slice(1))) value.refuse("is no policy");
     lines.push(`${isPolicy ? key : nameText(key)} = ${value.code}`);
   }
-  const versioned = typeof version === "number" ? `@${version}` : "";
+  const versioned = version === undefined ? "" : `@${version.code}`;
   const head = `node ${nameText(id)}: ${typeName(type ?? "")}${versioned}`;
   const note = title === undefined ? "" : `# ${title.replace(/\s+/g, " ")}\n`;
   return { id, text: `${note}${head}${blockOf(lines)}`, edges, place };
@@ -278,9 +180,9 @@ function nodeText(id: string, part: Part): NodeText {
 
 const typeName = (type: string): string => (/^[\w.-]+$/.test(type) ? type : quoteText(type));
 
-function bodyText(body: Part): string {
+function bodyText(body: Part, types: FlowTypes): string {
   const members = new Members(body);
-  const steps = stepsOf(members, body);
+  const steps = stepsOf(members, body, types);
   const output = members.take("output", "result", "return");
   members.refuseRest();
   const { lines, edges, order } = steps;
@@ -291,6 +193,7 @@ function bodyText(body: Part): string {
 
 /** Policies as a graph has them: by their keys, times in milliseconds. */
 function policies(part: Part, known: readonly Member[]): string[] {
+  if (!part.isObject) part.refuse("is no object");
   return [...part.members].map(([key, value]) => `@${memberText(key, value, known)}`);
 }
 
@@ -307,6 +210,7 @@ function memberText(key: string, value: Part, known: readonly Member[], sign = "
 function endsOf(part: Part | undefined): readonly string[] {
   if (part === undefined || part.scalar === null) return [];
   if (part.text !== undefined) return [part.text];
+  if (!part.isList) part.refuse("is no list of names of nodes");
   return part.elements.flatMap((each) => each.text ?? each.refuse("is no name of a node") ?? []);
 }
 

@@ -89,8 +89,9 @@ type Answer =
   | { readonly tool: string; readonly hint: string }
   | { readonly problems: readonly Problem[] };
 
-/** Objects that hold nothing but a flow. */
+/** Objects that hold nothing but a flow, and members by which one is known. */
 const WRAPPERS = ["graph", "flow", "workflow"];
+const HOLDERS = ["nodes", "steps", "tasks", "jobs"];
 
 function translated(
   { data, comments, problems: found }: OtherText,
@@ -98,30 +99,45 @@ function translated(
 ): Answer {
   if (found.length > 0) return { problems: found };
   const notes = comments.map((each) => `# ${each}`.trimEnd());
-  const graph = printed(data);
-  if (graph !== undefined) return { text: [...notes, graph].join("\n") };
   const problems: Problem[] = [];
-  const whole = new Part(data as Json, [], problems);
-  const [only] = whole.members;
-  const isWrapped = only !== undefined && whole.members.size === 1 && WRAPPERS.includes(only[0]);
-  const document = isWrapped ? only[1] : whole;
+  const document = unwrapped(new Part(data as Json, [], problems));
+  const graph = printed(document.data);
+  if (graph !== undefined && problems.length === 0) return { text: [...notes, graph].join("\n") };
   const types = new Set(catalog.types());
   const isType = (name: string): boolean => types.has(name);
   const tool = toolOf(document, isType);
   if (tool !== undefined) return { tool: tool.name, hint: tool.hint };
-  const { text, order } = flowTextOf(document, isType);
+  const { text, order } = flowTextOf(document, {
+    isType,
+    entry: (type) => catalog.entry(type),
+  });
   if (problems.length > 0) return { problems };
   const flow = formatFlow(text + edgesOf(text, order, catalog)).text;
+  const wrong = parseFlow(flow).diagnostics.find(isSyntax);
+  if (wrong !== undefined)
+    return { problems: [{ path: [], message: `no flow can be written of it: ${wrong.message}` }] };
   return { text: [...notes, flow].join("\n") };
+}
+
+/** Errors of a text that is read otherwise than it was meant: no fix makes it certain. */
+const isSyntax = ({ code, severity }: Diagnostic): boolean =>
+  severity === "error" && /^FLOW(?:1|200[134])/.test(code);
+
+/** The document in an object of its own; what else that object holds is refused. */
+function unwrapped(whole: Part): Part {
+  const { members } = whole;
+  const [key, inner] = [...members].find(([name]) => WRAPPERS.includes(name)) ?? [];
+  const isWrapped = members.size === 1 || HOLDERS.some((name) => inner?.members.has(name));
+  if (inner === undefined || !isWrapped) return whole;
+  for (const [name, part] of members)
+    if (name !== key) part.refuse(`stands beside ${key}, and has no counterpart in a flow`);
+  return inner;
 }
 
 /** The text of a graph; undefined for what is none. */
 function printed(data: unknown): string | undefined {
-  const graph = WRAPPERS.map(
-    (key) => (data as { readonly [key: string]: unknown } | null)?.[key],
-  ).find((each) => each !== undefined);
   try {
-    return printFlow((graph ?? data) as FlowGraph);
+    return printFlow(data as FlowGraph);
   } catch {
     return undefined;
   }

@@ -11,6 +11,8 @@ export interface YamlLibrary {
 
 interface YamlDocument {
   readonly errors: readonly unknown[];
+  /** Among them the tags that nobody knows: their values are read as plain text. */
+  readonly warnings: readonly { readonly message: string }[];
   toJS(): unknown;
   getIn(path: Iterable<unknown>, keepScalar: true): unknown;
 }
@@ -42,7 +44,11 @@ export function readYaml(source: string, library: YamlLibrary): OtherText | unde
       const [start, end] = range ?? [];
       return start === undefined || end === undefined ? undefined : { start, end };
     };
-    return { data, problems: [], comments: commentsOf(source, library), placeOf };
+    const problems = document.warnings.map(({ message }) => ({
+      path: [],
+      message: message.replace(/:?\n[\s\S]*$/, ""),
+    }));
+    return { data, problems, comments: commentsOf(source, library), placeOf };
   } catch {
     return undefined; // aliases that multiply, and what is no JSON
   }

@@ -40,7 +40,8 @@ export class Ports {
   }
 }
 
-function portsOf(entry: CatalogEntry, value: unknown): NodePorts {
+/** The exits of an entry, with those that the value of its field `portsFrom` yields. */
+export function portsOf(entry: CatalogEntry, value: unknown): NodePorts {
   const names = new Set(entry.ports.map(({ name }) => name));
   if (names.size === 0) names.add("out");
   names.add("error");
