@@ -107,6 +107,13 @@ const FORMS: readonly (readonly [what: string, wrong: string, right: string])[] 
     `${LOG}a.true -> b\nb -> c\n`,
   ],
   [
+    "two ifs, of which one names a step in a text and a member",
+    `input b: int\n\n${LOG}if inputs.b > 1 || "b" == "c" {\n  b -> c\n}\nelse {\n  run a\n}\n\nif a.result && inputs.n > 7 {\n  a -> c\n}\n`,
+    `input b: int\n\n${LOG}${CHOICE.replace("inputs.n > 7", 'inputs.b > 1 || "b" == "c"')}b -> choice
+choice.true -> c\nchoice.false -> a\n
+${CHOICE.replace("choice", "choice-2").replace("inputs", "a.result && inputs")}choice-2.true -> c\n`,
+  ],
+  [
     "a body with a colon",
     node("http.request", GET, "body: { x: inputs.n }"),
     node("http.request", GET, "body = { x: inputs.n }"),
@@ -198,8 +205,15 @@ test.each([
   expect(found?.fixes).toMatchObject([{ uncertain: true, edits: [{ newText: meant }] }]);
 });
 
-test("an if around more than steps and edges stays, as does a test that names the wrong step", async () => {
-  const blocks = ["if inputs.n > 7 {\n  node d: join\n}\n", "if a.result {\n  b -> a\n}\n"];
+test("an if whose edges are not clear stays whole", async () => {
+  const blocks = [
+    "if inputs.n > 7 {\n  node d: join\n}\n",
+    "if a.result {\n  b -> a\n}\n",
+    "if inputs.n > 7 {\n  a\n  -> b\n}\n",
+    "if inputs.n > 7 {\n  a\n  then b\n}\n",
+    "if inputs.n > 7 {\n  runb\n}\n",
+    "if inputs.n > 7 {\n  a\n}\nelse if inputs.n > 8 {\n  b\n}\n",
+  ];
   for (const block of blocks) {
     const { fixed } = await fixText(check(AROUND + block), check);
     expect(fixed.text).toBe(AROUND + block);

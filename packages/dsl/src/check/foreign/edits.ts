@@ -8,6 +8,8 @@ export interface FormText {
   readonly lines: readonly Line[];
   /** Ids of the nodes that are written. */
   readonly ids: ReadonlySet<string>;
+  /** Ids of nodes that forms write in the same round. */
+  readonly fresh: Set<string>;
   /** Whether a name is that of a type of nodes, also in the words of another tool. */
   isType(name: string): boolean;
   /** Whether a name is that of a type of nodes here. */

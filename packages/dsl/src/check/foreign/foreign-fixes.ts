@@ -97,6 +97,7 @@ function formText(lines: readonly Line[], catalog: KnownCatalog): FormText {
   let ids: Set<string> | undefined;
   return {
     lines,
+    fresh: new Set(),
     get ids() {
       ids ??= new Set(
         lines.flatMap(
