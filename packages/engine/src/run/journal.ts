@@ -173,16 +173,16 @@ export class JournalWriter {
 
   async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {
     const run = this.#run;
-    const batch = encode(events);
-    const sync = events.some(({ kind }) => !RELAXED.has(kind));
     try {
+      const batch = encode(events); // a batch that is too large for the memory is lost like one that no journal takes
+      const sync = events.some(({ kind }) => !RELAXED.has(kind));
       await this.#journal.append(run.id, this.#stored, batch, { epoch, sync });
     } catch (error) {
       this.#failed(error);
       return;
     }
     this.#busy = false;
-    this.#stored += batch.length;
+    this.#stored += events.length;
     run.log.publish(this.#stored, run.log.seq === this.#stored && run.summary !== null);
     run.tick();
     const ready = this.#waiting.filter(({ seq }) => seq <= this.#stored);
@@ -252,21 +252,23 @@ export class JournalWriter {
   }
 }
 
+/** Above it a block costs little beside what it holds, and texts that are joined without limit are too long for a string at last. */
+const BLOCK_CHARS = 4_194_304;
+
 /**
  * Events that are stored together, with their bytes: in one block where each letter is a byte, because a block costs more than what it
  * holds.
  */
 export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
   const lines = events.map((event) => serialiseEvent(event));
-  const text = lines.join("");
-  const block = utf8.encode(text);
-  const isAscii = block.length === text.length;
+  const length = lines.reduce((sum, line) => sum + line.length, 0);
+  const block = length > BLOCK_CHARS ? undefined : utf8.encode(lines.join(""));
   let end = 0;
   return events.map((event, n) => {
     const own = lines[n] as string;
     const start = end;
     end += own.length;
-    const line = isAscii ? block.subarray(start, end) : utf8.encode(own);
+    const line = block?.length === length ? block.subarray(start, end) : utf8.encode(own);
     return { seq: event.seq, kind: event.kind, line, event };
   });
 }

@@ -9,7 +9,7 @@ import {
 import { createEngine, createMemoryJournal, type EngineError } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { kinds, planOf, start } from "@millrace/test-support/flows";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { bodyType } from "./types.ts";
 
 async function stored(journal: Journal, runId: string): Promise<string[]> {
@@ -209,6 +209,48 @@ describe("a journal that fails", () => {
       expect(await stored(failed.journal, failed.run.id)).toHaveLength(4);
     },
   );
+
+  test("is one that gets no batch, too: events that cannot be written down end the run", async () => {
+    const utf8 = new TextEncoder();
+    const encode = utf8.encode.bind(utf8);
+    const spy = vi.spyOn(TextEncoder.prototype, "encode").mockImplementation((text = "") => {
+      if (text.includes('"kind":"node.resumed"')) throw new RangeError("Invalid string length");
+      return encode(text);
+    });
+    try {
+      const failed = await failing("none", 0);
+      expect(failed.code).toBe("journal_failed");
+      expect(failed.aborted).toBe(true);
+      expect(failed.appends()).toBe(1);
+    } finally {
+      spy.mockRestore();
+    }
+  });
+});
+
+test("a batch of more than 4 MiB is written line by line, not joined to one text", async () => {
+  const big = bodyType("big", () => ({ text: "x".repeat(60_000) }));
+  const clock = createSimClock();
+  const inner = createMemoryJournal({ now: clock.now });
+  const batches: { lines: number; buffers: number }[] = [];
+  const journal: Journal = {
+    ...inner,
+    append(runId, expectedSeq, events, options) {
+      const buffers = new Set(events.map(({ line }) => line.buffer)).size;
+      batches.push({ lines: events.length, buffers });
+      return inner.append(runId, expectedSeq, events, options);
+    },
+  };
+  const flow = Array.from({ length: 80 }, (_, n) => `node n${n}: test.big`).join("\n");
+  const { run, events, end } = await start(flow, {
+    types: [big],
+    engine: { host: clock, journal },
+  });
+  await clock.run();
+  expect((await run.result).status).toBe("succeeded");
+  expect(batches).toEqual([{ lines: 162, buffers: 162 }]);
+  expect(await stored(journal, run.id)).toEqual(events.map(serialiseEvent));
+  await end();
 });
 
 test("a run that loses its journal gives its slots and keys back to the others", async () => {
