@@ -151,6 +151,22 @@ test("a flow that is not valid fails its test", async () => {
   });
 });
 
+test("a path below a call is one of the flow that is called, by whatever text names it", async () => {
+  const called = (ref: string) => `flow 1 x\n\nnode s: subflow {\n  flow = "${ref}"\n}\n`;
+  const cwd = scratch({
+    "called.flow": "flow 1 called\n\nnode one: transform {\n  value = 1\n}\n",
+  });
+  mkdirSync(join(cwd, "fixtures"));
+  writeFileSync(join(cwd, "fixtures/nodes.json"), '{ "s/on": { "output": {} } }');
+  for (const ref of ["called", "called@3", `called#sha256:${"0".repeat(64)}`]) {
+    writeFileSync(join(cwd, "x.flow"), called(ref));
+    expect(await inside(["run", "x.flow", "--fixtures", "fixtures"], { cwd })).toMatchObject({
+      code: 2,
+      stderr: "error: nodes.json: there is no node s/on; there are s/one; did you mean s/one?\n",
+    });
+  }
+});
+
 test("pieces of answers are one in the kept events, however calls at once took turns", () => {
   const piece = (node: string, offset: number, text: string): object => {
     return { kind: "llm.delta", node, attempt: 1, call: `c${node}`, channel: "text", offset, text };
