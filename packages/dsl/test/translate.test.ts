@@ -138,7 +138,7 @@ layout {
           if: "${inputs.n > 1}",
           next: { true: ["say", "end"], error: "end" },
         },
-        { ...LOG, fields: { message: "hi" }, "@join": "any" },
+        { ...LOG, fields: { message: { $t: [{ $: "inputs.n" }] } }, "@join": "any" },
         { id: "end", type: "join" },
       ],
     },
@@ -159,7 +159,7 @@ node many: condition {
 }
 
 node say: log {
-  message = "hi"
+  message = "\${inputs.n}"
   @join = "any"
 }
 
@@ -217,6 +217,16 @@ const REFUSED: [what: string, more: object, message: string][] = [
     "a hole that is no expression",
     { nodes: [{ ...LOG, fields: { message: "a ${ b c } d" } }] },
     "nodes[0].fields.message is no text of a flow: expected `}`, found c",
+  ],
+  [
+    "a template of what is no part",
+    { nodes: [{ ...LOG, fields: { message: { $t: ["a", { b: 1 }] } } }] },
+    "nodes[0].fields.message is no value of a graph under `$t`",
+  ],
+  [
+    "a protected value",
+    { nodes: [{ ...LOG, fields: { message: { $lit: { $: "a" } } } }] },
+    "nodes[0].fields.message is no value of a graph under `$lit`",
   ],
   ["a version as an object", { version: {} }, "version is no version of flows: 1"],
   [

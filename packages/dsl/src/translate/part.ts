@@ -1,7 +1,7 @@
 /** A document part by part: what each says, where it stands, and which parts are not understood. */
 
 import type { Json, JsonObject } from "@millrace/contracts";
-import { isObject, own } from "../data.ts";
+import { isObject, type Marker, markerOf, own } from "../data.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-expression.ts";
 import { printExpression, quoteText } from "../syntax/print-expression.ts";
@@ -72,25 +72,29 @@ export class Part {
   /** The value as the text of a flow has it: a string that is one hole is the expression in it. */
   get code(): string {
     const { data } = this;
-    const source = isObject(data) ? markedSource(data) : undefined;
-    if (source !== undefined) return this.#checked(source);
+    const marker = isObject(data) ? markerOf(data) : undefined;
+    if (marker !== undefined) {
+      const source = markedSource(data as JsonObject, marker);
+      if (source === undefined) this.refuse(`is no value of a graph under \`${marker}\``);
+      return source === undefined ? "null" : this.#checked(source, false);
+    }
     if (isObject(data)) {
       const entries = [...this.members].map(([key, part]) => `${quoteText(key)}: ${part.code}`);
       return `{ ${entries.join(", ")} }`;
     }
     if (this.isList) return `[${this.elements.map((part) => part.code).join(", ")}]`;
-    if (typeof data === "string") return this.#checked(sourceOf(data));
+    if (typeof data === "string") return this.#checked(sourceOf(data), true);
     if (Number.isInteger(data) && !Number.isSafeInteger(data))
       this.refuse("is a number that cannot be kept exactly");
     return JSON.stringify(data);
   }
 
-  /** A source as it is printed, without the quotes around what is one hole and nothing else. */
-  #checked(source: string): string {
+  /** A source as it is printed; `opens`: without the quotes around what is one hole and nothing else. */
+  #checked(source: string, opens: boolean): string {
     const { ast, diagnostics } = parseExpression(source);
     const error = diagnostics.find(({ severity }) => severity === "error");
     if (ast === undefined) this.refuse(`is no text of a flow: ${error?.message ?? "no value"}`);
-    return ast === undefined ? "null" : printExpression(alone(ast));
+    return ast === undefined ? "null" : printExpression(opens ? alone(ast) : ast);
   }
 
   #inner(data: Json, key: string | number): Part {
@@ -131,15 +135,15 @@ function sourceOf(text: string): string {
 
 const escaped = (text: string): string => quoteText(text).slice(1, -1);
 
-/** The source of `{ "$": source }` and `{ "$t": [part, …] }`, as a graph writes expressions and templates. */
-function markedSource(data: JsonObject): string | undefined {
-  const [key, ...others] = Object.keys(data);
-  const value = key === undefined ? undefined : own(data, key);
-  if (others.length > 0) return undefined;
-  if (key === "$" && typeof value === "string") return value;
-  if (key !== "$t" || !Array.isArray(value)) return undefined;
-  const parts = value.map((part) =>
-    typeof part === "string" ? escaped(part) : `\${${own(part, "$")}}`,
-  );
-  return `"${parts.join("")}"`;
+/** The source of `{ "$": source }` and `{ "$t": [part, …] }`, as a graph writes expressions and templates; undefined for what is neither. */
+function markedSource(data: JsonObject, marker: Marker): string | undefined {
+  const value = own(data, marker);
+  if (marker === "$" && typeof value === "string") return value;
+  if (marker !== "$t" || !Array.isArray(value)) return undefined;
+  const parts = value.map((part) => {
+    if (typeof part === "string") return escaped(part);
+    const source = isObject(part) && markerOf(part) === "$" ? own(part, "$") : undefined;
+    return typeof source === "string" ? `\${${source}}` : undefined;
+  });
+  return parts.includes(undefined) ? undefined : `"${parts.join("")}"`;
 }
