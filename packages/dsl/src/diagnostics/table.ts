@@ -154,7 +154,7 @@ const CHECKING = {
   ],
   FLOW4017: [
     "warning",
-    "condition {node} decides nothing: no edge leaves its ports, and nothing reads it",
+    "condition {node} decides nothing: no edge leaves `true` or `false`, and nothing reads it",
     "draw an edge, such as `{node}.true -> b`",
   ],
   // Family 5: expressions

@@ -83,7 +83,7 @@ export const GRAPH_EXPLANATIONS = {
     'node ask: confirm {\n  prompt = "Go on?"\n}\nnode go: log {\n  message = "on"\n}\nnode no: log {\n  message = "off"\n}\n\nask.approved -> go\nask.rejected -> no',
   ],
   FLOW4017: [
-    "A condition lets the nodes behind its ports run or not; where no edge leaves it, all of them run, and its result is not used.",
+    "A condition lets the nodes behind its ports run or not; where no edge leaves `true` or `false`, its result is not used. An edge from `error` does not use it.",
     'input n: int\n\nnode many: condition {\n  if = inputs.n > 9\n}\nnode tell: log {\n  message = "many"\n}',
     'input n: int\n\nnode many: condition {\n  if = inputs.n > 9\n}\nnode tell: log {\n  message = "many"\n}\n\nmany.true -> tell',
   ],
