@@ -66,7 +66,7 @@ export function attributes(part: Part, name?: string): string[] {
 /** Elements of a list by their names, or members of an object. */
 export function named(
   part: Part | undefined,
-  keys = ["name", "id", "key"],
+  keys: readonly string[] = ["name", "id", "key"],
 ): (readonly [name: string, part: Part])[] {
   if (part === undefined || part.scalar === null) return [];
   if (part.isObject) return [...part.members];
