@@ -87,7 +87,7 @@ output text = "n: \${inputs.n}"
             type: "map",
             with: { items: "{{ [1, 2] }}" },
             body: {
-              nodes: [{ id: "one", type: "delay", fields: { for: "1s" } }],
+              nodes: [{ id: "one", type: "delay", fields: { for: "1s" }, position: [3, 4] }],
               output: "${item}",
             },
           },
@@ -115,6 +115,7 @@ node say: log {
 all -> say
 
 layout {
+  "all/one" = [3, 4]
   say = [1, 2]
 }
 `,
@@ -234,6 +235,21 @@ const REFUSED: [what: string, more: object, message: string][] = [
     { inputs: { name: { type: "string", required: ["a"] } } },
     "inputs.name.required is neither true nor false",
   ],
+  [
+    "a type beside a schema",
+    { inputs: { name: { schema: { type: "string" }, pattern: "^a" } } },
+    "inputs.name.pattern stands beside a schema",
+  ],
+  [
+    "a name of a job beside that of its workflow",
+    { jobs: { all: { id: "y", steps: [{ id: "b", uses: "join" }] } } },
+    "jobs.all.id stands twice in the document",
+  ],
+  [
+    "a place with more than two numbers",
+    { nodes: [{ ...LOG, position: { x: 1, y: 2, width: 3 } }] },
+    "nodes[0].position is no place: x and y",
+  ],
 ];
 
 const OF_NODES: readonly (readonly [what: string, more: object, message: string])[] = [
@@ -285,6 +301,28 @@ test("a part that stands beside a flow, one that no text says, and a tag of YAML
     "schedules stands beside workflow, and has no counterpart in a flow",
     expect.stringMatching(/^no flow can be written of it: /),
     expect.stringMatching(/^Unresolved tag: !env at line 4/),
+  ]);
+});
+
+test("a whole number that is not kept exactly is named at its place, in a graph and in a schema", () => {
+  const big = "9007199254740993";
+  const { graph } = parseFlow("flow 1 x\n\nnode a: test.any {\n  n = 12345\n}\n");
+  const texts = [
+    yaml.stringify(graph).replace("12345", big),
+    `id: x\ninputs:\n  n:\n    schema: { type: integer, maximum: ${big} }\nnodes:\n  - { id: a, type: join }\n`,
+  ];
+  const found = texts.map((text) => {
+    const [first, second] = withTranslation(
+      text,
+      checkFlow(text, catalog).diagnostics,
+      catalog,
+      yaml,
+    );
+    return [first?.fixes ?? [], second?.message, second?.range?.start.line];
+  });
+  expect(found).toEqual([
+    [[], "nodes[0].fields.n is a number that cannot be kept exactly", 8],
+    [[], "inputs.n.schema.maximum is a number that cannot be kept exactly", 4],
   ]);
 });
 

@@ -18,9 +18,15 @@ function typeIn(members: Members): { readonly type: string; readonly field: read
     const part = members.take(key);
     return part === undefined ? [] : [[key, part] as const];
   });
-  const [, said] = given[0] ?? [];
+  if (whole !== undefined) for (const [, part] of given) part.refuse("stands beside a schema");
+  const [[first, said] = []] = given;
   if (whole === undefined && given.length === 0) return { type: "", field: [] };
-  if (whole === undefined && given.length === 1 && /^[\w.[\]?<>]+$/.test(said?.text ?? ""))
+  if (
+    whole === undefined &&
+    given.length === 1 &&
+    first === "type" &&
+    /^[\w.[\]?<>]+$/.test(said?.text ?? "")
+  )
     return { type: `: ${said?.text}`, field: [] };
   const schema = whole?.data ?? Object.fromEntries(given.map(([key, { data }]) => [key, data]));
   const type = isObject(schema) ? typeOf(schema) : undefined;

@@ -21,11 +21,14 @@ interface Edge {
   readonly text: string;
 }
 
+/** Where a node stands, by its path. */
+type Place = readonly [path: string, code: string];
+
 /** Nodes and edges of a flow or a body, as lines. */
 interface Steps {
   readonly lines: readonly string[];
   readonly edges: readonly Edge[];
-  readonly places: readonly string[];
+  readonly places: readonly Place[];
   /** Ids in their order, where the order says what follows what. */
   readonly order: readonly string[];
 }
@@ -87,7 +90,8 @@ export function flowTextOf(document: Part, types: FlowTypes): FlowText {
     ...steps.edges.map(({ text }) => text),
     ...named(outputs).map(([id, part]) => outputText(id, part)),
   ];
-  const places = [...(layout ? attributes(layout) : []), ...steps.places];
+  const stated = steps.places.map(([path, code]) => `${nameText(path)} = ${code}`);
+  const places = [...(layout ? attributes(layout) : []), ...stated];
   if (places.length > 0) lines.push(`layout${blockOf(places)}`);
   members.refuseRest();
   return { text: `${lines.join("\n")}\n`, order: steps.order };
@@ -113,7 +117,7 @@ function stepsOf(members: Members, holder: Part, types: FlowTypes): Steps {
   return {
     lines: all.map(({ text }) => text),
     edges: said,
-    places: all.flatMap(({ place }) => place),
+    places: all.flatMap(({ places }) => places),
     order: isOrdered ? [...ids] : [],
   };
 }
@@ -128,7 +132,7 @@ interface NodeText {
   readonly id: string;
   readonly text: string;
   readonly edges: readonly Edge[];
-  readonly place: readonly string[];
+  readonly places: readonly Place[];
 }
 
 function nodeText([id, part]: readonly [string, Part], types: FlowTypes): NodeText {
@@ -148,7 +152,8 @@ function nodeText([id, part]: readonly [string, Part], types: FlowTypes): NodeTe
   const policy = members.take("policy");
   if (policy !== undefined) lines.push(...policies(policy, NODE_POLICIES));
   const body = members.take("body");
-  if (body !== undefined) lines.push(bodyText(body, types));
+  const inner = body && stepsOfBody(body, types);
+  if (inner !== undefined) lines.push(inner.text);
   const edges = AFTER.flatMap((key) => {
     const before = members.take(key);
     return endsOf(before).map((from) => edgeOf(from, undefined, id));
@@ -164,7 +169,8 @@ function nodeText([id, part]: readonly [string, Part], types: FlowTypes): NodeTe
       edges.push(...endsOf(ends).map((to) => edgeOf(id, port, to)));
     }
   } else edges.push(...endsOf(next).map((to) => edgeOf(id, undefined, to)));
-  const place = placeOf(id, members.take("position"));
+  const places = placesOf(id, members.take("position"));
+  for (const [path, code] of inner?.places ?? []) places.push([`${id}/${path}`, code]);
   const when = members.take("when");
   if (when !== undefined) lines.push(`@when = ${when.code}`);
   for (const [key, value] of members.rest) {
@@ -175,20 +181,21 @@ function nodeText([id, part]: readonly [string, Part], types: FlowTypes): NodeTe
   const versioned = version === undefined ? "" : `@${version.code}`;
   const head = `node ${nameText(id)}: ${typeName(type ?? "")}${versioned}`;
   const note = title === undefined ? "" : `# ${title.replace(/\s+/g, " ")}\n`;
-  return { id, text: `${note}${head}${blockOf(lines)}`, edges, place };
+  return { id, text: `${note}${head}${blockOf(lines)}`, edges, places };
 }
 
 const typeName = (type: string): string => (/^[\w.-]+$/.test(type) ? type : quoteText(type));
 
-function bodyText(body: Part, types: FlowTypes): string {
+function stepsOfBody(body: Part, types: FlowTypes): Pick<NodeText, "text" | "places"> {
   const members = new Members(body);
   const steps = stepsOf(members, body, types);
   const output = members.take("output", "result", "return");
   members.refuseRest();
-  const { lines, edges, order } = steps;
+  const { lines, edges, order, places } = steps;
   const chain = order.slice(1).map((to, at) => edgeOf(order[at] as string, undefined, to).text);
   const all = [...lines, ...edges.map(({ text }) => text), ...chain];
-  return `body${blockOf([...all, ...(output ? [`output = ${pathIn(output)}`] : [])])}`;
+  if (output !== undefined) all.push(`output = ${pathIn(output)}`);
+  return { text: `body${blockOf(all)}`, places };
 }
 
 /** Policies as a graph has them: by their keys, times in milliseconds. */
@@ -214,12 +221,13 @@ function endsOf(part: Part | undefined): readonly string[] {
   return part.elements.flatMap((each) => each.text ?? each.refuse("is no name of a node") ?? []);
 }
 
-function placeOf(id: string, part: Part | undefined): readonly string[] {
+function placesOf(id: string, part: Part | undefined): Place[] {
   if (part === undefined) return [];
   const [x, y] = part.isList ? part.elements : [part.members.get("x"), part.members.get("y")];
-  const isPlace = typeof x?.scalar === "number" && typeof y?.scalar === "number";
+  const isPair = (part.isList ? part.elements.length : part.members.size) === 2;
+  const isPlace = isPair && typeof x?.scalar === "number" && typeof y?.scalar === "number";
   if (!isPlace) part.refuse("is no place: x and y");
-  return isPlace ? [`${nameText(id)} = [${x.code}, ${y.code}]`] : [];
+  return isPlace ? [[id, `[${x.code}, ${y.code}]`]] : [];
 }
 
 function edgeOf(

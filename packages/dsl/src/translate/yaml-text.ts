@@ -1,11 +1,15 @@
 /** A text in YAML as JSON, by the YAML library of the program: this package brings none. */
 
+import type { Json } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
-import type { Path, Problem } from "./part.ts";
+import { Part, type Path, type Problem } from "./part.ts";
 
 /** What is needed of the package `yaml`. */
 export interface YamlLibrary {
-  parseDocument(text: string, options: { schema: "core"; logLevel: "error" }): YamlDocument;
+  parseDocument(
+    text: string,
+    options: { schema: "core"; logLevel: "error"; intAsBigInt: true },
+  ): YamlDocument;
   readonly Lexer: new () => { lex(text: string): Iterable<string> };
 }
 
@@ -30,13 +34,17 @@ export interface OtherText {
 /** Reads YAML; undefined for a text that is none, and for one that says what JSON cannot. */
 export function readYaml(source: string, library: YamlLibrary): OtherText | undefined {
   try {
-    const document = library.parseDocument(source, { schema: "core", logLevel: "error" });
-    if (document.errors.length > 0) return undefined;
-    const data = document.toJS();
-    JSON.stringify(data, (_, value: unknown) => {
-      if (typeof value === "number" && !Number.isFinite(value)) throw new RangeError("no JSON");
-      return value;
+    const document = library.parseDocument(source, {
+      schema: "core",
+      logLevel: "error",
+      intAsBigInt: true,
     });
+    if (document.errors.length > 0) return undefined;
+    const problems: Problem[] = document.warnings.map(({ message }) => ({
+      path: [],
+      message: message.replace(/:?\n[\s\S]*$/, ""),
+    }));
+    const data = jsonOf(new Part(document.toJS() as Json, [], problems));
     const placeOf = (path: Path): Span | undefined => {
       const { range } = (document.getIn(path, true) ?? {}) as {
         readonly range?: readonly number[];
@@ -44,14 +52,23 @@ export function readYaml(source: string, library: YamlLibrary): OtherText | unde
       const [start, end] = range ?? [];
       return start === undefined || end === undefined ? undefined : { start, end };
     };
-    const problems = document.warnings.map(({ message }) => ({
-      path: [],
-      message: message.replace(/:?\n[\s\S]*$/, ""),
-    }));
     return { data, problems, comments: commentsOf(source, library), placeOf };
   } catch {
     return undefined; // aliases that multiply, and what is no JSON
   }
+}
+
+/** Data with its whole numbers as numbers; one that none is the same as is refused. Throws for what is no JSON. */
+function jsonOf(part: Part): Json {
+  const data: unknown = part.data;
+  if (part.isList) return part.elements.map(jsonOf);
+  if (part.isObject) {
+    return Object.fromEntries([...part.members].map(([key, inner]) => [key, jsonOf(inner)]));
+  }
+  if (typeof data === "number" && !Number.isFinite(data)) throw new RangeError("no JSON");
+  if (typeof data !== "bigint") return part.data;
+  if (!Number.isSafeInteger(Number(data))) part.refuse("is a number that cannot be kept exactly");
+  return Number(data);
 }
 
 /** In front of what a scalar says, in the tokens of the lexer. */
