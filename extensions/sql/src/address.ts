@@ -36,7 +36,7 @@ const SSL_MODES: readonly string[] = ["disable", "require", "verify-full"] satis
 /** Parameters of libpq that name files; the process of an extension may read none. */
 const SSL_FILES = ["sslrootcert", "sslcert", "sslkey"];
 /** Parameters of other drivers that say otherwise than `sslmode` how, or than the address where, a connection goes. */
-const FOREIGN = ["sslnegotiation", "uselibpqcompat", "host", "hostaddr"];
+const FOREIGN = ["sslnegotiation", "uselibpqcompat", "host", "hostaddr", "port"];
 const YES = /^(?:true|1)$/;
 const NO = /^(?:false|0)$/;
 /** This machine, which is reached over no network. */
@@ -62,7 +62,7 @@ export async function addressOf(name: string | undefined, ctx: NodeContext): Pro
       const instead = "sslmode says how the connection is sealed, and the address where it goes";
       throw refused("sql_address", `${secret} has ${foreign}, which is not read: ${instead}`);
     }
-    const mode = url.searchParams.get("sslmode") ?? modeWithout(url, ca);
+    const mode = url.searchParams.get("sslmode") ?? modeWithout(url);
     if (SSL_MODES.includes(mode)) {
       const same = mode === "disable" ? NO : YES;
       if (url.searchParams.getAll("ssl").every((value) => same.test(value))) {
@@ -79,10 +79,9 @@ export async function addressOf(name: string | undefined, ctx: NodeContext): Pro
   throw refused("sql_address", `the secret ${secret} must be ${forms}`);
 }
 
-/** The mode of an address that names none; `ssl=true` is how other drivers ask for TLS, and who gives a CA has it checked. */
-function modeWithout(url: URL, ca: string | undefined): string {
-  if (YES.test(url.searchParams.get("ssl") ?? ""))
-    return ca === undefined ? "require" : "verify-full";
+/** The mode of an address that names none; `ssl=true` is how other drivers ask for TLS with a certificate that is checked. */
+function modeWithout(url: URL): string {
+  if (YES.test(url.searchParams.get("ssl") ?? "")) return "verify-full";
   return HERE.test(url.hostname) ? "disable" : "";
 }
 

@@ -265,7 +265,12 @@ describeWith("postgres")("PostgreSQL", () => {
     }
     expect(await failure(connect("ssl=no-verify", other))).toMatch(/^sql_address: .*has an ssl/);
     expect(await failure(connect("sslmode=disable&ssl=true"))).toMatch(/^sql_address: /);
-    for (const name of ["sslnegotiation=direct", "uselibpqcompat=true", "host=127.0.0.1"]) {
+    for (const name of [
+      "sslnegotiation=direct",
+      "uselibpqcompat=true",
+      "host=127.0.0.1",
+      "port=1",
+    ]) {
       expect(await failure(connect(`sslmode=verify-full&${name}`, other))).toContain(
         `sql_address: DATABASE_URL has ${name.split("=")[0]}, which is not read: sslmode says how`,
       );
@@ -274,9 +279,8 @@ describeWith("postgres")("PostgreSQL", () => {
       expect(await failure(connect(same, other))).toMatch(/^sql_tls: /);
       expect(await connect(same, { ca })).toBe(true);
     }
-    for (const unchecked of ["ssl=true", "ssl=true&sslmode=require"]) {
-      expect(await connect(unchecked)).toBe(true);
-    }
+    expect(await failure(connect("ssl=true"))).toMatch(/^sql_tls: /);
+    expect(await connect("ssl=true&sslmode=require")).toBe(true);
     for (const open of ["ssl=false", "ssl=0&sslmode=disable"])
       expect(await connect(open)).toBe(false);
   });
