@@ -130,6 +130,8 @@ layout {
         more: 'two\nnode b: join "',
         none: "",
         n: "integer",
+        items: "array",
+        score: "Float",
         s: "s",
       },
       steps: [
@@ -153,6 +155,8 @@ input more = """
   """
 input none = ""
 input n: int
+input items: any[]
+input score: number
 input s = "s"
 
 node many: condition {
@@ -229,6 +233,31 @@ const REFUSED: [what: string, more: object, message: string][] = [
     { nodes: [{ ...LOG, fields: { message: { $lit: { $: "a" } } } }] },
     "nodes[0].fields.message is no value of a graph under `$lit`",
   ],
+  [
+    "a word that is a type or a value",
+    { inputs: { format: "json" } },
+    "inputs.format is a type or a value: write an object with `type` or `default`",
+  ],
+  [
+    "a type of another language with a part",
+    { inputs: { names: "list<string>" } },
+    "inputs.names is a type or a value: write an object with `type` or `default`",
+  ],
+  [
+    "an output with its type alone",
+    { outputs: { sum: { type: "number", description: "All" } } },
+    "outputs.sum says no value: `value` is what it is read from",
+  ],
+  [
+    "ports as a list",
+    { edges: [{ from: "say", to: "say", case: ["a"] }] },
+    "edges[0].case is no port",
+  ],
+  [
+    "a port beside that of the name",
+    { edges: [{ from: "say.out", to: "say", port: "error" }] },
+    "edges[0].port stands beside a port in the name of the node",
+  ],
   ["a version as an object", { version: {} }, "version is no version of flows: 1"],
   [
     "what is needed as a list",
@@ -296,11 +325,13 @@ test("a part that stands beside a flow, one that no text says, and a tag of YAML
   const list = { ...flow, inputs: { name: { type: "string][" } } };
   const noType = told(JSON.stringify(list));
   const tag = told("steps:\n  - id: a\n    type: log\n    message: !env TOKEN\n");
-  expect([beside, noType, tag].flat().flatMap(({ fixes }) => fixes ?? [])).toEqual([]);
-  expect([beside, noType, tag].map(([, second]) => second?.message)).toEqual([
+  const set = told("steps:\n  - id: a\n    type: log\n    message: !!set {a, b}\n");
+  expect([beside, noType, tag, set].flat().flatMap(({ fixes }) => fixes ?? [])).toEqual([]);
+  expect([beside, noType, tag, set].map(([, second]) => second?.message)).toEqual([
     "schedules stands beside workflow, and has no counterpart in a flow",
     expect.stringMatching(/^no flow can be written of it: /),
     expect.stringMatching(/^Unresolved tag: !env at line 4/),
+    "steps[0].message is a value that JSON does not have",
   ]);
 });
 

@@ -30,7 +30,7 @@ export const TYPE_NAMES: readonly string[] =
   "string number int bool null object any date datetime uri".split(" ");
 
 /** Types as other languages name them. */
-const SLIP_TYPES: { readonly [name: string]: string } = {
+export const SLIP_TYPES: { readonly [name: string]: string } = {
   array: "any[]",
   boolean: "bool",
   dict: "object",

@@ -269,11 +269,10 @@ function edgeText(part: Part, ids: ReadonlySet<string>): readonly Edge[] {
   const dot = ids.has(given) ? -1 : given.lastIndexOf(".");
   const from = dot === -1 ? given : given.slice(0, dot);
   const port = said?.scalar ?? (dot === -1 ? undefined : given.slice(dot + 1));
-  if (
-    (said !== undefined && !/^(?:[\w-]+|)$/.test(`${said.scalar ?? ""}`)) ||
-    said?.isObject === true
-  )
-    said?.refuse("is no port");
+  if (said !== undefined && (said.scalar === undefined || !/^[\w-]*$/.test(`${said.scalar ?? ""}`)))
+    said.refuse("is no port");
+  else if (dot !== -1 && (said?.scalar ?? null) !== null)
+    said?.refuse("stands beside a port in the name of the node");
   const notes = NOTES.flatMap((key) => {
     const note = members.take(key);
     return note === undefined ? [] : [`${key}: ${note.code}`];

@@ -58,13 +58,14 @@ export function readYaml(source: string, library: YamlLibrary): OtherText | unde
   }
 }
 
-/** Data with its whole numbers as numbers; one that none is the same as is refused. Throws for what is no JSON. */
+/** Data with its whole numbers as numbers; one that none is the same as, and what JSON has not, is refused. */
 function jsonOf(part: Part): Json {
   const data: unknown = part.data;
   if (part.isList) return part.elements.map(jsonOf);
   if (part.isObject) {
     return Object.fromEntries([...part.members].map(([key, inner]) => [key, jsonOf(inner)]));
   }
+  if (typeof data === "object" && data !== null) part.refuse("is a value that JSON does not have");
   if (typeof data === "number" && !Number.isFinite(data)) throw new RangeError("no JSON");
   if (typeof data !== "bigint") return part.data;
   if (!Number.isSafeInteger(Number(data))) part.refuse("is a number that cannot be kept exactly");
