@@ -29,8 +29,9 @@ export const DEFAULT_EXPRESSION_LIMITS: ExpressionLimits = {
 
 /** An operator may raise steps and bytes this far: more belongs into a node, which can be cancelled. */
 const MAX_RAISE = 10;
-/** What an element of a list, and a UTF-16 unit of a text, count as in `bytes`. */
+/** What an element of a list counts as in `bytes`. */
 export const BYTES_PER_ELEMENT = 16;
+/** What a UTF-16 unit of a text counts as in `bytes`. */
 export const BYTES_PER_UNIT = 2;
 
 /** Values by root name; undefined is an unknown name, null an absent one. */

@@ -71,6 +71,7 @@ function matches(entry: CatalogEntry, q: string): boolean {
   );
 }
 
+/** Handlers of the commands that check, format and convert flows, and that list the types of nodes. */
 export const flowHandlers: HandlerList = [
   wire("validate_flow", report),
   wire("format_flow", ({ dsl }, { app }) => {

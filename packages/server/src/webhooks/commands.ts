@@ -27,6 +27,7 @@ import {
   verifyTokenOf,
 } from "./stored-webhook.ts";
 
+/** Handlers of the commands that keep webhooks. */
 export const webhookHandlers: HandlerList = [
   wire("list_webhooks", (page, { host }) => listWebhooks(host.store, page)),
   wire("create_webhook", async (args, call) => {

@@ -66,6 +66,7 @@ export interface JournalParts {
   readonly publish?: (kinds: readonly string[]) => void;
 }
 
+/** The journal of the runs of a database: their starts, appends, reads and leases. Throws `StoreError`, such as `not_found`. */
 export function createJournal(parts: JournalParts): StoreJournal {
   const { db, privates, publish, keepsContent = () => true } = parts;
   const { dialect } = db;
