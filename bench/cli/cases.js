@@ -69,6 +69,7 @@ export const cases = {
     HELLO,
     "--save",
   ]),
+  search: startCase("`millrace services search mail`", 2, () => ["services", "search", "mail"]),
   tree: treeCase,
   svg: svgCase,
 };

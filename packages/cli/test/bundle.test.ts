@@ -144,6 +144,16 @@ test("a list of the store loads the store, and neither what checks arguments nor
   }
 });
 
+test("a search of the ready services loads their files, and neither the rules of services nor a server", async () => {
+  const { code, files } = await loadedBy("services", "search", "mail");
+  expect(code).toBe(0);
+  const outside = files.filter((file) => !file.startsWith(DIST) && !file.endsWith("millrace.js"));
+  expect(outside.map((file) => basename(file))).toEqual(["catalog.js"]);
+  expect(files.length).toBeLessThanOrEqual(10);
+  const size = files.reduce((sum, file) => sum + readFileSync(file).length, 0);
+  expect(size).toBeLessThanOrEqual(64_000);
+});
+
 test("any other command of the API opens the store with a handful of files, all but a few of them ours", async () => {
   const { code, files } = await loadedBy("connections", "list");
   expect(code).toBe(0);

@@ -1,6 +1,7 @@
 /** The rules of a ready descriptor, beyond those of every service. */
 import { BlockList, isIP } from "node:net";
-import { checkService, type ServiceSpec } from "@millrace/contracts";
+import type { ServiceSpec } from "@millrace/contracts";
+import { checkService } from "@millrace/contracts/check-service";
 
 /** Ranges that lead into somebody's own network or machine. */
 const PRIVATE = new BlockList();

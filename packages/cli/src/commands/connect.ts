@@ -205,7 +205,7 @@ async function unknownService(
 ): Promise<CliError> {
   const stray = await strayServices(configOptions(input, io), io);
   const known = (await servicesOf(api)).map(({ slug }) => slug);
-  const { catalogFile } = await import("@millrace/services-catalog");
+  const { catalogFile } = await import("@millrace/services-catalog/files");
   const isReady = stray === undefined && (await catalogFile(service)) !== undefined;
   return usage(
     `no service "${clean(service)}" is described here`,

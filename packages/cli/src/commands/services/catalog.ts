@@ -5,10 +5,10 @@ import { type CliCommand, flagList, flagText, isOn } from "../../argv/spec.ts";
 import { meant } from "../../argv/suggest.ts";
 import { usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
-import { addToProject, CHECK, OUT } from "./import.ts";
+import { CHECK, OUT } from "./import.ts";
 
-/** The catalog is a package of its own, which only who asks for it loads. */
-const openCatalog = () => import("@millrace/services-catalog");
+/** The catalog is a package of its own, which only who asks for it loads; its files need no rules. */
+const openCatalog = () => import("@millrace/services-catalog/files");
 
 /** Lists the services of the catalog in which all words are found. */
 export const searchServices: CliCommand = command(
@@ -66,10 +66,11 @@ export const addService: CliCommand = command(
     ],
     async run(input, io) {
       const slug = input.args[0] as string;
-      const { catalogFile, completeService } = await openCatalog();
+      const { catalogFile } = await openCatalog();
       const entry = await catalogFile(slug);
       if (entry === undefined) throw await noSuchService(slug);
       const auth = flagText(input, "auth");
+      const { completeService } = await import("@millrace/services-catalog");
       const { service, problems } = completeService(entry, {
         values: valuesOf(flagList(input, "set")),
         ...(auth !== undefined && { auth }),
@@ -77,6 +78,7 @@ export const addService: CliCommand = command(
       if (service === null) throw usage(clean(problems.join("; ")), hintOf(entry.meta));
       const next = [clean(`${entry.meta.credential} Then: millrace connect ${slug}`)];
       const mayReplace = isOn(input, "force");
+      const { addToProject } = await import("./add-to-project.ts");
       return addToProject({ entry: service, diagnostics: [], next, mayReplace }, input, io);
     },
   },

@@ -3,9 +3,7 @@
 import { command, listOf } from "../../argv/flags.ts";
 import type { CliCommand } from "../../argv/spec.ts";
 import { configOptions, warnOn } from "../../config/files.ts";
-import { loadConfig } from "../../config/load.ts";
 import { strayServices } from "../../config/services.ts";
-import { describedExtensions } from "../../config/sources.ts";
 import { usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
 import { addService, searchServices } from "./catalog.ts";
@@ -14,6 +12,9 @@ import { importSpec } from "./import.ts";
 const list = command("services list", "list the services that flows can call here", {
   examples: [["services list", "slug, title, scheme, operations"]],
   async run(input, io) {
+    // The configuration as a whole comes with the server; who searches ready services needs none.
+    const { loadConfig } = await import("../../config/load.ts");
+    const { describedExtensions } = await import("../../config/sources.ts");
     const options = configOptions(input, io);
     const config = await loadConfig(options, io, warnOn(io));
     const ofExtensions = (await describedExtensions(config.sources)).flatMap(
