@@ -11,6 +11,13 @@ export const RUN = "r1";
 export const T0 = 1_750_000_000_000;
 export const HASH = `sha256:${"9f".repeat(32)}`;
 
+export const NO_COUNTS = { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 };
+export const NO_USAGE = {
+  ...{ calls: 0, inputTokens: 0, outputTokens: 0 },
+  ...{ cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+};
+export const error = { code: "http_status", message: "503", retryable: true };
+
 /** An event without its envelope; `ts` counts milliseconds from the beginning, absent: 10 more than before. */
 export type Words = { kind: ExecutionEvent["kind"]; ts?: number } & Record<string, unknown>;
 
@@ -38,6 +45,48 @@ export const started = (over: Record<string, unknown> = {}): Words => ({
   trigger: "cli",
   ...over,
 });
+
+const NAMED: { readonly [name: string]: (of?: string) => Words } = {
+  begin: (type = "ai") => ({ kind: "node.started", type }),
+  end: () => ({ kind: "node.succeeded", output: 1 }),
+  fail: (routed) => ({ kind: "node.failed", error, routed }),
+  retry: (next = "2") => ({ kind: "node.retrying", error, delayMs: 100, next: Number(next) }),
+  skip: (why = "dead") => ({ kind: "node.skipped", why }),
+  cancelled: () => ({ kind: "node.cancelled", reason: "run_cancelled" }),
+  wait: (id = "k1") => ({ kind: "node.waiting", on: "confirm", ids: [id] }),
+  back: () => ({ kind: "node.resumed" }),
+  ask: (id = "k1") => ({ kind: "confirm.requested", id, prompt: "Send?" }),
+  answer: (id = "k1") => ({ kind: "confirm.resolved", id, outcome: "approved", by: "api" }),
+  call: (id = "c1") => ({
+    ...{ kind: "llm.started", call: id, provider: "p", model: "m" },
+    ...{ target: 0, step: 1, purpose: "generate" },
+  }),
+  reject: (id = "c1") => ({ kind: "llm.rejected", call: id, problems: [], repair: 1 }),
+};
+const OF_RUN: typeof NAMED = {
+  pause: (id = "k1") => ({ kind: "run.paused", reason: "confirmation", confirmations: [id] }),
+  resume: (reason = "confirmation") => ({ kind: "run.resumed", reason }),
+  hold: () => ({ kind: "run.paused", reason: "operator", confirmations: [] }),
+  cancel: (reason = "user") => ({ kind: "run.cancelling", reason }),
+  log: () => ({ kind: "log", level: "info", channel: "engine", text: "x" }),
+};
+
+/** Events by name: `name:of@node#attempt+ts`, where the node is `a` unless it is given; `node@b` is one's whole life. */
+export function words(texts: TemplateStringsArray, ...given: Words[]): Words[] {
+  const named = (text: string): Words[] => {
+    const parts = /^(\w+)(?::(\w+))?(?:@([^#+]+))?(?:#(\d+))?(?:\+(\d+))?$/.exec(text) ?? [];
+    const [, name = "", of, path = "a", attempt, ts] = parts;
+    if (name === "node") return node(path);
+    const said = OF_RUN[name]?.(of) ?? { node: path, ...(NAMED[name]?.(of) as Words) };
+    return [
+      { ...said, ...(attempt && { attempt: Number(attempt) }), ...(ts && { ts: Number(ts) }) },
+    ];
+  };
+  return texts.flatMap((text, at) => [
+    ...(text.match(/\S+/g) ?? []).flatMap(named),
+    ...given.slice(at, at + 1),
+  ]);
+}
 
 /** `words` between `run.started` and a summary that says what the log says. */
 export function run(

@@ -11,7 +11,19 @@ import { legalLog } from "@millrace/test-support/logs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyEvent, holds } from "./arbitrary.ts";
-import { HASH, journal, node, run, started, T0, type Words } from "./builder.ts";
+import {
+  error,
+  HASH,
+  journal,
+  NO_COUNTS,
+  NO_USAGE,
+  node,
+  run,
+  started,
+  T0,
+  type Words,
+  words,
+} from "./builder.ts";
 
 function fold(events: Iterable<ExecutionEvent>, view: RunView = createView()): RunView {
   for (const event of events) foldEvents(view, event);
@@ -38,16 +50,9 @@ test("an empty view has every key of its JSON form", () => {
     nodes: [],
     confirmations: [],
     calls: [],
-    counts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    bodyCounts: { succeeded: 0, failed: 0, skipped: 0, cancelled: 0 },
-    usage: {
-      calls: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      reasoningTokens: 0,
-    },
+    counts: NO_COUNTS,
+    bodyCounts: NO_COUNTS,
+    usage: NO_USAGE,
     costUsd: 0,
     logs: [],
     warnings: 0,
@@ -95,13 +100,7 @@ test("a node shows its attempt, its retries and what it waits for", () => {
   const log = journal(
     started(),
     { kind: "node.started", node: "a", type: "http.request" },
-    {
-      kind: "node.retrying",
-      node: "a",
-      error: { code: "http_status", message: "503", retryable: true },
-      delayMs: 500,
-      next: 2,
-    },
+    { kind: "node.retrying", node: "a", error, delayMs: 500, next: 2 },
     { kind: "node.started", node: "a", attempt: 2, type: "http.request", ts: 600 },
     { kind: "node.waiting", node: "a", attempt: 2, on: "timer", until: T0 + 900 },
   );
@@ -158,16 +157,7 @@ test("progress, checks and tool calls are those of the current attempt", () => {
 });
 
 test("top-level nodes and body nodes are counted apart", () => {
-  const view = fold(
-    run([
-      { kind: "node.started", node: "m", type: "map" },
-      ...node("m[0]/x"),
-      ...node("m[1]/x"),
-      { kind: "node.skipped", node: "m[1]/y", why: "when" },
-      { kind: "node.succeeded", node: "m", output: [] },
-      { kind: "node.skipped", node: "b", why: "dead" },
-    ]),
-  );
+  const view = fold(run(words`begin@m node@m[0]/x node@m[1]/x skip@m[1]/y end@m skip@b`));
   expect(view.counts).toEqual({ succeeded: 1, failed: 0, skipped: 1, cancelled: 0 });
   expect(view.bodyCounts).toEqual({ succeeded: 2, failed: 0, skipped: 1, cancelled: 0 });
 });
@@ -189,51 +179,23 @@ test("an output of at most 4,096 bytes is kept, a larger one as its size and its
   });
 });
 
-const call = (over: Partial<Words> = {}): Words => ({
-  kind: "llm.started",
-  node: "a",
-  call: "c1",
-  provider: "mock",
-  model: "m",
-  target: 0,
-  step: 1,
-  purpose: "generate",
-  ...over,
+const delta = (offset: number, said: string, channel = "text", id = "c1"): Words => ({
+  ...{ kind: "llm.delta", node: "a", call: id },
+  ...{ channel, offset, text: said },
 });
-const delta = (offset: number, words: string, channel = "text", id = "c1"): Words => ({
-  kind: "llm.delta",
-  node: "a",
-  call: id,
-  channel,
-  offset,
-  text: words,
-});
-const calling = (...words: Words[]): ExecutionEvent[] =>
-  journal(started(), { kind: "node.started", node: "a", type: "ai" }, call(), ...words);
+const calling = (...said: Words[]): ExecutionEvent[] =>
+  journal(started(), ...words`begin call`, ...said);
 
 test("an open call shows its texts, a closed one is gone", () => {
   const log = calling(delta(0, "Hel"), delta(0, "hm", "reasoning"), delta(3, "lo"), {
-    kind: "llm.finished",
-    node: "a",
-    call: "c1",
-    finish: "stop",
-    lengths: { text: 5, reasoning: 2 },
+    ...{ kind: "llm.finished", node: "a", call: "c1", finish: "stop" },
+    ...{ lengths: { text: 5, reasoning: 2 }, costUsd: 0.25, durationMs: 1 },
     usage: { inputTokens: 12, outputTokens: 2, cachedInputTokens: 3 },
-    costUsd: 0.25,
-    durationMs: 1,
   });
   const view = fold(log.slice(0, -1));
-  expect(viewToJson(view).calls).toEqual([
-    {
-      call: "c1",
-      node: "a",
-      attempt: 1,
-      kind: "llm",
-      name: "m",
-      startedAt: T0 + 20,
-      texts: { text: "Hello", reasoning: "hm" },
-    },
-  ]);
+  const open = { call: "c1", node: "a", attempt: 1, kind: "llm", name: "m", startedAt: T0 + 20 };
+  const texts = { text: "Hello", reasoning: "hm" };
+  expect(viewToJson(view).calls).toEqual([{ ...open, texts }]);
   fold(log.slice(-1), view);
   expect(viewToJson(view).calls).toEqual([]);
   expect(nodeOf(view)).toMatchObject({ text: "Hello", textCall: "c1" });
@@ -249,12 +211,8 @@ test("an open call shows its texts, a closed one is gone", () => {
 test("a failed call takes its text with it, for the next one begins anew", () => {
   const view = fold(
     calling(delta(0, "Hel"), {
-      kind: "llm.failed",
-      node: "a",
-      call: "c1",
-      reason: "stream_cut",
-      discarded: 3,
-      next: "retry",
+      ...{ kind: "llm.failed", node: "a", call: "c1" },
+      ...{ reason: "stream_cut", discarded: 3, next: "retry" },
     }),
   );
   expect(nodeOf(view)).not.toHaveProperty("text");
@@ -265,7 +223,7 @@ test("a failed call takes its text with it, for the next one begins anew", () =>
 test("only the text of a generate call is the node's text", () => {
   const log = calling(
     delta(0, "answer"),
-    call({ call: "c2", purpose: "judge" }),
+    { ...(words`call:c2`[0] as Words), purpose: "judge" },
     delta(0, "looks fine", "text", "c2"),
   );
   expect(nodeOf(fold(log))?.text).toBe("answer");
@@ -273,22 +231,16 @@ test("only the text of a generate call is the node's text", () => {
 
 test("one unknown price makes the whole cost unknown", () => {
   const finish = (id: string, costUsd: number | null): Words[] => [
-    call({ call: id }),
+    { ...(words`call`[0] as Words), call: id },
     {
-      kind: "llm.finished",
-      node: "a",
-      call: id,
-      finish: "stop",
-      lengths: {},
-      costUsd,
-      durationMs: 1,
+      ...{ kind: "llm.finished", node: "a", call: id, finish: "stop" },
+      ...{ lengths: {}, costUsd, durationMs: 1 },
     },
   ];
-  const begin: Words = { kind: "node.started", node: "a", type: "ai" };
-  expect(fold(journal(started(), begin, ...finish("c1", 1), ...finish("c2", 2))).costUsd).toBe(3);
-  expect(
-    fold(journal(started(), begin, ...finish("c1", 1), ...finish("c2", null))).costUsd,
-  ).toBeNull();
+  const costOf = (other: number | null) =>
+    fold(journal(started(), ...words`begin`, ...finish("c1", 1), ...finish("c2", other))).costUsd;
+  expect(costOf(2)).toBe(3);
+  expect(costOf(null)).toBeNull();
 });
 
 test.each<[string, Words[], string]>([
@@ -320,84 +272,44 @@ test("a node keeps the last 4,096 units of its text, and never half a pair", () 
 });
 
 test("confirmations show their answer, the last hundred answered ones", () => {
-  const asked = (n: number): Words[] => [
-    { kind: "confirm.requested", node: "a", id: `k${n}`, prompt: "Send?" },
-    { kind: "confirm.resolved", node: "a", id: `k${n}`, outcome: "approved", by: "api" },
-  ];
-  const words = Array.from({ length: 103 }, (_, n) => asked(n)).flat();
-  const open: Words = {
-    kind: "confirm.requested",
-    node: "a",
-    id: "open",
-    prompt: "?",
-    deadline: 9,
-  };
-  const view = fold(
-    journal(started(), { kind: "node.started", node: "a", type: "ai" }, open, ...words),
-  );
+  const asked = Array.from({ length: 103 }, (_, n) =>
+    words`ask answer`.map((event) => ({ ...event, id: `k${n}` })),
+  ).flat();
+  const request = { node: "a", id: "open", prompt: "?", deadline: 9 };
+  const open: Words = { kind: "confirm.requested", ...request };
+  const view = fold(journal(started(), ...words`begin ${open}`, ...asked));
   const { confirmations } = viewToJson(view);
   expect(confirmations.map(({ id }) => id)).toEqual([
     "open",
     ...Array.from({ length: 100 }, (_, n) => `k${n + 3}`),
   ]);
-  expect(confirmations[0]).toEqual({
-    id: "open",
-    node: "a",
-    attempt: 1,
-    state: "requested",
-    prompt: "?",
-    deadline: 9,
-    requestedAt: T0 + 20,
-  });
+  const since = { attempt: 1, state: "requested", requestedAt: T0 + 20 };
+  expect(confirmations[0]).toEqual({ ...request, ...since });
   expect(confirmations.at(-1)).toMatchObject({ state: "approved", by: "api" });
 });
 
 test("logs keep the last two hundred, failures the first hundred, warnings are counted", () => {
-  const words = Array.from({ length: 150 }, (_, n): Words[] => [
-    {
-      kind: "log",
-      level: n % 2 === 0 ? "warn" : "info",
-      channel: "engine",
-      text: `${n}`,
-      code: "c",
-    },
+  const remark = { channel: "engine", code: "c" };
+  const broke = { message: "m", retryable: false };
+  const said = Array.from({ length: 150 }, (_, n): Words[] => [
+    { kind: "log", level: n % 2 === 0 ? "warn" : "info", text: `${n}`, ...remark },
     { kind: "log", node: `n${n}`, level: "info", channel: "node", text: "said" },
-    {
-      kind: "node.failed",
-      node: `n${n}`,
-      error: { code: `e${n}`, message: "m", retryable: false },
-      routed: "port",
-    },
+    { kind: "node.failed", node: `n${n}`, error: { code: `e${n}`, ...broke }, routed: "port" },
   ]).flat();
-  const json = viewToJson(fold(journal(started(), ...words)));
+  const json = viewToJson(fold(journal(started(), ...said)));
   expect(json.logs).toHaveLength(200);
-  expect(json.logs.at(-2)).toEqual({
-    seq: 449,
-    ts: T0 + 4_480,
-    level: "info",
-    channel: "engine",
-    text: "149",
-    code: "c",
-  });
+  const last = { seq: 449, ts: T0 + 4_480, level: "info", text: "149" };
+  expect(json.logs.at(-2)).toEqual({ ...last, ...remark });
   expect(json.logs.at(-1)).toMatchObject({ node: "n149", text: "said" });
   expect(json.warnings).toBe(75);
   expect(json.failures).toHaveLength(100);
-  expect(json.failures[0]).toEqual({
-    node: "n0",
-    attempt: 1,
-    code: "e0",
-    message: "m",
-    routed: "port",
-  });
+  const first = { node: "n0", attempt: 1, code: "e0", message: "m", routed: "port" };
+  expect(json.failures[0]).toEqual(first);
 });
 
 test("settled body nodes are forgotten, the oldest first; open ones and counts stay", () => {
-  const words: Words[] = [
-    { kind: "node.started", node: "m", type: "map" },
-    { kind: "node.started", node: "m[0]/x", type: "transform" },
-  ];
-  for (let i = 1; i <= 2_005; i += 1) words.push(...node(`m[${i}]/x`));
-  const view = fold(journal(started(), ...words));
+  const settled = Array.from({ length: 2_005 }, (_, i) => node(`m[${i + 1}]/x`)).flat();
+  const view = fold(journal(started(), ...words`begin@m begin@m[0]/x`, ...settled));
   const paths = [...view.nodes.keys()];
   expect(paths.slice(0, 3)).toEqual(["m", "m[0]/x", "m[6]/x"]);
   expect(paths).toHaveLength(2_002);
@@ -415,12 +327,7 @@ test("what happens within one millisecond is forgotten in order of appearance, s
     { length: count },
     (_, i): Words => ({ kind: "node.skipped", node: `m[${count - 1 - i}]/x`, why: "when", ts: 5 }),
   );
-  const log = journal(
-    started(),
-    { kind: "node.started", node: "m", type: "map" },
-    ...begin,
-    ...end,
-  );
+  const log = journal(started(), ...words`begin@m`, ...begin, ...end);
   const whole = fold(log);
   const half = log.length - 600;
   const restored = viewFromJson(JSON.parse(text(fold(log.slice(0, half)))));
@@ -436,21 +343,9 @@ test("an event that was folded before changes nothing", () => {
 });
 
 test("an illegal step is shown as the event states it", () => {
-  const view = fold(
-    journal(
-      started(),
-      { kind: "node.succeeded", node: "m[0]/a", output: 1 },
-      {
-        kind: "node.failed",
-        node: "m[0]/a",
-        error: { code: "x", message: "", retryable: false },
-        routed: "parent",
-      },
-      { kind: "node.started", node: "m[0]/a", type: "t", attempt: 9 },
-    ),
-  );
+  const view = fold(journal(started(), ...words`end@m[0]/a fail:parent@m[0]/a begin@m[0]/a#9`));
   expect(nodeOf(view, "m[0]/a")).toMatchObject({ state: "running", attempt: 9 });
-  expect(view.bodyCounts).toEqual({ succeeded: 0, failed: 0, skipped: 0, cancelled: 0 });
+  expect(view.bodyCounts).toEqual(NO_COUNTS);
 });
 
 test("nothing that can be parsed makes the fold throw, and the view stays JSON", () => {
@@ -474,10 +369,10 @@ test("nothing that can be parsed makes the fold throw, and the view stays JSON",
     usage: fc.anything(),
   });
   holds(
-    fc.property(fc.array(fc.oneof(garbage, anyEvent), { maxLength: 20 }), (words) => {
+    fc.property(fc.array(fc.oneof(garbage, anyEvent), { maxLength: 20 }), (found) => {
       const view = createView();
-      words.forEach((word, i) => {
-        foldEvents(view, { ...word, seq: i + 1, ts: i } as unknown as ExecutionEvent);
+      found.forEach((event, i) => {
+        foldEvents(view, { ...event, seq: i + 1, ts: i } as unknown as ExecutionEvent);
         expect(view.seq).toBeLessThanOrEqual(i + 1);
       });
       viewToJson(view);

@@ -97,17 +97,8 @@ const mutations: [Invariant, string, Mutation][] = [
     "something after the summary",
     (log) => {
       const { v, runId, ts, seq } = summaryOf(log);
-      const late = {
-        v,
-        kind: "log",
-        runId,
-        seq: seq + 1,
-        ts,
-        level: "info",
-        channel: "engine",
-        text: "",
-      };
-      return { log: [...log, late as ExecutionEvent] };
+      const said = { kind: "log", level: "info", channel: "engine", text: "" };
+      return { log: [...log, { v, runId, seq: seq + 1, ts, ...said } as ExecutionEvent] };
     },
   ],
   ["I3", "an end twice", inserting(ended, (e) => ({ ...e }))],

@@ -11,7 +11,7 @@ import {
   type Summary,
 } from "@millrace/contracts";
 import { expect, test } from "vitest";
-import { journal, node, started, T0, type Words } from "./builder.ts";
+import { journal, NO_COUNTS, NO_USAGE, started, T0, type Words, words } from "./builder.ts";
 
 const viewOf = (...words: Words[]) => {
   const view = createView();
@@ -52,25 +52,13 @@ test.each<[number, Parameters<typeof exitCodeFor>]>([
 });
 
 test("a summary says what the log says", () => {
-  const view = viewOf(
-    { kind: "node.started", node: "m", type: "map" },
-    ...node("m[0]/x"),
-    { kind: "node.succeeded", node: "m", output: [] },
-    { kind: "node.skipped", node: "b", why: "dead" },
-  );
+  const view = viewOf(...words`begin@m node@m[0]/x end@m skip@b`);
   expect(makeSummary(view, { status: "succeeded", ts: T0 + 500, outputs: { a: 1 } })).toEqual({
     status: "succeeded",
     outputs: { a: 1 },
     counts: { succeeded: 1, failed: 0, skipped: 1, cancelled: 0 },
-    bodyCounts: { succeeded: 1, failed: 0, skipped: 0, cancelled: 0 },
-    usage: {
-      calls: 0,
-      inputTokens: 0,
-      outputTokens: 0,
-      cachedInputTokens: 0,
-      cacheWriteTokens: 0,
-      reasoningTokens: 0,
-    },
+    bodyCounts: { ...NO_COUNTS, succeeded: 1 },
+    usage: NO_USAGE,
     costUsd: 0,
     durationMs: 500,
     exitCode: 0,
@@ -83,18 +71,8 @@ test("keys stand in wire order", () => {
   };
   const view = viewOf({ kind: "node.skipped", node: "m[0]/x", why: "when" });
   expect(
-    Object.keys(makeSummary(view, { status: "succeeded", ts: 0, outputs: {}, outputRefs })),
-  ).toEqual([
-    "status",
-    "outputs",
-    "outputRefs",
-    "counts",
-    "bodyCounts",
-    "usage",
-    "costUsd",
-    "durationMs",
-    "exitCode",
-  ]);
+    Object.keys(makeSummary(view, { status: "succeeded", ts: 0, outputs: {}, outputRefs })).join(),
+  ).toBe("status,outputs,outputRefs,counts,bodyCounts,usage,costUsd,durationMs,exitCode");
   const diagnostics = [{ code: "FLOW1001", severity: "error" as const, message: "m", pointer: "" }];
   const invalid = makeSummary(createView("r"), {
     status: "invalid",
@@ -124,24 +102,9 @@ test("a failed run without an error of its own names its first failure", () => {
 });
 
 test("the first failure is found behind a hundred that were caught", () => {
-  const words = Array.from(
-    { length: 120 },
-    (_, i): Words => ({
-      kind: "node.failed",
-      node: `n${i}`,
-      error: error("caught") as object,
-      routed: "port",
-    }),
-  );
-  const last: Words = {
-    kind: "node.failed",
-    node: "z",
-    error: error("uncaught") as object,
-    routed: "none",
-  };
-  expect(makeSummary(viewOf(...words, last), { status: "failed", ts: T0 }).error).toMatchObject({
-    node: "z",
-  });
+  const caught = Array.from({ length: 120 }, () => words`fail:port@n`).flat();
+  const view = viewOf(...caught, ...words`fail:none@z`);
+  expect(makeSummary(view, { status: "failed", ts: T0 }).error).toMatchObject({ node: "z" });
 });
 
 test("outputs belong to success, errors to what has none", () => {
@@ -152,8 +115,7 @@ test("outputs belong to success, errors to what has none", () => {
   expect(summary({ status: "failed", error: given })).toMatchObject({ outputs: {}, error: given });
   expect(summary({ status: "succeeded", error: given })).not.toHaveProperty("error");
   expect(summary({ status: "cancelled", error: given })).not.toHaveProperty("error");
-  const timeout: Words = { kind: "run.cancelling", reason: "timeout" };
-  expect(summary({ status: "cancelled" }, timeout)).toMatchObject({
+  expect(summary({ status: "cancelled" }, ...words`cancel:timeout`)).toMatchObject({
     error: { code: "run_timeout" },
     exitCode: 124,
   });
