@@ -8,33 +8,26 @@ import { openExtensions } from "@millrace/extensions";
 import { projectOf } from "./project.js";
 
 const NODES = 500; // one after the other
+const VALUES = Array.from({ length: NODES }, (_, at) => at);
 const WARM_MS = 3_000; // until the compiler has seen all of the engine
 
-/** A chain of nodes of one type. */
-function chain(type) {
+/** A chain of nodes of one type, whose output `last` is the value of its last. */
+function chain(type, values) {
   return {
     version: 1,
     id: "chain",
     meta: {},
     inputs: [],
-    nodes: Array.from({ length: NODES }, (_, at) => ({
-      id: `n${at}`,
-      type,
-      fields: { value: at },
-    })),
-    edges: Array.from({ length: NODES - 1 }, (_, at) => ({
-      from: `n${at}`,
-      port: "out",
-      to: `n${at + 1}`,
-    })),
-    outputs: [],
+    nodes: values.map((value, at) => ({ id: `n${at}`, type, fields: { value } })),
+    edges: values.slice(1).map((_, at) => ({ from: `n${at}`, port: "out", to: `n${at + 1}` })),
+    outputs: [{ name: "last", value: { $: `n${values.length - 1}.value` } }],
     connections: [],
     schedules: [],
     layout: {},
   };
 }
 
-/** Opens one extension, and answers how long a node of a type takes, in milliseconds. */
+/** Opens one extension. Answers what makes a run of a chain of nodes of a type, which answers the value of the last. */
 async function opened(mode) {
   const project = await projectOf([{ id: "bench", count: 1, mode }]);
   const { openFetch } = createNodeHost();
@@ -50,18 +43,16 @@ async function opened(mode) {
   });
   const engine = createEngine({ host: createNodeHost() });
   const registry = createRegistry([...extensions.types]);
-  const perNode = async (type) => {
-    const { ok, plan, diagnostics } = await compileFlow(chain(type), { registry });
-    if (!ok) throw new Error(JSON.stringify(diagnostics[0]));
-    return async () => {
-      const before = performance.now();
-      const { status, error } = await engine.run(plan).result;
-      if (status !== "succeeded") throw new Error(error?.message ?? status);
-      return (performance.now() - before) / NODES;
-    };
-  };
   return {
-    perNode,
+    async runner(type, values = VALUES) {
+      const { ok, plan, diagnostics } = await compileFlow(chain(type, values), { registry });
+      if (!ok) throw new Error(JSON.stringify(diagnostics[0]));
+      return async () => {
+        const { status, error, outputs } = await engine.run(plan).result;
+        if (status !== "succeeded") throw new Error(error?.message ?? status);
+        return outputs.last;
+      };
+    },
     async close() {
       await engine.close({ graceMs: 0 });
       await extensions.close();
@@ -70,43 +61,60 @@ async function opened(mode) {
   };
 }
 
+/** Milliseconds that a node of a run takes. */
+const timed = (run) => async () => {
+  const before = performance.now();
+  await run();
+  return (performance.now() - before) / NODES;
+};
+
 export const inProcess = {
   what: `an action that does nothing, in the process of its host, beside \`transform\`; a node of ${NODES} in a row`,
   bars: { core: 1.3 },
   samples: 25,
   warmMs: WARM_MS,
   async prepare() {
-    const { perNode, close } = await opened("inProcess");
-    return {
-      contenders: { core: await perNode("transform"), millrace: await perNode("bench.go0") },
-      close,
-    };
+    const { runner, close } = await opened("inProcess");
+    const [core, millrace] = await Promise.all(
+      ["transform", "bench.go0"].map((type) => runner(type)),
+    );
+    return { contenders: { core: timed(core), millrace: timed(millrace) }, close };
   },
 };
 
 const ECHO = fileURLToPath(new URL("echo.js", import.meta.url));
 
+/** Milliseconds of the processor that a call takes in both processes; `other` answers the microseconds that the other one has taken. */
+const spent = (run, other) => async () => {
+  const there = await other();
+  const here = process.cpuUsage();
+  await run();
+  const { user, system } = process.cpuUsage(here);
+  return (user + system + (await other()) - there) / 1_000 / NODES;
+};
+
 export const child = {
-  what: `an action that does nothing, in a process of its own, beside a message there and back over the channel of \`fork\`; one of ${NODES} in a row`,
+  what: `an action that does nothing, in a process of its own, beside a message there and back over the channel of \`fork\`; one of ${NODES} in a row, processor time of both processes`,
   bars: { fork: 1.5 },
   samples: 25,
   warmMs: WARM_MS,
   async prepare() {
-    const { perNode, close } = await opened("child");
+    const { runner, close } = await opened("child");
     const echo = fork(ECHO, { serialization: "json" });
     await once(echo, "message");
     const ctx = { runId: "run_1", node: "n1", attempt: 1, idempotencyKey: "run_1/n1", now: 1 };
+    const asked = async (value) => {
+      echo.send({ id: 1, op: "run", type: "bench.go0@1", fields: { value }, ctx });
+      const [{ result }] = await once(echo, "message");
+      return result.value;
+    };
+    const all = async () => {
+      for (const value of VALUES) await asked(value);
+    };
     return {
       contenders: {
-        async fork() {
-          const before = performance.now();
-          for (let id = 0; id < NODES; id += 1) {
-            echo.send({ id, op: "run", type: "bench.go0@1", fields: { value: id }, ctx });
-            await once(echo, "message");
-          }
-          return (performance.now() - before) / NODES;
-        },
-        millrace: await perNode("bench.go0"),
+        fork: spent(all, () => asked(-1)),
+        millrace: spent(await runner("bench.go0"), await runner("bench.go0", [-1])),
       },
       async close() {
         echo.kill();

@@ -10,13 +10,17 @@ import {
   writeLock,
 } from "@millrace/extensions";
 
-/** Source of an extension with `count` actions `<id>.go0`, `<id>.go1` …, each of which answers what it gets. */
+/**
+ * Source of an extension with `count` actions `<id>.go0`, `<id>.go1` …, each of which answers what it gets, and for -1 the
+ * microseconds of the processor that its process has taken.
+ */
 const codeOf = (id, count) => `
 const mark = (kind, value) => Object.freeze({ ...value, apiVersion: 1, [Symbol.for("millrace.extension.v1")]: kind });
 const fields = { type: "object", properties: { value: { type: "number" } }, additionalProperties: false };
 const output = { type: "object", properties: { value: { type: "number" } } };
+const spent = () => { const { user, system } = process.cpuUsage(); return { value: user + system }; };
 const actions = Array.from({ length: ${count} }, (_, at) => mark("action", { name: "go" + at, title: "Action " + at,
-  summary: "Answers what it gets.", effect: "pure", fields, output, run: (given) => given }));
+  summary: "Answers what it gets.", effect: "pure", fields, output, run: (given) => given.value === -1 ? spent() : given }));
 export default mark("extension", { adapters: [mark("adapter", { id: "${id}", title: "Bench", actions })], providers: [], nodeTypes: [], services: [] });
 `;
 

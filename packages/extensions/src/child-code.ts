@@ -8,88 +8,31 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  type AiProvider,
-  type ControlContext,
-  exit,
-  type FieldFinding,
-  type HostContext,
-  type JsonObject,
-  NodeError,
-} from "@millrace/contracts";
-import type { Fields } from "@millrace/engine";
+import { type ControlContext, exit, type FieldFinding, NodeError } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import type { EgressResolver } from "@millrace/engine/node";
-import { seedOf } from "./child/chance.ts";
 import type { Peer } from "./child/peer.ts";
 import { lineTo } from "./child-line.ts";
 import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
-import type { Body } from "./code.ts";
 import type { OpenCall } from "./host-calls.ts";
-import { type Imported, loadFailure } from "./load-failure.ts";
+import {
+  didNotLoad,
+  type HostCode,
+  type HostCodeOptions,
+  inTime,
+  loadProblem,
+  STALE,
+  settled,
+  within,
+} from "./host-code.ts";
 import { readOutput } from "./output-lines.ts";
 import { hasSockets } from "./permissions.ts";
 import { type ExtensionProblem, ProblemFound, problemError } from "./problem.ts";
 
-/** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
-export interface CodeTimes {
-  /** To import it, and to check literal fields; default 5,000. */
-  readonly loadMs: number;
-  /** First pause after a crash, which doubles up to 30 s; default 500. */
-  readonly backoffMs: number;
-  /** From the signal to the end of a process whose body goes on; default 5,000. */
-  readonly killMs: number;
-  /** Without a call to the end of the process; default 60,000. */
-  readonly idleMs: number;
-}
-
-/** The defaults, in milliseconds. */
-export const CODE_TIMES: CodeTimes = {
-  loadMs: 5_000,
-  backoffMs: 500,
-  killMs: 5_000,
-  idleMs: 60_000,
-};
-
 const MAX_BACKOFF_MS = 30_000;
 const CRASH_WINDOW_MS = 60_000;
 const MOST_CRASHES = 3; // within the window; then it is quarantined
-/** Milliseconds for what adapters close; whoever stops a host does not wait for longer. */
-const CLOSE_MS = 1_000;
-
-/** How the host uses code, wherever it runs. */
-export interface HostCode {
-  /** What runs the body of one type: it answers at once where it can, with a promise otherwise. */
-  body(of: TypeOfCode): Body;
-  check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
-  provider(id: string): AiProvider;
-  close(): Promise<void>;
-}
-
-/** A type whose body is run. */
-export interface TypeOfCode {
-  /** `weather.forecast@1`. */
-  readonly type: string;
-  /** Whether the same call may be made again after it was cut off. */
-  readonly isRepeatable: boolean;
-}
-
-/** What code is made from, wherever it runs. */
-export interface HostCodeOptions extends Imported {
-  /** Digest of `catalog.json`. */
-  readonly digest: string;
-  readonly config: { readonly [id: string]: JsonObject };
-  readonly times: CodeTimes;
-  /** Network and log outside of any attempt. */
-  readonly host: HostContext;
-  /** It cannot be used from here on. */
-  failed(problem: ExtensionProblem): void;
-  warn(code: string, text: string): void;
-  /** Takes a line that its code writes to standard output or error, or what it throws while it is loaded. */
-  said(stream: "stdout" | "stderr", text: string): void;
-  /** Throws `ProblemFound` for files that are not those that were reviewed. */
-  unchanged(): Promise<void>;
-}
 
 /** What code in a process is made from; without `isHeard` nothing of its standard output and error is read. */
 export interface ChildCodeOptions extends HostCodeOptions, ChildSetup {
@@ -102,6 +45,15 @@ interface Live {
   readonly peer: Peer;
   readonly child: ChildProcess;
   readonly calls: Map<number, OpenCall>;
+}
+
+/** A call while it is open. */
+interface Called {
+  readonly call: OpenCall;
+  /** Asked for when it has aborted, for the reason. */
+  signal(): ControlContext["signal"];
+  /** As `whenAborted` for that signal. */
+  whenAborted(listener: () => void): () => void;
 }
 
 /**
@@ -207,24 +159,30 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
 
   const use = async <T>(work: (at: Live) => Promise<T>): Promise<T> => {
     if (problem !== undefined) throw problemError(problem);
-    clearTimeout(idle);
     open += 1;
     try {
       live ??= start().catch((error: unknown) => {
         live = undefined;
         throw error;
       });
-      return await work(await live);
+      return await work(up ?? (await live));
     } finally {
       open -= 1;
-      if (open === 0 && !closed) {
-        idle = setTimeout(() => {
-          retiring = retire();
-        }, times.idleMs);
-        idle.unref();
-      }
+      if (open === 0 && !closed) rest();
     }
   };
+
+  /** Begins to wait for the next call; one timer serves all waits. */
+  function rest(): void {
+    if (idle !== undefined) {
+      idle.refresh();
+      return;
+    }
+    idle = setTimeout(() => {
+      if (open === 0) retiring = retire();
+    }, times.idleMs);
+    idle.unref();
+  }
 
   function forget(): void {
     process_ = undefined;
@@ -248,66 +206,64 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     child?.kill("SIGKILL");
   }
 
-  /** Tells the child that a call is to stop, and ends it where the call goes on. Answers what takes that back. */
-  const follow = (at: Live, id: number, signal: ControlContext["signal"]): (() => void) => {
-    let timer: NodeJS.Timeout | undefined;
-    const aborted = (): void => {
-      at.peer.tell("cancel", { call: id, reason: codeOf(signal.reason) });
-      timer = setTimeout(() => {
-        options.warn("extension_ignored_abort", "a body went on after its signal; it was killed");
-        if (process_ === at.child) stop();
-      }, times.killMs);
-    };
-    if (signal.aborted) aborted();
-    else signal.addEventListener("abort", aborted, { once: true });
-    return () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", aborted);
-    };
-  };
-
-  /** A request with an open call behind it. */
+  /** A request with an open call behind it. The child is told when that is to stop, and ended where it goes on. */
   const called = async (
     at: Live,
     op: string,
     body: object,
-    { call, signal }: { readonly call: OpenCall; readonly signal: ControlContext["signal"] },
+    { call, signal, whenAborted }: Called,
   ): Promise<unknown> => {
     let id = 0;
-    let unfollow: () => void = () => {};
+    let timer: NodeJS.Timeout | undefined;
+    let leave: () => void = () => {};
     try {
-      return await at.peer.request(op, body, (given) => {
+      const answer = at.peer.request(op, body, (given) => {
         id = given;
-        const step = (key: string) => at.peer.request("step", { call: given, key });
-        at.calls.set(given, { ...call, step });
-        queueMicrotask(() => {
-          if (at.calls.has(given)) unfollow = follow(at, given, signal);
-        });
+        at.calls.set(given, call);
       });
+      leave = whenAborted(() => {
+        at.peer.tell("cancel", { call: id, reason: codeOf(signal().reason) });
+        timer = setTimeout(() => {
+          options.warn("extension_ignored_abort", "a body went on after its signal; it was killed");
+          if (process_ === at.child) stop();
+        }, times.killMs);
+      });
+      return await answer;
     } finally {
       at.calls.delete(id);
-      unfollow();
+      clearTimeout(timer);
+      leave();
     }
   };
 
   return {
     body:
       ({ type, isRepeatable }) =>
-      (fields, ctx) =>
-        use(async (at) => {
-          const { runId, node, attempt, idempotencyKey, config } = ctx;
-          const begin = { runId, node, attempt, idempotencyKey, config };
-          const body = { type, fields, ctx: { ...begin, now: ctx.now(), seed: seedOf(ctx) } };
-          const answer = await called(at, "run", body, { call: { ctx }, signal: ctx.signal });
+      async (fields, ctx, core) => {
+        const how: Called = {
+          call: { ctx },
+          signal: () => ctx.signal,
+          whenAborted(listener) {
+            core.onAbort(listener);
+            return () => core.onAbort(null);
+          },
+        };
+        try {
+          const answer = await use((at) => {
+            const { runId, node, attempt, idempotencyKey, config } = ctx;
+            const begin = { runId, node, attempt, idempotencyKey, config, now: ctx.now() };
+            return called(at, "run", { type, fields, ctx: begin }, how);
+          });
           const { port, output } = answer as { readonly port?: string; readonly output: unknown };
           return port === undefined ? output : exit(port, output);
-        }).catch((error: unknown) => {
+        } catch (error) {
           if (!NodeError.isInstance(error) || error.code !== "extension_crashed") throw error;
           throw new NodeError("extension_crashed", error.message, {
             retryable: isRepeatable,
             reason: "internal",
           });
-        }),
+        }
+      },
     check: (type, fields) =>
       use(async (at) => {
         const checked = at.peer.request("check", { type, fields }) as Promise<FieldFinding[]>;
@@ -326,7 +282,8 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
         use((at) =>
           called(at, "model", body, {
             call: { ctx: { fetch: ctx.fetch, log: () => {} }, ...(parts && { parts }) },
-            signal: ctx.signal,
+            signal: () => ctx.signal,
+            whenAborted: (listener) => whenAborted(ctx.signal, listener),
           }),
         ),
       ),
@@ -340,48 +297,6 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       await settled(heard); // what it wrote last is still on its way
     },
   };
-}
-
-/** The catalog says something else than the code. */
-export const STALE: ExtensionProblem = {
-  code: "extension_catalog_stale",
-  message: "catalog.json is not that of the code; whoever made the package builds it again",
-};
-
-/** The problem of an import that failed, with its place. Logs hold it, so what code threw is named without its message. */
-export async function loadProblem(error: unknown, at: Imported): Promise<ExtensionProblem> {
-  if (error instanceof ProblemFound) return error.problem;
-  const { code, message } = (NodeError.isInstance(error) ? error : {}) as Partial<NodeError>;
-  if (code === "extension_api_unsupported") return { code, message: message ?? "" };
-  if (code === "extension_load_failed") return { code, message: message ?? "" };
-  return { code: "extension_load_failed", message: await loadFailure(error, at, false) };
-}
-
-/** The answer of loading, or the problem that there is none in time. */
-export function inTime<T>(ms: number, loaded: Promise<T>): Promise<T> {
-  return within(ms, loaded, () => {
-    throw didNotLoad(`its code did not load within ${ms} ms`);
-  });
-}
-
-/** Ends with the promise, whatever comes of it, or when whoever stops a host has waited for long enough. */
-export async function settled(work: Promise<unknown>): Promise<void> {
-  await within(CLOSE_MS, work, () => {}).catch(() => {});
-}
-
-/** What the promise answers, or `late` after so many milliseconds. */
-async function within<T>(ms: number, work: Promise<T>, late: () => T | Promise<T>): Promise<T> {
-  const waited = new AbortController();
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, delay(ms, undefined, waited).then(late)]);
-  } finally {
-    waited.abort();
-  }
-}
-
-function didNotLoad(text: string): ProblemFound {
-  return new ProblemFound("extension_load_failed", text);
 }
 
 function codeOf(reason: unknown): string {

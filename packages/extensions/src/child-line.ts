@@ -29,7 +29,8 @@ export function lineTo(
   const peer: Peer = new Peer(send, {
     request(op, frame) {
       const call = callOf(frame);
-      return call === undefined ? undefined : hostRequest(op, call, frame);
+      const step = (key: string) => peer.request("step", { call: frame["call"], key });
+      return call === undefined ? undefined : hostRequest(op, { ...call, step }, frame);
     },
     notify(op, frame) {
       if (op === "ready") {

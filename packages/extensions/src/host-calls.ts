@@ -26,18 +26,22 @@ export type NetworkOnly = Pick<ControlContext, "fetch" | "log">;
 /** One open call. */
 export interface OpenCall {
   readonly ctx: ControlContext | NetworkOnly;
-  /** Asks the child for the result of a step. */
-  step?(key: string): Promise<unknown>;
   /** The addresses that a socket of the extension may use. */
   addresses?: EgressResolver;
   /** Parts of a stream have come. */
   parts?(parts: readonly unknown[]): void;
 }
 
+/** An open call that asks for something. */
+interface AskingCall extends OpenCall {
+  /** Asks the child for the result of a step. */
+  step(key: string): Promise<unknown>;
+}
+
 /** Does what a child asks for an open call; undefined: nobody knows the operation. */
 export function hostRequest(
   op: string,
-  call: OpenCall,
+  call: AskingCall,
   frame: Frame,
 ): Promise<unknown> | undefined {
   const asked = fromWire(frame) as { readonly [member: string]: unknown };
@@ -55,7 +59,7 @@ export function hostRequest(
   return act === undefined ? undefined : act(ctx, asked as never, call).then(toWire);
 }
 
-type Act = (ctx: ControlContext, asked: never, call: OpenCall) => Promise<unknown>;
+type Act = (ctx: ControlContext, asked: never, call: AskingCall) => Promise<unknown>;
 
 const ACTS: { readonly [op: string]: Act } = {
   "host.files.read": async (
@@ -109,7 +113,7 @@ const ACTS: { readonly [op: string]: Act } = {
     { key, request }: { key: string; request: Parameters<ControlContext["confirm"]>[1] },
   ) => ctx.confirm(String(key), request),
   "host.step": async (ctx, { key }: { key: string }, call) =>
-    ctx.step(String(key), async () => (await call.step?.(key)) as Json),
+    ctx.step(String(key), async () => (await call.step(key)) as Json),
 };
 
 /** Takes what a child tells of an open call; false: nobody knows it. */

@@ -2,6 +2,7 @@
 import type { ControlContext } from "@millrace/contracts";
 import type { Fields } from "@millrace/engine";
 import { isPromise } from "@millrace/engine/pack";
+import { type Body, type ExtensionCode, loadCode } from "./code.ts";
 import {
   type HostCode,
   type HostCodeOptions,
@@ -9,8 +10,7 @@ import {
   loadProblem,
   STALE,
   settled,
-} from "./child-code.ts";
-import { type Body, type ExtensionCode, loadCode } from "./code.ts";
+} from "./host-code.ts";
 import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
 import { ProblemFound, problemError } from "./problem.ts";

@@ -7,8 +7,8 @@ export {
   type PlainEntry,
   parseCatalog,
 } from "./catalog.ts";
-export type { CodeTimes } from "./child-code.ts";
 export { importDefinition } from "./code.ts";
+export type { CodeTimes } from "./host-code.ts";
 export {
   contributesOf,
   type InspectedExtension,

@@ -19,9 +19,10 @@ import type { EgressPolicy, Fields, Grants, NodeType } from "@millrace/engine";
 import type { EgressResolver } from "@millrace/engine/node";
 import type { ServiceEntry } from "@millrace/engine/pack";
 import { EXTENSION_BYTES, sizeOf } from "@millrace/engine/pack";
-import { CODE_TIMES, type CodeTimes, createChildCode, type HostCode } from "./child-code.ts";
-import { type Body, nameOf } from "./code.ts";
+import { createChildCode } from "./child-code.ts";
+import { nameOf } from "./code.ts";
 import { GuardedContext } from "./context.ts";
+import { CODE_TIMES, type CodeTimes, type HostBody, type HostCode } from "./host-code.ts";
 import { createHostLog, type HostLog } from "./host-log.ts";
 import { createInProcessCode } from "./in-process-code.ts";
 import {
@@ -277,10 +278,13 @@ function lazyChild(create: () => Promise<HostCode>): HostCode {
   const provider = (id: string) => async (): Promise<AiProvider> => (await code()).provider(id);
   return {
     body(of) {
-      let body: Promise<Body> | undefined;
-      return async (fields, ctx) => {
-        body ??= code().then((made) => made.body(of));
-        return (await body)(fields, ctx);
+      let body: HostBody | undefined;
+      return (...call) => {
+        if (body !== undefined) return body(...call);
+        return code().then((made) => {
+          body = made.body(of);
+          return body(...call);
+        });
       };
     },
     check: async (...call) => (await code()).check(...call),
@@ -329,7 +333,7 @@ function liveType(
     ...(how.adapters.has(family) && { adapter: family }),
     run: (fields, ctx) => {
       refuseLarge(fields);
-      return body(fields, new GuardedContext(ctx, fields, guard));
+      return body(fields, new GuardedContext(ctx, fields, guard), ctx);
     },
     ...(how.hasCheck && { check: (fields: Fields) => checked(code, type, fields) }),
   };

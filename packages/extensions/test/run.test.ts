@@ -31,6 +31,7 @@ const text = { title: "T", summary: "S" };
 const action = (name, run, more = {}) => defineAction({ ...text, name, fields: any, output: any, effect: "read", run, ...more });
 let kept;
 let opened = 0;
+let stopped = 0;
 const acts = [
   defineAction({ ...text, name: "forecast", fields: z.object({ city: z.string().min(1), units: z.enum(["c", "f"]).default("c") }),
     output: z.object({ high: z.number(), units: z.string() }), effect: "read",
@@ -69,6 +70,8 @@ const acts = [
     return { told };
   }),
   action("settings", (_, ctx) => ({ region: ctx.config.region, opened, now: typeof ctx.now(), random: ctx.random() < 1, key: ctx.idempotencyKey })),
+  action("hang", (_, ctx) => new Promise((_, no) => ctx.signal.addEventListener("abort", () => { stopped += 1; no(ctx.signal.reason); }))),
+  action("stops", async (_, ctx) => { while (stopped < 2) await ctx.sleep(1); return { stopped }; }),
   action("dice", (_, ctx) => ({ rolled: [ctx.random(), ctx.random()] })),
   action("connect", async ({ other }, ctx) => { await ctx.credentials.connection(other); return {}; }),
 ];
@@ -356,5 +359,13 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     const [{ said }] = drawn as [{ said: string }];
     expect(new Set(said.match(/0\.\d+/g)).size).toBe(4);
     expect(drawn).toEqual(drawn.map(() => ({ said })));
+  });
+
+  test("a call of a tool that is late hears of its own end", async () => {
+    const { of } = await ends(
+      'node a: ai { provider = "acme"\n modelId = "m1"\n input = "hi"\n tools = [{ ref: "action:weather.hang", timeoutMs: 1 }]\n}',
+      "node b: weather.stops { @when = a != null }",
+    );
+    expect(of("b")).toEqual({ stopped: 2 }); // both calls of it
   });
 });

@@ -5,4 +5,4 @@ export { isObject, memberNames } from "./objects.ts";
 export { pointerKey, pointerKeys, pointerSegment } from "./pointer.ts";
 export { REDACTED, redactedPlaces } from "./redacted.ts";
 export { sha256Hex } from "./sha256.ts";
-export { sleep, type Timers, untilAborted } from "./wait.ts";
+export { sleep, type Timers, untilAborted, whenAborted } from "./wait.ts";

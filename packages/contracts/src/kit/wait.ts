@@ -33,10 +33,14 @@ export function sleep(ms: number, signal?: AbortSignalLike, timers = PLATFORM): 
 export function untilAborted<T>(work: Promise<T>, signal?: AbortSignalLike): Promise<T> {
   if (signal === undefined) return work;
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    const leave = (): void => signal.removeEventListener("abort", stop);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
+    const leave = whenAborted(signal, () => reject(signal.reason));
     void Promise.resolve(work).then(resolve, reject).then(leave);
   });
+}
+
+/** Calls `listener` once when `signal` aborts, at once if it has. The answer takes that back. */
+export function whenAborted(signal: AbortSignalLike, listener: () => void): () => void {
+  if (signal.aborted) listener();
+  else signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
 }

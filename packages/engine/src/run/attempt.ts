@@ -7,7 +7,7 @@ import { isPromise } from "../values.ts";
 import { serviceOf } from "./capabilities.ts";
 import { stopAttempt } from "./end.ts";
 import { scopeOf } from "./scope.ts";
-import type { Attempt } from "./state.ts";
+import { type Attempt, abortReason } from "./state.ts";
 
 /** Effect of a node; of a type whose effect depends on fields that are not known yet, the strongest. */
 export function effectOf(attempt: Attempt, fields: Fields | null): Effect {
@@ -49,7 +49,8 @@ export function armTimeout(attempt: Attempt): void {
 export function signalOf(attempt: Attempt): AbortSignal {
   if (attempt.controller === null) {
     attempt.controller = new AbortController();
-    if (attempt.over || attempt.stopping !== null) attempt.controller.abort();
+    const { over, stopping } = attempt;
+    if (over || stopping !== null) attempt.controller.abort(abortReason(stopping));
   }
   return attempt.controller.signal;
 }

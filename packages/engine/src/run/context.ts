@@ -17,7 +17,7 @@ import {
   type SpawnPort,
   type ValueRef,
 } from "@millrace/contracts";
-import { sleep } from "@millrace/contracts/kit";
+import { sleep, whenAborted } from "@millrace/contracts/kit";
 import { type Layout, localName } from "../compile/layout.ts";
 import type { ServiceLink } from "../connections/link.ts";
 import { type CheckedInputs, checkInputs } from "../inputs.ts";
@@ -70,6 +70,8 @@ const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map()
 interface Tool {
   readonly type: NodeType;
   readonly call: ActionCall;
+  /** Takes back who is told of its signal; null: nobody is. */
+  unhear: (() => void) | null;
 }
 
 export class ContextOf implements CoreContext {
@@ -300,7 +302,12 @@ export class ContextOf implements CoreContext {
 
   onAbort(listener: (() => void) | null): void {
     const attempt = this.#attempt;
-    if (listener !== null && (attempt.over || attempt.stopping !== null)) listener();
+    const tool = this.#tool;
+    if (tool !== null) {
+      // It has a signal of its own, and leaves who hears of its node alone.
+      tool.unhear?.();
+      tool.unhear = listener === null ? null : whenAborted(tool.call.signal, listener);
+    } else if (listener !== null && (attempt.over || attempt.stopping !== null)) listener();
     else attempt.onAbort = listener;
   }
 
@@ -369,7 +376,7 @@ export class ContextOf implements CoreContext {
   }
 
   actionContext(type: NodeType, call: ActionCall): CoreContext {
-    return new ContextOf(this.#live(), { type, call });
+    return new ContextOf(this.#live(), { type, call, unhear: null });
   }
 
   thrownBy(type: NodeType, thrown: unknown): Failure {

@@ -228,7 +228,7 @@ export function abandonRun(run: RunCore, error: EngineError): void {
 function halt(run: RunCore): void {
   run.state = "over";
   const live = run.liveAttempts();
-  for (const attempt of live) attempt.abort();
+  for (const attempt of live) attempt.abort(null);
   for (const attempt of live) closeAttempt(attempt);
   run.dropQueue();
   const { timers } = run.engine;

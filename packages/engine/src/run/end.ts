@@ -227,7 +227,7 @@ export function endRun(run: RunCore, stop: Stop, graceMs: number = run.limits.gr
   for (const attempt of live) {
     if (!attempt.entered) continue;
     if (attempt.frame.state(attempt.node) === RUNNING) attempt.stopping = stop.reason;
-    attempt.abort(() => abortReason(stop.reason)); // a parked body too: it may do more than wait
+    attempt.abort(stop.reason); // a parked body too: it may do more than wait
   }
   for (const attempt of live) withdrawConfirmations(attempt);
   run.ring.clear();
@@ -289,7 +289,7 @@ export function stopAttempt(attempt: Attempt, why: StopReason | "timeout"): void
   const state = frame.state(node);
   if (why === "timeout" && state === WAITING) {
     wakeToEnd(attempt);
-    attempt.abort(() => abortReason(why));
+    attempt.abort(why);
     failed(attempt, timeoutFailure(attempt.policy.timeoutMs));
     return;
   }
@@ -301,7 +301,7 @@ export function stopAttempt(attempt: Attempt, why: StopReason | "timeout"): void
   attempt.stopping = why;
   stopRounds(attempt, "parent");
   withdrawConfirmations(attempt);
-  attempt.abort(() => abortReason(why));
+  attempt.abort(why);
   if (attempt.over) return;
   run.engine.timers.cancel(attempt.timer);
   attempt.timer = run.engine.timers.set(run.now + run.limits.graceMs, () => {
@@ -323,7 +323,7 @@ function cancelParked(attempt: Attempt, reason: StopReason): void {
     attempt.giveBack();
     return;
   }
-  attempt.abort(() => abortReason(reason));
+  attempt.abort(reason);
   cancelNode(attempt, reason);
 }
 
@@ -339,11 +339,4 @@ function closePending(run: RunCore, frame: Frame, cancelled: boolean): void {
     run.count(frame, cancelled ? "cancelled" : "skipped");
     run.nodeEnded(frame, node, NO_PORT);
   }
-}
-
-/** What `signal.reason` is; one object would do, but its stack should name this stop. */
-function abortReason(why: StopReason | "timeout"): DOMException {
-  return why === "timeout"
-    ? new DOMException("the attempt took too long", "TimeoutError")
-    : new DOMException("the run or the node around it stops", "AbortError");
 }

@@ -97,9 +97,9 @@ export class Attempt implements Claimant, FrameOwner {
     return this.over;
   }
 
-  /** Tells the body to stop; `reason` is made where somebody has asked for a signal. */
-  abort(reason?: () => DOMException): void {
-    this.controller?.abort(reason?.());
+  /** Tells the body to stop; a reason is made where somebody has asked for a signal. */
+  abort(why: Attempt["stopping"]): void {
+    this.controller?.abort(abortReason(why));
     const { onAbort } = this;
     this.onAbort = null;
     onAbort?.();
@@ -146,6 +146,13 @@ export class Attempt implements Claimant, FrameOwner {
     run.engine.timers.cancel(timer);
     this.timer = null;
   }
+}
+
+/** What `signal.reason` is; one object would do, but its stack should name this stop. */
+export function abortReason(why: Attempt["stopping"]): DOMException {
+  return why === "timeout"
+    ? new DOMException("the attempt took too long", "TimeoutError")
+    : new DOMException("the run or the node around it stops", "AbortError");
 }
 
 const RUN_SLOTS = 64; // enough to hide waiting, few enough that a fan of ten thousand requests is not one burst

@@ -17,7 +17,7 @@ import {
   type SpawnPort,
 } from "@millrace/contracts";
 import { untilAborted } from "@millrace/contracts/kit";
-import { randomFrom } from "./chance.ts";
+import { randomFrom, seedOf } from "./chance.ts";
 import { bytesOf, fromWire, toWire } from "./wire.ts";
 
 /** What the host says of an attempt when it begins. */
@@ -27,8 +27,6 @@ export interface CallStart {
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly now: number;
-  /** In [0, 1): what `random` begins with. */
-  readonly seed: number;
   readonly config: JsonObject;
 }
 
@@ -59,7 +57,8 @@ export class ChildContext implements ControlContext {
   #reason: unknown;
   readonly #steps: Map<string, () => unknown> = new Map();
   readonly #offsetMs: number;
-  readonly #random: () => number;
+  /** Null: nobody has asked. */
+  #random: (() => number) | null = null;
   #isOver = false;
 
   constructor(start: CallStart, line: CallLine) {
@@ -70,7 +69,6 @@ export class ChildContext implements ControlContext {
     this.config = start.config;
     this.#line = line;
     this.#offsetMs = start.now - performance.now();
-    this.#random = randomFrom(start.seed);
   }
 
   /** Made at the first look: most bodies never look. */
@@ -148,6 +146,7 @@ export class ChildContext implements ControlContext {
 
   random(): number {
     this.#live();
+    this.#random ??= randomFrom(seedOf(this));
     return this.#random();
   }
 

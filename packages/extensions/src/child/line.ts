@@ -3,6 +3,7 @@
  * no JSON throws in the process that reads it.
  */
 import type { Duplex } from "node:stream";
+import { NodeError } from "@millrace/contracts";
 
 /** Longest frame; a larger value belongs into a file. */
 export const MAX_FRAME_BYTES: number = 16 * 1_048_576;
@@ -18,7 +19,9 @@ export interface LineReader {
   broken(): void;
 }
 
-/** Reads a pipe, and answers what writes on it. A pipe that is gone takes frames and drops them. */
+/**
+ * Reads a pipe, and answers what writes on it, which throws `output_too_large`. A pipe that is gone takes frames and drops them.
+ */
 export function openLine(pipe: Duplex, { frame, broken }: LineReader): (frame: object) => void {
   let held = "";
   let isBroken = false;
@@ -46,6 +49,17 @@ export function openLine(pipe: Duplex, { frame, broken }: LineReader): (frame: o
   });
   pipe.on("error", () => {}); // the end of the process says it
   return (given) => {
-    if (!pipe.destroyed) pipe.write(`${JSON.stringify(given)}\n`);
+    if (pipe.destroyed) return;
+    const text = JSON.stringify(given);
+    if (text.length * MOST_BYTES > MAX_FRAME_BYTES) refuseLarge(text);
+    pipe.write(`${text}\n`);
   };
+}
+
+const MOST_BYTES = 3; // of one unit of a text, in UTF-8
+
+function refuseLarge(text: string): void {
+  if (Buffer.byteLength(text) <= MAX_FRAME_BYTES) return;
+  const problem = `a message between host and extension has more than ${MAX_FRAME_BYTES} bytes`;
+  throw new NodeError("output_too_large", problem, { reason: "limit" });
 }

@@ -145,7 +145,7 @@ function loaded(): ExtensionCode {
 /** Outside of any attempt: call 0, which is always open. */
 function hostContext(now: number): HostContext {
   const context = new ChildContext(
-    { runId: "", node: "", attempt: 0, idempotencyKey: "", now, seed: Math.random(), config: {} },
+    { runId: "", node: "", attempt: 0, idempotencyKey: "", now, config: {} },
     {
       ask: (op, body) => peer.request(op, { call: 0, ...body }),
       tell: (kind, body) => peer.tell("event", { call: 0, kind, ...body }),
@@ -155,7 +155,7 @@ function hostContext(now: number): HostContext {
     fetch: context.fetch,
     signal: context.signal,
     now: () => context.now(),
-    random: () => context.random(),
+    random: () => Math.random(),
     log: (level, text, data) => context.log(level, text, data),
   };
 }

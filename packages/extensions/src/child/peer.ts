@@ -5,9 +5,7 @@
  *   P3  a frame has at most 16 MiB.
  *   P4  whatever comes, nothing is thrown: the other end may be hostile.
  */
-import { type Json, NodeError, type NodeErrorOptions } from "@millrace/contracts";
-import { sizeOf } from "@millrace/engine/pack";
-import { MAX_FRAME_BYTES } from "./line.ts";
+import { NodeError, type NodeErrorOptions } from "@millrace/contracts";
 
 const MAX_OPEN = 1_024; // requests of the other end at once; more is a loop without an await
 const MAX_MESSAGE = 2_048; // characters of an error; more is a log
@@ -75,7 +73,7 @@ export class Peer {
       this.#waiting.set(id, { done, fail });
       try {
         began?.(id);
-        this.#send({ id, op, ...body });
+        this.#post({ id, op, ...body });
       } catch (error) {
         this.#waiting.delete(id);
         fail(error);
@@ -85,7 +83,7 @@ export class Peer {
 
   /** Sends a message that nobody answers. */
   tell(op: string, body: object): void {
-    if (this.#ended === undefined) this.#send({ op, ...body });
+    if (this.#ended === undefined) this.#post({ op, ...body });
   }
 
   /** Takes a message of the other end. */
@@ -138,9 +136,9 @@ export class Peer {
   #reply(frame: Frame): void {
     if (this.#ended !== undefined) return;
     try {
-      this.#send(frame);
+      this.#post(frame);
     } catch (error) {
-      this.#send({ id: frame.id as number, ok: false, error: this.#wireError(error) });
+      this.#post({ id: frame.id as number, ok: false, error: this.#wireError(error) });
     }
   }
 
@@ -157,14 +155,6 @@ export class Peer {
     this.#waiting.delete(id as number);
     if (ok === true) waiting.done(result);
     else waiting.fail(fromWireError(error));
-  }
-
-  #send(frame: Frame): void {
-    if (sizeOf(frame as Json) > MAX_FRAME_BYTES) {
-      const text = `a message between host and extension has more than ${MAX_FRAME_BYTES} bytes`;
-      throw new NodeError("output_too_large", text, { reason: "limit" });
-    }
-    this.#post(frame);
   }
 }
 
