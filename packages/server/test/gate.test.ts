@@ -10,513 +10,256 @@ const ORIGIN = "https://studio.example";
 
 interface Row {
   readonly name: string;
-  readonly options?: StartOptions;
   /** Request line, then header lines; `Host: localhost` is added unless a line gives one. */
   readonly lines: readonly string[];
-  readonly body?: string;
   readonly status: number;
-  readonly code?: string;
+  readonly code?: string | undefined;
+  readonly body?: string;
+  readonly options?: StartOptions;
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
+type More = Pick<Row, "body" | "options" | "headers">;
 
 const bearer = (token: string): string => `Authorization: Bearer ${token}`;
 const json = (body: string): string[] => [
   "Content-Type: application/json",
-  `Content-Length: ${Buffer.byteLength(body)}`,
+  `Content-Length: ${body.length}`,
 ];
-const target = (path: string): Row => ({
-  name: `the target ${path}`,
-  lines: [`GET ${path} HTTP/1.1`],
-  status: 400,
-  code: "bad_target",
-});
+/** A row: name, answer (`status code`), the request as a line and its header lines. */
+const row = (name: string, answer: string, request: string | string[], more: More = {}): Row => {
+  const [status, code] = answer.split(" ");
+  const [first = "", ...headers] = typeof request === "string" ? request.split("\n") : request;
+  const version = / HTTP/.test(first) || !first.includes(" ") ? "" : " HTTP/1.1";
+  return { name, status: Number(status), code, lines: [first + version, ...headers], ...more };
+};
+/** A row that asks for `/api/meta`. */
+const get = (name: string, answer: string, headers: string | string[], more?: More): Row =>
+  row(name, answer, ["GET /api/meta", ...[headers].flat()], more);
+/** A row that posts a body to `/api/invoke`. */
+const sent = (name: string, answer: string, body: string, headers: string[] = json(body)): Row =>
+  row(name, answer, ["POST /api/invoke", ...headers], { body });
+
+const guarded = { options: { tokens: [TOKEN] } };
+const NAVIGATION = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"];
+const reader = { options: { tokens: [READER] } };
 const invocation = '{"command":"get_meta","args":{}}';
+const twice = '{"command":"no","command":"get_meta","args":{}}';
+const nested = "[".repeat(201) + "]".repeat(201);
+const TOO_LONG = ["Content-Type: application/json", "Content-Length: 9000000"];
+const CLOSED = { headers: { connection: "close" } };
+const type = (value: string): string[] => [`Content-Type: ${value}`, "Content-Length: 2"];
 
 const rows: readonly Row[] = [
   // 0: below the app
-  { name: "bytes that are no HTTP", lines: ["nonsense"], status: 400, code: "bad_header" },
-  {
-    name: "headers of more bytes than allowed",
-    lines: ["GET /api/meta HTTP/1.1", `X-Long: ${"x".repeat(20_000)}`],
-    status: 431,
-    code: "headers_too_large",
-  },
-  {
-    name: "more headers than allowed",
-    lines: ["GET /api/meta HTTP/1.1", ...Array.from({ length: 101 }, (_, i) => `X-${i}: 1`)],
-    status: 431,
-    code: "headers_too_large",
-  },
-  {
-    name: "an expectation that is not 100-continue",
-    lines: ["POST /api/invoke HTTP/1.1", "Expect: tea", ...json("{}")],
-    status: 417,
-    code: "expectation_failed",
-  },
-  {
-    name: "a declared length over the limit behind 100-continue",
-    lines: [
-      "POST /api/invoke HTTP/1.1",
-      "Expect: 100-continue",
-      "Content-Type: application/json",
-      "Content-Length: 9000000",
-    ],
-    status: 413,
-    code: "body_too_large",
-  },
+  row("bytes that are no HTTP", "400 bad_header", "nonsense"),
+  get(
+    "headers of more bytes than allowed",
+    "431 headers_too_large",
+    `X-Long: ${"x".repeat(20_000)}`,
+  ),
+  get(
+    "more headers than allowed",
+    "431 headers_too_large",
+    Array.from({ length: 101 }, (_, i) => `X-${i}: 1`),
+  ),
+  sent("an expectation that is not 100-continue", "417 expectation_failed", "", [
+    "Expect: tea",
+    ...json("{}"),
+  ]),
+  sent("a declared length over the limit behind 100-continue", "413 body_too_large", "", [
+    "Expect: 100-continue",
+    ...TOO_LONG,
+  ]),
   // 2: target
-  target("http://localhost/api/meta"),
-  target("//api/meta"),
-  target("/api//meta"),
-  target("/api/../api/meta"),
-  target("/api/./meta"),
-  target("/api/%2e%2e/meta"),
-  target("/api/meta/"),
-  target("/api\\meta"),
-  target("/api/meta;v=1"),
-  target("/api%2fmeta"),
-  target("/api%5Cmeta"),
-  target("/api/%00"),
-  target("/api/%ff"),
-  target("/api/%zz"),
-  { name: "the target *", lines: ["OPTIONS * HTTP/1.1"], status: 400, code: "bad_target" },
+  ...[
+    ...["http://localhost/api/meta", "//api/meta", "/api//meta", "/api/../api/meta"],
+    ...["/api/./meta", "/api/%2e%2e/meta", "/api/meta/", "/api\\meta", "/api/meta;v=1"],
+    ...["/api%2fmeta", "/api%5Cmeta", "/api/%00", "/api/%ff", "/api/%zz"],
+  ].map((path) => row(`the target ${path}`, "400 bad_target", `GET ${path}`)),
+  row("the target *", "400 bad_target", "OPTIONS *"),
   // 3: headers
-  {
-    name: "an upgrade",
-    lines: ["GET /api/meta HTTP/1.1", "Connection: Upgrade", "Upgrade: websocket"],
-    status: 400,
-    code: "bad_header",
-  },
-  {
-    name: "two hosts",
-    lines: ["GET /api/meta HTTP/1.1", "Host: localhost", "Host: localhost"],
-    status: 400,
-    code: "bad_header",
-  },
-  {
-    name: "two content types",
-    lines: ["POST /api/invoke HTTP/1.1", "Content-Type: text/plain", ...json("{}")],
-    status: 400,
-    code: "bad_header",
-  },
-  {
-    name: "two origins",
-    lines: ["GET /api/meta HTTP/1.1", "Origin: http://localhost", "Origin: http://localhost"],
-    status: 400,
-    code: "bad_header",
-  },
-  {
-    name: "two authorizations",
-    options: { tokens: [TOKEN] },
-    lines: ["GET /api/meta HTTP/1.1", bearer(TOKEN), bearer(TOKEN)],
-    status: 401,
-    code: "unauthorized",
-  },
+  get("an upgrade", "400 bad_header", ["Connection: Upgrade", "Upgrade: websocket"]),
+  get("two hosts", "400 bad_header", ["Host: localhost", "Host: localhost"]),
+  sent("two content types", "400 bad_header", "", ["Content-Type: text/plain", ...json("{}")]),
+  get("two origins", "400 bad_header", ["Origin: http://localhost", "Origin: http://localhost"]),
+  get("two authorizations", "401 unauthorized", [bearer(TOKEN), bearer(TOKEN)], guarded),
   // 4, 5: host
-  {
-    name: "an empty host",
-    lines: ["GET /api/meta HTTP/1.1", "Host:"],
-    status: 400,
-    code: "bad_host",
-  },
-  {
-    name: "a host with userinfo",
-    lines: ["GET /api/meta HTTP/1.1", "Host: a@localhost"],
-    status: 400,
-    code: "bad_host",
-  },
-  {
-    name: "a host with a blank",
-    lines: ["GET /api/meta HTTP/1.1", "Host: local host"],
-    status: 400,
-    code: "bad_host",
-  },
-  {
-    name: "a host that is no canonical address",
-    lines: ["GET /api/meta HTTP/1.1", "Host: 127.1"],
-    status: 400,
-    code: "bad_host",
-  },
-  {
-    name: "no host at all",
-    lines: ["GET /api/meta HTTP/1.0", "X-No-Host: 1"],
-    status: 400,
-    code: "bad_host",
-  },
-  {
-    name: "a foreign host",
-    lines: ["GET /api/meta HTTP/1.1", "Host: evil.example"],
-    status: 403,
-    code: "host_not_allowed",
-  },
-  {
-    name: "a host with a final dot",
-    lines: ["GET /api/meta HTTP/1.1", "Host: localhost."],
-    status: 403,
-    code: "host_not_allowed",
-  },
-  {
-    name: "a foreign address on a loopback bind",
-    lines: ["GET /api/meta HTTP/1.1", "Host: 10.0.0.1"],
-    status: 403,
-    code: "host_not_allowed",
-  },
-  {
-    name: "localhost in capitals, with any port",
-    lines: ["GET /api/meta HTTP/1.1", "Host: LOCALHOST:80"],
-    status: 200,
-  },
-  {
-    name: "the loopback address",
-    lines: ["GET /api/meta HTTP/1.1", "Host: 127.0.0.1:6455"],
-    status: 200,
-  },
-  {
-    name: "the loopback address of IPv6",
-    lines: ["GET /api/meta HTTP/1.1", "Host: [::1]:6455"],
-    status: 200,
-  },
-  {
-    name: "a host that the operator allows",
+  get("an empty host", "400 bad_host", "Host:"),
+  get("a host with userinfo", "400 bad_host", "Host: a@localhost"),
+  get("a host with a blank", "400 bad_host", "Host: local host"),
+  get("a host that is no canonical address", "400 bad_host", "Host: 127.1"),
+  row("no host at all", "400 bad_host", "GET /api/meta HTTP/1.0\nX-No-Host: 1"),
+  get("a foreign host", "403 host_not_allowed", "Host: evil.example"),
+  get("a host with a final dot", "403 host_not_allowed", "Host: localhost."),
+  get("a foreign address on a loopback bind", "403 host_not_allowed", "Host: 10.0.0.1"),
+  get("localhost in capitals, with any port", "200", "Host: LOCALHOST:80"),
+  get("the loopback address", "200", "Host: 127.0.0.1:6455"),
+  get("the loopback address of IPv6", "200", "Host: [::1]:6455"),
+  get("a host that the operator allows", "200", "Host: flows.example", {
     options: { allowedHosts: ["flows.example"] },
-    lines: ["GET /api/meta HTTP/1.1", "Host: flows.example"],
-    status: 200,
-  },
-  {
-    name: "the host of the public URL",
-    options: { publicUrl: "https://public.example/" },
-    lines: ["GET /api/meta HTTP/1.1", "Host: public.example", "Origin: https://public.example"],
-    status: 200,
-  },
-  {
-    name: "the health route with a foreign host",
-    lines: ["GET /api/health HTTP/1.1", "Host: evil.example"],
-    status: 403,
-    code: "host_not_allowed",
-  },
+  }),
+  get(
+    "the host of the public URL",
+    "200",
+    ["Host: public.example", "Origin: https://public.example"],
+    { options: { publicUrl: "https://public.example/" } },
+  ),
+  row(
+    "the health route with a foreign host",
+    "403 host_not_allowed",
+    "GET /api/health\nHost: evil.example",
+  ),
   // 6, 7: origin
-  {
-    name: "a foreign origin",
-    lines: ["GET /api/meta HTTP/1.1", "Origin: https://evil.example"],
-    status: 403,
-    code: "origin_not_allowed",
-  },
-  {
-    name: "the origin null",
-    lines: ["GET /api/meta HTTP/1.1", "Origin: null"],
-    status: 403,
-    code: "origin_not_allowed",
-  },
-  {
-    name: "another port of localhost",
-    lines: ["GET /api/meta HTTP/1.1", "Origin: http://localhost:3000"],
-    status: 403,
-    code: "origin_not_allowed",
-  },
-  {
-    name: "its own origin",
-    lines: ["GET /api/meta HTTP/1.1", "Host: localhost:6455", "Origin: http://localhost:6455"],
-    status: 200,
+  get("a foreign origin", "403 origin_not_allowed", "Origin: https://evil.example"),
+  get("the origin null", "403 origin_not_allowed", "Origin: null"),
+  get("another port of localhost", "403 origin_not_allowed", "Origin: http://localhost:3000"),
+  get("its own origin", "200", ["Host: localhost:6455", "Origin: http://localhost:6455"], {
     headers: { "access-control-allow-origin": undefined },
-  },
-  {
-    name: "an origin that the operator allows",
+  }),
+  get("an origin that the operator allows", "200", `Origin: ${ORIGIN}`, {
     options: { allowedOrigins: [ORIGIN] },
-    lines: ["GET /api/meta HTTP/1.1", `Origin: ${ORIGIN}`],
-    status: 200,
     headers: {
       "access-control-allow-origin": ORIGIN,
       vary: "Origin",
       "access-control-allow-credentials": undefined,
     },
-  },
-  {
-    name: "a cross-site fetch",
-    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: cross-site"],
-    status: 403,
-    code: "origin_not_allowed",
-  },
-  {
-    name: "a same-site fetch",
-    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: same-site"],
-    status: 403,
-    code: "origin_not_allowed",
-  },
-  {
-    name: "a same-origin fetch",
-    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: same-origin"],
-    status: 200,
-  },
-  {
-    name: "a cross-site navigation into the API",
-    lines: ["GET /api/meta HTTP/1.1", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
-    status: 403,
-    code: "origin_not_allowed",
-  },
-  {
-    name: "a cross-site navigation to a page",
-    lines: ["GET / HTTP/1.1", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
-    status: 200,
-  },
+  }),
+  get("a cross-site fetch", "403 origin_not_allowed", "Sec-Fetch-Site: cross-site"),
+  get("a same-site fetch", "403 origin_not_allowed", "Sec-Fetch-Site: same-site"),
+  get("a same-origin fetch", "200", "Sec-Fetch-Site: same-origin"),
+  get("a cross-site navigation into the API", "403 origin_not_allowed", NAVIGATION),
+  row("a cross-site navigation to a page", "200", ["GET /", ...NAVIGATION]),
   // 8: preflight
-  {
-    name: "a preflight of an allowed origin",
-    options: { allowedOrigins: [ORIGIN], tokens: [TOKEN] },
-    lines: [
-      "OPTIONS /api/run HTTP/1.1",
-      `Origin: ${ORIGIN}`,
-      "Access-Control-Request-Method: POST",
-    ],
-    status: 204,
-    headers: {
-      "access-control-allow-origin": ORIGIN,
-      "access-control-allow-methods": "POST",
-      "access-control-allow-headers":
-        "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
-      "access-control-max-age": "600",
-      "access-control-allow-private-network": "true",
-      "access-control-allow-credentials": undefined,
+  row(
+    "a preflight of an allowed origin",
+    "204",
+    ["OPTIONS /api/run", `Origin: ${ORIGIN}`, "Access-Control-Request-Method: POST"],
+    {
+      options: { allowedOrigins: [ORIGIN], tokens: [TOKEN] },
+      headers: {
+        "access-control-allow-origin": ORIGIN,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers":
+          "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
+        "access-control-max-age": "600",
+        "access-control-allow-private-network": "true",
+        "access-control-allow-credentials": undefined,
+      },
     },
-  },
-  {
-    name: "OPTIONS without an origin",
-    lines: ["OPTIONS /api/run HTTP/1.1"],
-    status: 405,
-    code: "method_not_allowed",
+  ),
+  row("OPTIONS without an origin", "405 method_not_allowed", "OPTIONS /api/run", {
     headers: { allow: "POST" },
-  },
+  }),
   // 9, 10: tokens
-  {
-    name: "health without a token",
-    options: { tokens: [TOKEN] },
-    lines: ["GET /api/health HTTP/1.1"],
-    status: 200,
-  },
-  {
-    name: "readiness by HEAD without a token",
-    options: { tokens: [TOKEN] },
-    lines: ["HEAD /api/ready HTTP/1.1"],
-    status: 200,
-  },
-  {
-    name: "health by POST without a token",
-    options: { tokens: [TOKEN] },
-    lines: ["POST /api/health HTTP/1.1"],
-    status: 401,
-    code: "unauthorized",
-  },
-  {
-    name: "hooks, which are off",
-    options: { tokens: [TOKEN] },
-    lines: ["POST /hooks/abc HTTP/1.1"],
-    status: 404,
-    code: "not_found",
-  },
-  ...[
-    ["no token", []],
-    ["a wrong token", [bearer("0123456789abcdef-wrong")]],
-    ["a token that is too short to be one", [bearer("x")]],
-    ["two blanks before the token", [`Authorization: Bearer  ${TOKEN}`]],
-    ["another scheme", [`Authorization: Basic ${TOKEN}`]],
-    ["the token in a cookie", [`Cookie: token=${TOKEN}`]],
-    ["the token in a header of another name", [`X-Api-Key: ${TOKEN}`]],
-  ].map(([name, lines]) => ({
-    name: `${name}`,
-    options: { tokens: [TOKEN] },
-    lines: ["GET /api/meta HTTP/1.1", ...(lines as string[])],
-    status: 401,
-    code: "unauthorized",
-    headers: { "www-authenticate": "Bearer" },
-  })),
-  {
-    name: "the token in the query",
-    options: { tokens: [TOKEN] },
-    lines: [`GET /api/meta?token=${TOKEN} HTTP/1.1`],
-    status: 401,
-    code: "unauthorized",
-  },
-  {
-    name: "an unknown path without a token",
-    options: { tokens: [TOKEN] },
-    lines: ["GET /api/none HTTP/1.1"],
-    status: 401,
-    code: "unauthorized",
-  },
-  {
-    name: "the token",
-    options: { tokens: [OTHER, TOKEN] },
-    lines: ["GET /api/meta HTTP/1.1", bearer(TOKEN)],
-    status: 200,
-  },
-  {
-    name: "the token after a scheme in small letters",
-    options: { tokens: [TOKEN] },
-    lines: ["GET /api/meta HTTP/1.1", `authorization: bearer ${TOKEN}`],
-    status: 200,
-  },
-  {
-    name: "no token from an allowed origin, which may read that",
-    options: { tokens: [TOKEN], allowedOrigins: [ORIGIN] },
-    lines: ["GET /api/meta HTTP/1.1", `Origin: ${ORIGIN}`],
-    status: 401,
-    code: "unauthorized",
-    headers: { "access-control-allow-origin": ORIGIN },
-  },
+  row("health without a token", "200", "GET /api/health", guarded),
+  row("readiness by HEAD without a token", "200", "HEAD /api/ready", guarded),
+  row("health by POST without a token", "401 unauthorized", "POST /api/health", guarded),
+  row("hooks, which are off", "404 not_found", "POST /hooks/abc", guarded),
+  ...Object.entries({
+    "no token": [],
+    "a wrong token": bearer("0123456789abcdef-wrong"),
+    "a token that is too short to be one": bearer("x"),
+    "two blanks before the token": `Authorization: Bearer  ${TOKEN}`,
+    "another scheme": `Authorization: Basic ${TOKEN}`,
+    "the token in a cookie": `Cookie: token=${TOKEN}`,
+    "the token in a header of another name": `X-Api-Key: ${TOKEN}`,
+  }).map(([name, headers]) =>
+    get(name, "401 unauthorized", headers, {
+      ...guarded,
+      headers: { "www-authenticate": "Bearer" },
+    }),
+  ),
+  row("the token in the query", "401 unauthorized", `GET /api/meta?token=${TOKEN}`, guarded),
+  row("an unknown path without a token", "401 unauthorized", "GET /api/none", guarded),
+  get("the token", "200", bearer(TOKEN), { options: { tokens: [OTHER, TOKEN] } }),
+  get(
+    "the token after a scheme in small letters",
+    "200",
+    `authorization: bearer ${TOKEN}`,
+    guarded,
+  ),
+  get(
+    "no token from an allowed origin, which may read that",
+    "401 unauthorized",
+    `Origin: ${ORIGIN}`,
+    {
+      options: { tokens: [TOKEN], allowedOrigins: [ORIGIN] },
+      headers: { "access-control-allow-origin": ORIGIN },
+    },
+  ),
   // 11: role
-  {
-    name: "a reader who runs",
-    options: { tokens: [READER] },
-    lines: ["POST /api/runs HTTP/1.1", bearer(OTHER), ...json("{}")],
+  row("a reader who runs", "403 forbidden", ["POST /api/runs", bearer(OTHER), ...json("{}")], {
+    ...reader,
     body: "{}",
-    status: 403,
-    code: "forbidden",
-  },
-  {
-    name: "a reader who reads",
-    options: { tokens: [READER] },
-    lines: ["GET /api/meta HTTP/1.1", bearer(OTHER)],
-    status: 200,
-  },
+  }),
+  get("a reader who reads", "200", bearer(OTHER), reader),
   // 12: route and method
-  {
-    name: "an unknown path",
-    lines: ["GET /api/none HTTP/1.1"],
-    status: 404,
-    code: "route_not_found",
-  },
-  {
-    name: "an unknown method",
-    lines: ["PUT /api/run HTTP/1.1"],
-    status: 405,
-    code: "method_not_allowed",
+  row("an unknown path", "404 route_not_found", "GET /api/none"),
+  row("an unknown method", "405 method_not_allowed", "PUT /api/run", {
     headers: { allow: "POST" },
-  },
-  {
-    name: "a method that Hono does not know",
-    lines: ["PURGE /api/meta HTTP/1.1"],
-    status: 405,
-    code: "method_not_allowed",
+  }),
+  row("a method that Hono does not know", "405 method_not_allowed", "PURGE /api/meta", {
     headers: { allow: "GET" },
-  },
-  { name: "HEAD where only GET is", lines: ["HEAD /api/meta HTTP/1.1"], status: 405 },
-  {
-    name: "an overridden method",
-    lines: ["GET /api/run HTTP/1.1", "X-HTTP-Method-Override: POST"],
-    status: 405,
-    code: "method_not_allowed",
-  },
+  }),
+  row("HEAD where only GET is", "405", "HEAD /api/meta"),
+  row(
+    "an overridden method",
+    "405 method_not_allowed",
+    "GET /api/run\nX-HTTP-Method-Override: POST",
+  ),
   // 14: type and encoding
-  {
-    name: "a body that is compressed",
-    lines: ["POST /api/invoke HTTP/1.1", "Content-Encoding: gzip", ...json("{}")],
-    body: "{}",
-    status: 415,
-    code: "unsupported_media_type",
-  },
+  sent("a body that is compressed", "415 unsupported_media_type", "{}", [
+    "Content-Encoding: gzip",
+    ...json("{}"),
+  ]),
   ...[
     "text/plain",
     "application/json; charset=latin1",
     "application/jsonx",
     "application/merge-patch+json",
-  ].map((type) => ({
-    name: `a body of type ${type}`,
-    lines: ["POST /api/invoke HTTP/1.1", `Content-Type: ${type}`, "Content-Length: 2"],
-    body: "{}",
-    status: 415,
-    code: "unsupported_media_type",
-  })),
-  {
-    name: "a body without a type",
-    lines: ["POST /api/invoke HTTP/1.1", "Content-Length: 2"],
-    body: "{}",
-    status: 415,
-    code: "unsupported_media_type",
-  },
-  {
-    name: "a body of type application/json with the charset written out",
-    lines: [
-      "POST /api/invoke HTTP/1.1",
-      'Content-Type: Application/JSON ; charset="UTF-8"',
-      `Content-Length: ${invocation.length}`,
-    ],
-    body: invocation,
-    status: 200,
-  },
+  ].map((value) =>
+    sent(`a body of type ${value}`, "415 unsupported_media_type", "{}", type(value)),
+  ),
+  sent("a body without a type", "415 unsupported_media_type", "{}", ["Content-Length: 2"]),
+  sent("a body of type application/json with the charset written out", "200", invocation, [
+    'Content-Type: Application/JSON ; charset="UTF-8"',
+    `Content-Length: ${invocation.length}`,
+  ]),
   // 15: length
-  {
-    name: "a declared length over the limit",
-    lines: [
-      "POST /api/invoke HTTP/1.1",
-      "Content-Type: application/json",
-      "Content-Length: 9000000",
-    ],
-    status: 413,
-    code: "body_too_large",
-    headers: { connection: "close" },
-  },
-  {
-    name: "a chunk over the limit",
-    options: { maxBodyBytes: 10 },
-    lines: [
-      "POST /api/invoke HTTP/1.1",
-      "Content-Type: application/json",
-      "Transfer-Encoding: chunked",
-    ],
-    body: `20\r\n${"x".repeat(32)}\r\n`,
-    status: 413,
-    code: "body_too_large",
-    headers: { connection: "close" },
-  },
-  // 16: bytes
-  ...[
-    ["no JSON", "{"],
-    ["bytes that are no UTF-8", '{"command":"\xff"}'],
-    ["a byte order mark", "\xef\xbb\xbf{}"],
-  ].map(([name, body]) => ({
-    name: `a body with ${name}`,
-    lines: [
-      "POST /api/invoke HTTP/1.1",
-      "Content-Type: application/json",
-      `Content-Length: ${(body as string).length}`,
-    ],
-    body: body as string,
-    status: 400,
-    code: "bad_json",
-  })),
-  {
-    name: "a body of 201 levels",
-    lines: ["POST /api/invoke HTTP/1.1", ...json("[".repeat(201) + "]".repeat(201))],
-    body: "[".repeat(201) + "]".repeat(201),
-    status: 400,
-    code: "json_too_deep",
-  },
-  ...['{"__proto__":{}}', '{"args":{"\\u005f_proto__":1}}'].map((body) => ({
-    name: `a body with the key __proto__, as in ${body}`,
-    lines: ["POST /api/invoke HTTP/1.1", ...json(body)],
-    body,
-    status: 422,
-    code: "invalid_args",
-  })),
-  {
-    name: "a body whose last duplicate key wins",
-    lines: [
-      "POST /api/invoke HTTP/1.1",
-      ...json('{"command":"no","command":"get_meta","args":{}}'),
-    ],
-    body: '{"command":"no","command":"get_meta","args":{}}',
-    status: 200,
-  },
+  row(
+    "a declared length over the limit",
+    "413 body_too_large",
+    ["POST /api/invoke", ...TOO_LONG],
+    CLOSED,
+  ),
+  row(
+    "a chunk over the limit",
+    "413 body_too_large",
+    "POST /api/invoke\nContent-Type: application/json\nTransfer-Encoding: chunked",
+    { ...CLOSED, options: { maxBodyBytes: 10 }, body: `20\r\n${"x".repeat(32)}\r\n` },
+  ),
+  // 16: bytes, each one character here
+  sent("a body with no JSON", "400 bad_json", "{"),
+  sent("a body with bytes that are no UTF-8", "400 bad_json", '{"command":"\xff"}'),
+  sent("a body with a byte order mark", "400 bad_json", "\xef\xbb\xbf{}"),
+  sent("a body of 201 levels", "400 json_too_deep", nested),
+  ...['{"__proto__":{}}', '{"args":{"\\u005f_proto__":1}}'].map((body) =>
+    sent(`a body with the key __proto__, as in ${body}`, "422 invalid_args", body),
+  ),
+  sent("a body whose last duplicate key wins", "200", twice),
 ];
 
 /** Every answer of the server carries these. */
 function expectBaseHeaders({ headers }: RawAnswer): void {
   expect(headers.get("x-request-id")).toMatch(/^[0-9a-z]{6,}$/);
-  expect(headers.get("millrace-api-version")).toBe("1");
-  expect(headers.get("x-content-type-options")).toBe("nosniff");
-  expect(headers.get("referrer-policy")).toBe("no-referrer");
-  expect(headers.get("cross-origin-resource-policy")).toBe("same-origin");
-  expect(headers.get("content-security-policy")).toBe("default-src 'none'; frame-ancestors 'none'");
-  expect(headers.get("cache-control")).toBe("no-store");
+  expect(Object.fromEntries(headers)).toMatchObject({
+    "millrace-api-version": "1",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cache-control": "no-store",
+  });
   for (const name of ["server", "x-powered-by", "set-cookie"])
     expect(headers.has(name)).toBe(false);
 }
@@ -563,16 +306,13 @@ test("an inbound request id is ignored, and no two requests have the same", asyn
 
 test("a body is asked for only after the request has passed", async () => {
   const server = await serve();
-  const answer = await sendRaw(
-    server,
-    `POST /api/invoke HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${json(invocation).join("\r\n")}\r\n\r\n`,
-  );
-  expect(answer.status).toBe(100);
-  const refused = await sendRaw(
-    server,
-    `POST /api/invoke HTTP/1.1\r\nHost: evil.example\r\nExpect: 100-continue\r\n${json(invocation).join("\r\n")}\r\n\r\n`,
-  );
-  expect(refused.status).toBe(403);
+  const ask = async (host: string) => {
+    const lines = ["POST /api/invoke HTTP/1.1", `Host: ${host}`, "Expect: 100-continue"];
+    const head = [...lines, ...json(invocation), "", ""].join("\r\n");
+    return (await sendRaw(server, head)).status;
+  };
+  expect(await ask("localhost")).toBe(100);
+  expect(await ask("evil.example")).toBe(403);
 });
 
 test("the socket of a refused request with an unread body is closed", async () => {
