@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
 import { flow, inside } from "./inside.ts";
 
@@ -167,17 +168,10 @@ test("a flow comes from stdin, and a graph in JSON runs as well", async () => {
   const text = flow("node a: log {", '  message = "hi"', "}");
   expect((await inside(["run", "-"], { stdin: text })).code).toBe(0);
   expect((await inside(["fmt", "-"], { stdin: text })).stdout).toBe(text);
-  const graph = {
-    version: 1,
+  const graph = graphWith({
     id: "g",
-    inputs: [],
     nodes: [{ id: "a", type: "log", fields: { message: "hi" } }],
-    edges: [],
-    outputs: [],
-    connections: [],
-    schedules: [],
-    layout: {},
-  };
+  });
   expect(
     (await inside(["run", "g.json"], { files: { "g.json": JSON.stringify(graph) } })).code,
   ).toBe(0);

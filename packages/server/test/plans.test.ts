@@ -1,12 +1,12 @@
 import type { FlowGraph } from "@millrace/contracts";
 import type { SubflowPort } from "@millrace/engine";
 import { createStandardRegistry } from "@millrace/server/registry";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
 import { createPlans } from "../src/executor/plans.ts";
 
 function flow(fields: FlowGraph["nodes"][number]["fields"], type = "transform"): FlowGraph {
-  const none = { inputs: [], outputs: [], edges: [], connections: [], schedules: [], layout: {} };
-  return { version: 1, id: "f", nodes: [{ id: "a", type, fields }], ...none };
+  return graphWith({ nodes: [{ id: "a", type, fields }] });
 }
 
 const registry = createStandardRegistry();

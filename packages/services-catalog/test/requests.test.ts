@@ -4,6 +4,7 @@ import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { buildServiceRequest, servicesPack } from "@millrace/services";
 import { bodyOf, listen } from "@millrace/test-support/flows";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
 import { movedTo, sampleArgs, VARIANTS } from "./support.ts";
 
@@ -38,10 +39,7 @@ async function run(
     const { scheme } = serviceIntegration.auth;
     return { name: slug, auth: scheme === "oauth2" ? ("oauth" as const) : scheme, service: slug };
   });
-  const graph = {
-    ...{ version: 1 as const, id: "all", inputs: [], nodes, edges: [], outputs: [] },
-    ...{ connections, schedules: [], layout: {} },
-  };
+  const graph = graphWith({ id: "all", nodes, connections });
   const compiled = await compileFlow(graph, { registry: createRegistry([servicesPack()]) });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const engine = createEngine({

@@ -1,6 +1,7 @@
 import { defineExtension, defineService, type JsonSchema } from "@millrace/contracts";
 import { compileFlow, createRegistry } from "@millrace/engine";
 import { servicesPack } from "@millrace/services";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
 
 const acme = (slug: string, result: JsonSchema = {}) =>
@@ -32,17 +33,11 @@ test("services of extensions are listed with their descriptor, and calls are che
     serviceIntegration: { baseUrl: "https://acme.example" },
   });
   expect([...registry.catalog().types()]).not.toContain("service.acme");
-  const graph = {
-    version: 1 as const,
+  const graph = graphWith({
     id: "f",
-    inputs: [],
     nodes: [{ id: "n", type: "service.call", fields: { connection: "a", operation: "lst" } }],
-    edges: [],
-    outputs: [],
     connections: [{ name: "a", auth: "bearer", service: "acme" }],
-    schedules: [],
-    layout: {},
-  };
+  });
   const compiled = await compileFlow(graph, { registry });
   expect(compiled).toMatchObject({
     ok: false,

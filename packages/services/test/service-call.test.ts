@@ -5,12 +5,27 @@ import {
   NodeError,
   type ServiceOperation,
 } from "@millrace/contracts";
-import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
+import { createEngine, type EngineOptions } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
-import { servicesPack } from "@millrace/services";
-import { listen, runNode } from "@millrace/test-support/flows";
+import { listen, planOf, runNode } from "@millrace/test-support/flows";
+import { graphWith } from "@millrace/test-support/graph";
 import { describe, expect, test } from "vitest";
 import { call, json, portOf, startService } from "./support.ts";
+
+const CALL = {
+  id: "n",
+  type: "service.call",
+  fields: { connection: "shop", operation: "op" },
+};
+type Shop = Awaited<ReturnType<typeof startService>>;
+
+const engineOf = (shop: Shop, credentials: EngineOptions["credentials"]) =>
+  createEngine({
+    host: createNodeHost(),
+    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+    services: { get: () => shop.service },
+    ...(credentials && { credentials }),
+  });
 
 const RECONNECT = "Reconnect the service: millrace connect shop-eu";
 
@@ -95,31 +110,13 @@ describe("a 401", () => {
       json(response, {}, seen.headers.authorization === `Bearer ${accepted}` ? 200 : 401);
     });
     const { port, calls } = portOf(["first-token", "second-token", "third-token"]);
-    const engine = createEngine({
-      host: createNodeHost(),
-      egress: { allow: [{ cidr: "127.0.0.1/32" }] },
-      credentials: port,
-      services: { get: () => shop.service },
-    });
-    const nodes = Array.from({ length: 10 }, (_, at) => ({
-      id: `n${at}`,
-      type: "service.call",
-      fields: { connection: "shop", operation: "op" },
-    }));
-    const graph = {
-      version: 1 as const,
-      id: "ten",
-      inputs: [],
-      nodes,
-      edges: [],
-      outputs: [],
-      connections: [{ name: "shop", auth: "oauth" }],
-      schedules: [],
-      layout: {},
-    };
-    const compiled = await compileFlow(graph, { registry: createRegistry([servicesPack()]) });
-    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
-    const { plan } = compiled;
+    const engine = engineOf(shop, port);
+    const plan = await planOf(
+      graphWith({
+        nodes: Array.from({ length: 10 }, (_, at) => ({ ...CALL, id: `n${at}` })),
+        connections: [{ name: "shop", auth: "oauth" }],
+      }),
+    );
     expect(plan.needs).toEqual(["credentials", "net"]);
     expect((await engine.run(plan).result).counts.succeeded).toBe(10);
     expect(calls.renew).toEqual(["first-token"]);
@@ -138,6 +135,9 @@ describe("credentials that are not there", () => {
     ...portOf(["x"]).port,
     resolve: () => Promise.reject(error),
   });
+  const unread = "stored token: access_token must be text";
+  const locked = "credential store: locked. Unlock it";
+  const noEntry = "nothing. Connect it: millrace connect shop-eu";
   const oauthError = (code: string, more: object = {}) =>
     Object.assign(new Error(`message of ${code}`), { code, retryable: false, ...more });
 
@@ -152,17 +152,14 @@ describe("credentials that are not there", () => {
     ],
     [
       "an entry that cannot be read",
-      oauthError("oauth_decode", { message: "stored token: access_token must be text" }),
+      oauthError("oauth_decode", { message: unread }),
       "credentials_expired",
       RECONNECT,
       5,
     ],
     [
       "a locked store",
-      oauthError("oauth_credential", {
-        message: "credential store: locked. Unlock it",
-        retryable: true,
-      }),
+      oauthError("oauth_credential", { message: locked, retryable: true }),
       "unavailable",
       "Unlock it",
       6,
@@ -179,9 +176,7 @@ describe("credentials that are not there", () => {
     ["a token answer that is none", oauthError("oauth_decode"), "decode_failed", "oauth_decode", 1],
     [
       "an error of the port's own",
-      new NodeError("credentials_missing", "nothing. Connect it: millrace connect shop-eu", {
-        reason: "auth",
-      }),
+      new NodeError("credentials_missing", noEntry, { reason: "auth" }),
       "credentials_missing",
       "Connect it: millrace connect shop-eu",
       5,
@@ -267,12 +262,8 @@ describe("an answer that says no", () => {
     ["an operation that says nothing of it", { retryOn: ["network"] }, 503, false],
   ])("%s: %o %i is retryable %s", async (_name, operation, status, retryable) => {
     const shop = await startService((_s, response) => json(response, {}, status), [operation]);
-    expect((await call(shop)).error).toEqual({
-      code: "http_status",
-      message: `op: 127.0.0.1:${shop.port} answered ${status}`,
-      retryable,
-      status,
-    });
+    const message = `op: 127.0.0.1:${shop.port} answered ${status}`;
+    expect((await call(shop)).error).toEqual({ code: "http_status", message, retryable, status });
   });
 
   test("is tried again by the policy, after Retry-After, with the same key", async () => {
@@ -285,11 +276,9 @@ describe("an answer that says no", () => {
     );
     const policy = { retry: { max: 1, delayMs: 0 }, idempotencyKey: "order-ü" };
     expect((await call(shop, {}, { policy })).output).toMatchObject({ status: 200 });
-    expect(shop.seen.map(({ headers }) => headers["x-key"])).toEqual([
-      "order-%C3%BC",
-      "order-%C3%BC",
-    ]);
-    expect(shop.seen[0]?.headers["idempotency-key"]).toBe("order-%C3%BC"); // the flow has written it
+    const key = "order-%C3%BC";
+    expect(shop.seen.map(({ headers }) => headers["x-key"])).toEqual([key, key]);
+    expect(shop.seen[0]?.headers["idempotency-key"]).toBe(key); // the flow has written it
   });
 
   test("is what the service has a place for in an answer of success, and another connection where it says so", async () => {
@@ -354,28 +343,20 @@ describe("the network", () => {
     ["GET", true],
     ["POST", false],
   ] as const)(
-    "a refused connection of a %s is network, retryable %s, and names the host",
+    "a %s that finds nobody, or takes too long, may be tried again: %s; its error names the host",
     async (method, retryable) => {
-      const shop = await startService(() => {}, [{ method }]);
+      const shop = await startService(() => {}, [{ method, timeoutMs: 30 }]);
+      const host = `127.0.0.1:${shop.port}`;
+      expect((await call(shop)).error).toEqual({
+        code: "timeout",
+        message: `op: no whole answer in time (30 ms): ${host}`,
+        retryable,
+      });
+      shop.server.closeAllConnections();
       await new Promise((closed) => shop.server.close(closed));
       expect((await call(shop)).error).toEqual({
         code: "network",
-        message: `op: the connection failed (ECONNREFUSED): 127.0.0.1:${shop.port}`,
-        retryable,
-      });
-    },
-  );
-
-  test.each([
-    ["GET", true],
-    ["POST", false],
-  ] as const)(
-    "a %s that takes longer than its operation allows is timeout, retryable %s",
-    async (method, retryable) => {
-      const shop = await startService(() => {}, [{ method, timeoutMs: 30 }]);
-      expect((await call(shop)).error).toEqual({
-        code: "timeout",
-        message: `op: no whole answer in time (30 ms): 127.0.0.1:${shop.port}`,
+        message: `op: the connection failed (ECONNREFUSED): ${host}`,
         retryable,
       });
     },
@@ -442,28 +423,17 @@ describe("results", () => {
 });
 
 test("no event holds a planted credential, in whatever form the service repeats it", async () => {
-  const secrets = {
-    user: "planted-user:planted-pass/word+1",
-    key: "planted key?".replaceAll(/[ ?]/g, "%"),
+  const secrets = { user: "planted-user:planted-pass/word+1", key: "planted%key%" };
+  const echo = ({ headers, url }: Shop["seen"][number]) => {
+    const decoded = Buffer.from(String(headers.authorization).slice(6), "base64").toString();
+    return { ...headers, url, decoded };
   };
-  const echo = (seen: { headers: object; url: string }) => ({
-    ...seen.headers,
-    url: seen.url,
-    decoded: Buffer.from(
-      String((seen.headers as { authorization?: string }).authorization).slice(6),
-      "base64",
-    ).toString(),
-  });
-  const basic = await startService((seen, response) => json(response, echo(seen) as never), [{}], {
+  const basic = await startService((seen, response) => json(response, echo(seen)), [{}], {
     auth: { scheme: "basic" },
   });
-  const query = await startService(
-    (seen, response) => json(response, echo(seen) as never, 400),
-    [{}],
-    {
-      auth: { scheme: "apiKey", in: "query", name: "key", prefix: "k-" },
-    },
-  );
+  const query = await startService((seen, response) => json(response, echo(seen), 400), [{}], {
+    auth: { scheme: "apiKey", in: "query", name: "key", prefix: "k-" },
+  });
   const first = await call(basic, {}, { port: portOf([secrets.user]).port });
   expect(basic.seen[0]?.headers.authorization).toBe(`Basic ${btoa(secrets.user)}`);
   const second = await call(query, {}, { port: portOf([secrets.key]).port });
@@ -488,34 +458,16 @@ test("an unknown operation or service is operation_unknown, without a request", 
 
 test("a cached answer belongs to one slug", async () => {
   const shop = await startService((_s, response) => json(response, shop.seen.length));
-  const engine = createEngine({
-    host: createNodeHost(),
-    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
-    credentials: portOf(["token-of-the-shop"]).port,
-    services: { get: () => shop.service },
-  });
+  const engine = engineOf(shop, portOf(["token-of-the-shop"]).port);
   const bodyFor = async (slug: string) => {
-    const graph = {
-      version: 1 as const,
-      id: "cached",
-      inputs: [],
-      nodes: [
-        {
-          id: "n",
-          type: "service.call",
-          fields: { connection: "shop", operation: "op" },
-          policy: { cache: { ttlMs: 60_000 } },
-        },
-      ],
-      edges: [],
-      outputs: [{ name: "body", value: { $: "n.body" } }],
-      connections: [{ name: "shop", auth: "oauth", slug }],
-      schedules: [],
-      layout: {},
-    };
-    const compiled = await compileFlow(graph, { registry: createRegistry([servicesPack()]) });
-    if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
-    return (await engine.run(compiled.plan).result).outputs?.["body"];
+    const plan = await planOf(
+      graphWith({
+        nodes: [{ ...CALL, policy: { cache: { ttlMs: 60_000 } } }],
+        outputs: [{ name: "body", value: { $: "n.body" } }],
+        connections: [{ name: "shop", auth: "oauth", slug }],
+      }),
+    );
+    return (await engine.run(plan).result).outputs?.["body"];
   };
   expect([await bodyFor("eu"), await bodyFor("eu"), await bodyFor("us")]).toEqual([1, 1, 2]);
   await engine.close();
@@ -542,59 +494,38 @@ test("http.request renews the credential of its connection in the same way", asy
 test("a called flow uses the connections that it declares itself", async () => {
   const shop = await startService((_seen, response) => json(response, {}));
   const asked: string[] = [];
-  const engine = createEngine({
-    host: createNodeHost(),
-    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
-    credentials: {
-      ...portOf(["token-of-the-shop"]).port,
-      resolve: async (slug) => {
-        asked.push(slug);
-        return { scheme: "bearer", scopes: [], reveal: () => "token-of-the-shop" };
-      },
+  const engine = engineOf(shop, {
+    ...portOf(["token-of-the-shop"]).port,
+    resolve: async (slug) => {
+      asked.push(slug);
+      return { scheme: "bearer", scopes: [], reveal: () => "token-of-the-shop" };
     },
-    services: { get: () => shop.service },
   });
-  const flow = (id: string, slug: string, nodes: readonly FlowNode[]): FlowGraph => ({
-    version: 1,
-    id,
-    inputs: [],
-    nodes,
-    edges: [],
-    outputs: [],
-    connections: [{ name: "shop", auth: "oauth", slug }],
-    schedules: [],
-    layout: {},
-  });
-  const node = { id: "n", type: "service.call", fields: { connection: "shop", operation: "op" } };
-  const inner = flow("inner", "inner-shop", [node]);
+  const flow = (id: string, nodes: readonly FlowNode[]): FlowGraph =>
+    graphWith({ id, nodes, connections: [{ name: "shop", auth: "oauth", slug: `${id}-shop` }] });
+  const graph = flow("inner", [CALL]);
   const called = { id: "call", type: "subflow", fields: { flow: "inner" } };
-  const compiled = await compileFlow(flow("outer", "outer-shop", [node, called]), {
-    registry: createRegistry([servicesPack()]),
-    subflows: { get: async () => ({ graph: inner, digest: `sha256:${"0".repeat(64)}` }) },
-  });
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
-  expect((await engine.run(compiled.plan).result).status).toBe("succeeded");
+  const subflows = { get: async () => ({ graph, digest: `sha256:${"0".repeat(64)}` }) };
+  const plan = await planOf(flow("outer", [CALL, called]), { subflows });
+  expect((await engine.run(plan).result).status).toBe("succeeded");
   expect(asked.sort()).toEqual(["inner-shop", "outer-shop"]);
   await engine.close();
 });
 
+const refusal = new Error("a note that nobody can take");
 test.each<[string, () => void]>([
   [
     "throws",
     () => {
-      throw new Error("a note that nobody can take");
+      throw refusal;
     },
   ],
-  ["rejects", async () => Promise.reject(new Error("a note that nobody can take"))],
+  ["rejects", async () => Promise.reject(refusal)],
 ])(
   "a port that %s when it is told of a refused credential changes nothing",
   async (_name, refused) => {
     const service = await startService((_seen, response) => json(response, {}, 401));
-    const { error } = await call(
-      service,
-      {},
-      { port: { ...portOf(["one", "two"]).port, refused } },
-    );
-    expect(error?.code).toBe("credentials_expired");
+    const port = { ...portOf(["one", "two"]).port, refused };
+    expect((await call(service, {}, { port })).error?.code).toBe("credentials_expired");
   },
 );

@@ -13,6 +13,7 @@ import { createNodeHost, nodePack } from "@millrace/engine/node";
 import { openPostgresStore } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import { TestCluster } from "@millrace/test-support/executor";
+import { graphWith } from "@millrace/test-support/graph";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { createSharedExecutor } from "../../server/src/executor/index.ts";
@@ -28,16 +29,14 @@ const own = defineNodeType({
   run: async () => ({ done: true }),
 });
 
-const FLOW: FlowGraph = {
-  version: 1,
+const FLOW: FlowGraph = graphWith({
   id: "own",
   nodes: [
     { id: "ask", type: "confirm", fields: { prompt: "Go on?" } },
     { id: "own", type: "test.own", fields: {} },
   ],
   edges: [{ from: "ask", port: "approved", to: "own" }],
-  ...{ inputs: [], outputs: [], connections: [], schedules: [], layout: {} },
-};
+});
 
 interface Cluster {
   readonly servers: TestCluster;

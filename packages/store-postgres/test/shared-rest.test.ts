@@ -5,6 +5,7 @@ import { createNodeHost } from "@millrace/engine/node";
 import { openPostgresStore } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import { TestCluster } from "@millrace/test-support/executor";
+import { graphWith } from "@millrace/test-support/graph";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { createSharedExecutor } from "../../server/src/executor/index.ts";
@@ -12,12 +13,10 @@ import { KEY, newClient, newSchema } from "./open.ts";
 
 const HOUR_MS = 3_600_000;
 
-const FLOW: FlowGraph = {
-  version: 1,
+const FLOW: FlowGraph = graphWith({
   id: "sleep",
   nodes: [{ id: "sleep", type: "delay", fields: { for: HOUR_MS } }],
-  ...{ edges: [], inputs: [], outputs: [], connections: [], schedules: [], layout: {} },
-};
+});
 
 /** Two servers whose clocks are moved together. */
 async function twoServers() {

@@ -5,6 +5,7 @@ import { createNodeHost, nodePack } from "@millrace/engine/node";
 import { openPostgresStore } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import { TestCluster } from "@millrace/test-support/executor";
+import { graphWith } from "@millrace/test-support/graph";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { createSharedExecutor } from "../../server/src/executor/index.ts";
@@ -29,12 +30,10 @@ const slow = defineNodeType({
   },
 });
 
-const FLOW: FlowGraph = {
-  version: 1,
+const FLOW: FlowGraph = graphWith({
   id: "slow",
   nodes: [{ id: "slow", type: "test.slow", fields: {} }],
-  ...{ edges: [], inputs: [], outputs: [], connections: [], schedules: [], layout: {} },
-};
+});
 
 describeWith("postgres")("a sweep", () => {
   test("takes as many runs of a dead server as there is room for, and all of them in the end", async () => {

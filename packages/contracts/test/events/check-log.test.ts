@@ -7,6 +7,7 @@ import {
   foldEvents,
   makeSnapshot,
 } from "@millrace/contracts";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
 import {
   broken,
@@ -245,17 +246,12 @@ test.each<[string, string, ExecutionEvent[]]>([
   expect(() => assertLog(events)).toThrow(place);
 });
 
-const graph = (nodes: object[], edges: [from: string, port: string, to: string][]): FlowGraph => ({
-  version: 1,
-  id: "fx",
-  inputs: [],
-  nodes: nodes as FlowGraph["nodes"],
-  edges: edges.map(([from, port, to]) => ({ from, port, to })),
-  outputs: [],
-  connections: [],
-  schedules: [],
-  layout: {},
-});
+const graph = (nodes: object[], edges: [from: string, port: string, to: string][]): FlowGraph =>
+  graphWith({
+    id: "fx",
+    nodes: nodes as FlowGraph["nodes"],
+    edges: edges.map(([from, port, to]) => ({ from, port, to })),
+  });
 const plain = (id: string, over: object = {}): object => ({
   id,
   type: "transform",

@@ -1,6 +1,7 @@
 /** Law: a required read without FLOW4006 is of a node that every run of its reader has. */
-import type { FlowGraph } from "@millrace/contracts";
+import type { FlowGraph, FlowNode } from "@millrace/contracts";
 import { validateFlow } from "@millrace/dsl";
+import { graphWith } from "@millrace/test-support/graph";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { catalog } from "../fixtures/catalog.ts";
@@ -34,19 +35,20 @@ const READER = SIZE - 1;
 const OUTCOMES = Array.from({ length: 1 << READER }, (_, outcome) => outcome);
 
 function graphOf({ conditions, edges, reads, joinsAll }: Shape): FlowGraph {
-  const nodes = conditions.map((isCondition, i) => ({
-    id: `n${i}`,
-    type: isCondition && i !== READER ? "condition" : "transform",
-    fields:
-      i === READER
-        ? { value: { $: `n${reads}` } }
-        : isCondition
-          ? { if: { $: "inputs.yes" } }
-          : { value: 1 },
-    ...(i === READER && joinsAll && { policy: { join: "all" } }),
-  }));
-  return {
-    version: 1,
+  const nodes = conditions.map(
+    (isCondition, i): FlowNode => ({
+      id: `n${i}`,
+      type: isCondition && i !== READER ? "condition" : "transform",
+      fields:
+        i === READER
+          ? { value: { $: `n${reads}` } }
+          : isCondition
+            ? { if: { $: "inputs.yes" } }
+            : { value: 1 },
+      ...(i === READER && joinsAll && { policy: { join: "all" as const } }),
+    }),
+  );
+  return graphWith({
     id: "g",
     inputs: [{ name: "yes", schema: { type: "boolean" } }],
     nodes,
@@ -55,11 +57,7 @@ function graphOf({ conditions, edges, reads, joinsAll }: Shape): FlowGraph {
       port: conditions[from] ? String(yes) : "out",
       to: `n${to}`,
     })),
-    outputs: [],
-    connections: [],
-    schedules: [],
-    layout: {},
-  } as FlowGraph;
+  });
 }
 
 /** Which nodes are live when the conditions turn out as the bits of `outcome` say. */

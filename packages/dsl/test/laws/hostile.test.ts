@@ -15,6 +15,7 @@ import {
   validateFlow,
 } from "@millrace/dsl";
 import { casesOf } from "@millrace/test-support";
+import { graphWith } from "@millrace/test-support/graph";
 import { describe, expect, test } from "vitest";
 import { catalog } from "../fixtures/catalog.ts";
 import { NESTED, REPEATED } from "./hostile.ts";
@@ -168,8 +169,7 @@ test("thousands of nodes and edges are read and printed", () => {
     fields: { n },
   }));
   const edges = nodes.slice(1).map(({ id }, n) => ({ from: `n${n}`, port: "out", to: id }));
-  const empty = { inputs: [], outputs: [], connections: [], schedules: [], layout: {} };
-  const graph = { version: 1 as const, id: "wide", nodes, edges, ...empty };
+  const graph = graphWith({ id: "wide", nodes, edges });
   expect(parseFlow(printFlow(graph)).graph).toEqual(graph);
 });
 
@@ -222,8 +222,8 @@ test.each([
   ..."None undefined NaN Infinity size map item index state run".split(" "),
 ])("%s is an id, a field and a member like any other", (name) => {
   const field = Object.fromEntries([[name, { $: `nodes["${name}"]["${name}"]` }]]);
-  const graph = {
-    ...{ version: 1 as const, id: name, connections: [], schedules: [], layout: {} },
+  const graph = graphWith({
+    id: name,
     inputs: [{ name, default: Object.fromEntries([[name, 1]]) }],
     nodes: [
       { id: name, type: "transform", fields: { value: 1 } },
@@ -231,7 +231,7 @@ test.each([
     ],
     edges: [{ from: name, port: name, to: "reader" }],
     outputs: [{ name, value: { $: `nodes["${name}"].value` } }],
-  };
+  });
   const text = printFlow(graph);
   const read = parseFlow(text);
   expect(read).toMatchObject({ graph, diagnostics: [] });

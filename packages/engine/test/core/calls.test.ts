@@ -9,6 +9,7 @@ import {
 } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { finish, kinds, of, one, planOf, scriptedNode, start } from "@millrace/test-support/flows";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
 
 /** A type whose body is core code. */
@@ -113,17 +114,11 @@ test("an id is used once; a pair and a secret are never split", async () => {
     return { value: 1 };
   });
   const plan = await planOf(
-    {
-      version: 1,
+    graphWith({
       id: "f",
       inputs: [{ name: "key", schema: { type: "string", format: "password" } }],
       nodes: [{ id: "a", type: "test.odd", fields: {} }],
-      edges: [],
-      outputs: [],
-      connections: [],
-      schedules: [],
-      layout: {},
-    },
+    }),
     { types: [odd] },
   );
   const clock = createSimClock();

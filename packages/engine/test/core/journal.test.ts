@@ -9,6 +9,7 @@ import {
 import { createEngine, createMemoryJournal, type EngineError } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { kinds, planOf, start } from "@millrace/test-support/flows";
+import { graphWith } from "@millrace/test-support/graph";
 import { describe, expect, test, vi } from "vitest";
 import { bodyType } from "./types.ts";
 
@@ -305,17 +306,10 @@ describe("the memory journal", () => {
   const header = {
     runId: "r1",
     planDigest: "sha256:0",
-    graph: {
-      version: 1,
+    graph: graphWith({
       id: "f",
-      inputs: [],
       nodes: [],
-      edges: [],
-      outputs: [],
-      connections: [],
-      schedules: [],
-      layout: {},
-    } as const,
+    }),
     inputs: {},
     trigger: "embed",
   };

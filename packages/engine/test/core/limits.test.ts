@@ -11,6 +11,7 @@ import {
   start,
   states,
 } from "@millrace/test-support/flows";
+import { graphWith } from "@millrace/test-support/graph";
 import { describe, expect, test } from "vitest";
 import { bodyType, deaf } from "./types.ts";
 
@@ -173,10 +174,8 @@ test("nodes, edges and depth refuse the plan", async () => {
 
 test("a long chain of nodes runs through", async () => {
   const n = 30_000; // deeper than the stack of any function that calls itself
-  const graph: FlowGraph = {
-    version: 1,
+  const graph: FlowGraph = graphWith({
     id: "chain",
-    inputs: [],
     nodes: Array.from({ length: n }, (_, i) => ({
       id: `n${i}`,
       type: "log",
@@ -187,11 +186,7 @@ test("a long chain of nodes runs through", async () => {
       port: "out",
       to: `n${i + 1}`,
     })),
-    outputs: [],
-    connections: [],
-    schedules: [],
-    layout: {},
-  };
+  });
   const plan = await planOf(graph);
   const run = createEngine().run(plan);
   let last = 0;

@@ -15,6 +15,7 @@ import {
 import { createNodeHost, nodePack } from "@millrace/engine/node";
 import { runNode } from "@millrace/test-support/flows";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { graphWith } from "@millrace/test-support/graph";
 import { expect, onTestFinished, test } from "vitest";
 
 const NODE = { programs: { node: process.execPath } };
@@ -224,17 +225,11 @@ test("a failed program is repeated only where the flow allows that it ran before
 
 /** A flow of one program. */
 function graphOf(fields: object): FlowGraph {
-  return {
-    version: 1,
+  return graphWith({
     id: "one",
     inputs: [{ name: "name", schema: { type: "string" }, default: "" }],
     nodes: [{ id: "a", type: "shell.exec", fields: fields as never }],
-    edges: [],
-    outputs: [],
-    connections: [],
-    schedules: [],
-    layout: {},
-  };
+  });
 }
 
 test("a program that was at work when its process died is not started again: the node fails interrupted", async () => {

@@ -1,6 +1,7 @@
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createRandom, createSimClock } from "@millrace/engine/testing";
 import { randomFlow, referenceRun, scriptedNode } from "@millrace/test-support/flows";
+import { graphWith } from "@millrace/test-support/graph";
 import { describe, expect, test } from "vitest";
 
 describe("the simulated clock", () => {
@@ -100,17 +101,12 @@ describe("random flows", () => {
   });
 
   test("the reference knows defaults of inputs and takes others", () => {
-    const graph = {
-      version: 1 as const,
+    const graph = graphWith({
       id: "g",
       inputs: [{ name: "n", default: 1 }],
       nodes: [{ id: "a", type: "transform", fields: { value: { $: "inputs.n" } } }],
-      edges: [],
       outputs: [{ name: "o", value: { $: "a.value" } }],
-      connections: [],
-      schedules: [],
-      layout: {},
-    };
+    });
     expect(referenceRun(graph).outputs).toEqual({ o: 1 });
     expect(referenceRun(graph, { n: 2 }).outputs).toEqual({ o: 2 });
   });
@@ -124,10 +120,8 @@ test("a scripted node fails, waits, leaves and hangs as its fields say", async (
     fields: fields as never,
     policy,
   });
-  const graph = {
-    version: 1 as const,
+  const graph = graphWith({
     id: "g",
-    inputs: [],
     nodes: [
       node("sync", { value: 1, port: "left" }),
       node("slow", { value: [2], delayMs: 50 }),
@@ -135,12 +129,7 @@ test("a scripted node fails, waits, leaves and hangs as its fields say", async (
       node("stubborn", { fail: 1, code: "mine", retryable: false }, { retry: { max: 2 } }),
       node("deaf", { hang: true }, { timeoutMs: 100 }),
     ],
-    edges: [],
-    outputs: [],
-    connections: [],
-    schedules: [],
-    layout: {},
-  };
+  });
   const compiled = await compileFlow(graph, { registry: createRegistry([scriptedNode]) });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
   const run = createEngine({ host: clock }).run(compiled.plan, {}, { onFailure: "finish" });

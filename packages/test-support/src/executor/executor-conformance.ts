@@ -14,6 +14,7 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 import type { ConformanceCase } from "@millrace/testkit";
+import { graphWith } from "../graph.ts";
 
 /** An executor of a case, which has taken over what was there, and what it holds on to. */
 export interface ExecutorUnderTest {
@@ -311,6 +312,5 @@ function chain(id: string, nodes: readonly FlowNode[]): FlowGraph {
     const from = nodes[index] as FlowNode;
     return { from: from.id, port: from.type === "confirm" ? "approved" : "out", to: to.id };
   });
-  const none = { inputs: [], outputs: [], connections: [], schedules: [], layout: {} };
-  return { version: 1, id, nodes, edges, ...none };
+  return graphWith({ id, nodes, edges });
 }

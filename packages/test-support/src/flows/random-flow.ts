@@ -12,6 +12,7 @@ import type {
   Policy,
 } from "@millrace/contracts";
 import { createRandom, type Random } from "@millrace/engine/testing";
+import { graphWith } from "../graph.ts";
 import { numberOf, type Readable } from "./random-terms.ts";
 
 const MAX_NODES = 60;
@@ -55,18 +56,14 @@ class FlowMaker {
       name: `out${i}`,
       value: { $: this.#number(level) },
     }));
-    return {
-      version: 1,
+    return graphWith({
       id: `random-${seed}`,
       policy: { onFailure: "finish" },
       inputs: [{ name: "n", schema: { type: "integer" }, default: this.#random.integer(0, 9) }],
       nodes,
       edges,
       outputs,
-      connections: [],
-      schedules: [],
-      layout: {},
-    };
+    });
   }
 
   /** Nodes in an order in which each reads and follows earlier ones, then shuffled. */

@@ -17,6 +17,7 @@ import {
   type TypeSource,
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
+import { graphWith } from "../graph.ts";
 import { STANDARD_TYPES } from "./standard-types.ts";
 
 export interface NodeEnd {
@@ -35,17 +36,11 @@ export async function runNode(
   } = {},
 ): Promise<NodeEnd> {
   const { policy, connections = [], types = [], ...engineOptions } = options;
-  const graph = {
-    version: 1 as const,
+  const graph = graphWith({
     id: "one",
-    inputs: [],
     nodes: [{ id: "node", type, fields, ...(policy !== undefined && { policy }) }],
-    edges: [],
-    outputs: [],
     connections,
-    schedules: [],
-    layout: {},
-  };
+  });
   const compiled = await compileFlow(graph, {
     registry: createRegistry([STANDARD_TYPES, ...types]),
   });

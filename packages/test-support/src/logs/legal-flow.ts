@@ -1,5 +1,6 @@
 /** Flows for made-up logs: a few nodes, edges that point forward, bodies in some of them. */
 import type { FlowEdge, FlowGraph, FlowNode } from "@millrace/contracts";
+import { graphWith } from "../graph.ts";
 import type { Dice } from "./dice.ts";
 
 const LEAVES = ["http.request", "transform", "confirm", "ai", "delay"];
@@ -9,17 +10,11 @@ const MAX_DEPTH = 2;
 /** A flow of at most `maxNodes` top-level nodes. */
 export function makeFlow(dice: Dice, maxNodes: number): FlowGraph {
   const nodes = makeNodes(dice, dice.between(0, maxNodes), "n", 0);
-  return {
-    version: 1,
+  return graphWith({
     id: "made-up",
-    inputs: [],
     nodes,
     edges: makeEdges(dice, nodes),
-    outputs: [],
-    connections: [],
-    schedules: [],
-    layout: {},
-  };
+  });
 }
 
 function makeNodes(dice: Dice, count: number, prefix: string, depth: number): FlowNode[] {

@@ -13,6 +13,7 @@ import {
 } from "@millrace/contracts";
 import type { Store } from "@millrace/store";
 import { describe, expect, test } from "vitest";
+import { graphWith } from "../graph.ts";
 import type { StoreBench } from "./bench.ts";
 import { linesOf } from "./logs.ts";
 
@@ -28,10 +29,7 @@ export function sealSuite({ newStore, testRestart }: StoreBench): void {
     fields,
   });
 
-  function graphOf(...nodes: readonly FlowNode[]): FlowGraph {
-    const none = { inputs: [], edges: [], outputs: [], connections: [], schedules: [], layout: {} };
-    return { version: 1, id: "f", nodes, ...none };
-  }
+  const graphOf = (...nodes: readonly FlowNode[]) => graphWith({ id: "f", nodes });
 
   type Draft = { readonly kind: ExecutionEvent["kind"]; readonly [key: string]: unknown };
 
