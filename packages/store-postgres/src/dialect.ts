@@ -7,6 +7,7 @@ export const DIALECT: Dialect = {
   isHeld: "is_at_work(holder)",
   newEpoch: { value: "nextval('epoch')" },
   addToFeed: ADD_TO_FEED,
+  lastSeq: "last_seq",
   lastOfFeed: "SELECT pos FROM feed_head",
   lock: `SELECT pg_advisory_xact_lock(${KEY_LOCKS}, hashtext(current_schema() || ?))`,
   member: (column, name) => `(${column}::json ->> '${name}')`,

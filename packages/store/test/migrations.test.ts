@@ -95,7 +95,7 @@ async function expectLogs(path: string, readonly: boolean): Promise<void> {
   await store.close();
 }
 
-/** Opens the file with a driver that kills its process before the given repetition of a slice. */
+/** Opens the file with a driver that kills its process before the given repetition of a slice, or in the transaction after `before`. */
 const KILLED = `
 import { prepareFile } from "../src/sqlite/database-file.ts";
 import { chooseDriver } from "../src/sqlite/driver.ts";
@@ -109,7 +109,10 @@ const dying = (run) => (values) => {
 };
 prepareFile({ name, open(...given) {
   const db = open(...given);
-  return { ...db, prepare(sql) {
+  return { ...db, exec(sql) {
+    db.exec(sql);
+    if (sql.startsWith(before)) process.kill(process.pid, "SIGKILL");
+  }, prepare(sql) {
     const statement = db.prepare(sql);
     return /^\\s*INSERT INTO appended_journal/.test(sql) ? { ...statement, run: dying(statement.run) } : statement;
   } };
@@ -135,4 +138,54 @@ test("a process that is killed while it moves the log leaves it whole for reader
   expect(ask(path, "SELECT count(*) FROM meta WHERE key = 'unfinishedMigration'")).toBe(0);
   expect(ask(`${path}.bak-2`, "PRAGMA user_version")).toBe(1);
   expect(ask(`${path}.bak-2`, "SELECT count(*) FROM journal")).toBe(RUNS.length * LINES);
+});
+
+/** What a store holds in tables of version 4, which kept the end of a log in its row of `run`. */
+function asVersion4(path: string): string {
+  const older = join(temporaryFolder(), "millrace.db");
+  prepareFile(chooseDriver(), older, { migrations: MIGRATIONS.slice(0, 4) });
+  const db = chooseDriver().open(older);
+  db.exec("PRAGMA foreign_keys=OFF");
+  db.prepare("ATTACH ? AS newer").run([path]);
+  for (const { name } of db
+    .prepare("SELECT name FROM pragma_table_list WHERE schema = 'newer'")
+    .all([])) {
+    if (String(name).startsWith("sqlite_schema")) continue;
+    const columns = db
+      .prepare("SELECT group_concat(name) AS names FROM pragma_table_info(?, 'newer')")
+      .get([name ?? null]);
+    const names = String(columns?.["names"]);
+    db.exec(
+      `DELETE FROM main.${name}; INSERT INTO main.${name}(${names}) SELECT ${names} FROM newer.${name}`,
+    );
+  }
+  db.exec("UPDATE run SET last_seq = (SELECT max(seq) FROM journal WHERE journal.run = run.no)");
+  db.close();
+  return older;
+}
+
+test("the ends of logs are found again after their column has gone, also where a process is killed on the way", async () => {
+  const newer = await madeStore();
+  const told = async (path: string, readonly: boolean): Promise<unknown> => {
+    const store = await newStore({ dir: join(path, ".."), readonly });
+    const { items } = await store.runs.list({ limit: 10 });
+    const loaded = await Promise.all(items.map(({ runId }) => store.journal.load(runId)));
+    await store.close();
+    return [items, loaded];
+  };
+  const before = await told(newer, true);
+  const path = asVersion4(newer);
+  const program = await bundleProgram(KILLED, import.meta.url);
+  const child = startChild(program, [path, "ALTER TABLE run DROP COLUMN last_seq"]);
+  await child.exited;
+  expect(child.process.signalCode).toBe("SIGKILL");
+  expect(ask(path, "PRAGMA user_version")).toBe(4);
+  expect(await told(path, true)).toEqual(before);
+  expect(await told(path, false)).toEqual(before);
+  expect(ask(path, "PRAGMA user_version")).toBe(MIGRATIONS.length);
+  expect(ask(path, "PRAGMA integrity_check")).toBe("ok");
+  expect(ask(`${path}.bak-5`, "SELECT last_seq FROM run WHERE id = 'r1'")).toBe(logOf(1).length);
+  expect(() => prepareFile(chooseDriver(), path, { migrations: MIGRATIONS.slice(0, 4) })).toThrow(
+    /has version 5, this program knows 4; use a newer millrace/,
+  );
 });

@@ -15,6 +15,7 @@ import { openStore, StoreError } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { appendAll, linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { MIGRATIONS } from "../src/sqlite/schema.ts";
 import { newStore } from "./new-store.ts";
 
 interface RawDatabase {
@@ -82,7 +83,7 @@ describe("a new folder", () => {
       expect(pragma("page_size")).toBe(8192);
       expect(pragma("auto_vacuum")).toBe(2);
       expect(pragma("application_id")).toBe(0x4d494c4c);
-      expect(pragma("user_version")).toBe(4);
+      expect(pragma("user_version")).toBe(MIGRATIONS.length);
       expect(pragma("integrity_check")).toBe("ok");
     });
     expect(statSync(join(dir, "millrace.db-wal")).size).toBeGreaterThan(0);
@@ -219,14 +220,14 @@ describe("files that are not ours", () => {
   test("the file of a newer program is refused, and the folder is free again", async () => {
     const dir = await closedStore();
     const path = join(dir, "millrace.db");
-    raw(path, (db) => db.exec("PRAGMA user_version=5"));
+    raw(path, (db) => db.exec("PRAGMA user_version=99"));
     for (const readonly of [false, true]) {
       await expect(openStore({ dir, readonly })).rejects.toMatchObject({
         code: "store_too_new",
-        message: expect.stringContaining("version 5"),
+        message: expect.stringContaining("version 99"),
       });
     }
-    raw(path, (db) => db.exec("PRAGMA user_version=4"));
+    raw(path, (db) => db.exec(`PRAGMA user_version=${MIGRATIONS.length}`));
     const store = await newStore({ dir });
     expect(await linesOf(store.journal, "r1")).toHaveLength(logOf(1).length);
   });

@@ -7,6 +7,7 @@
 import { StoreError } from "@millrace/store";
 import { openStoreSource, type StoreSource } from "@millrace/store/sql";
 import { toStoreError } from "../connect/faults.ts";
+import { DIALECT } from "../dialect.ts";
 import { composed } from "../sql/statements.ts";
 import { type Copying, copyRows, type SourceFacts, startAnew } from "./copy.ts";
 import { DigestOfRows, type RowsDigest } from "./digest.ts";
@@ -102,6 +103,7 @@ async function compare(
   const { link, key } = target;
   const other: Side = {
     key,
+    lastSeq: DIALECT.lastSeq,
     all: async (sql, values) => (await link.send(composed(sql), values)).rows,
   };
   const tables: ComparedTable[] = [];
@@ -131,8 +133,8 @@ function digestOfMeta(cursorKey: string, lastPosition: number): RowsDigest {
   return digest.result();
 }
 
-function sideOf({ key, all }: StoreSource): Side {
-  return { key, all: (sql, values) => all(sql, values) };
+function sideOf({ key, lastSeq, all }: StoreSource): Side {
+  return { key, lastSeq, all: (sql, values) => all(sql, values) };
 }
 
 async function factsOf(source: StoreSource): Promise<SourceFacts> {

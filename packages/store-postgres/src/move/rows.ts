@@ -8,6 +8,8 @@ import { columnsOf, type MovedTable } from "./tables.ts";
 export interface Side {
   /** The key of its private values. */
   readonly key: Uint8Array | null;
+  /** As in its dialect. */
+  readonly lastSeq: string;
   all(sql: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]>;
 }
 
@@ -24,7 +26,9 @@ export async function* pagesOf(
   { table, after }: Part,
 ): AsyncGenerator<readonly SqlRow[], void> {
   const { name, key, page } = table;
-  const columns = columnsOf(table).map(quoted);
+  const columns = columnsOf(table).map((column) =>
+    column === "last_seq" ? `${side.lastSeq} AS last_seq` : quoted(column),
+  );
   if (name === "private_value") {
     columns.push("(SELECT r.id FROM run r WHERE r.no = private_value.run) AS run_id");
   }

@@ -106,11 +106,11 @@ export function createFollowers(db: Database): Followers {
     for (let at = 0; at < ids.length; at += LOOK) {
       const some = ids.slice(at, at + LOOK);
       const rows = await db.all(
-        `SELECT id, last_seq FROM run WHERE id IN (${some.map(() => "?").join(", ")})`,
+        `SELECT id, ${db.dialect.lastSeq} AS last FROM run WHERE id IN (${some.map(() => "?").join(", ")})`,
         some,
         { once: true },
       );
-      for (const { id, last_seq: last } of rows) {
+      for (const { id, last } of rows) {
         const followers = [...(followed.get(String(id)) ?? [])];
         if (followers.some((follower) => follower.at < Number(last))) readOn(String(id));
       }

@@ -175,9 +175,11 @@ export function createJournal(parts: JournalParts): StoreJournal {
     follow: (runId, after, told) => followers.add(runId, after, told),
 
     async *read(runId, after) {
-      const row = await db.get("SELECT no, last_seq FROM run WHERE id = ?", [runId]);
+      const row = await db.get(`SELECT no, ${dialect.lastSeq} AS last FROM run WHERE id = ?`, [
+        runId,
+      ]);
       if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
-      const part = { run: Number(row["no"]), after, end: Number(row["last_seq"]) };
+      const part = { run: Number(row["no"]), after, end: Number(row["last"]) };
       for await (const page of pages(db, part)) {
         yield page;
         if (page.length === PAGE) await setImmediate(); // a long log is no reason for others to wait
@@ -204,11 +206,13 @@ export function createJournal(parts: JournalParts): StoreJournal {
     },
 
     async load(runId, { private: hidden = true } = {}) {
-      const row = await db.get("SELECT * FROM run WHERE id = ?", [runId]);
+      const row = await db.get(`SELECT *, ${dialect.lastSeq} AS last FROM run WHERE id = ?`, [
+        runId,
+      ]);
       if (row === undefined) return null;
       const run = Number(row["no"]);
       const events: StoredEvent[] = [];
-      const end = row["pruned"] === 0 ? Number(row["last_seq"]) : 0; // a pruned log cannot be continued
+      const end = row["pruned"] === 0 ? Number(row["last"]) : 0; // a pruned log cannot be continued
       for await (const page of pages(db, { run, after: 0, end })) events.push(...page);
       return {
         ...(await headerOf(row, db, hidden ? privates : null)),

@@ -35,9 +35,12 @@ export interface Slices {
 
 /** Takes the log, the step values and the blobs of an ended run. */
 export async function pruneRun(reader: Database, run: number, slices: Slices): Promise<void> {
-  const row = await reader.get("SELECT id, last_seq, pruned FROM run WHERE no = ?", [run]);
+  const row = await reader.get(
+    `SELECT id, ${reader.dialect.lastSeq} AS last, pruned FROM run WHERE no = ?`,
+    [run],
+  );
   if (row === undefined) return; // deleted in between
-  const last = Number(row["last_seq"]);
+  const last = Number(row["last"]);
   const first = row["pruned"] === GOING ? [] : await snapshotRows(reader, run, row);
   await slices.write([
     ...first,
@@ -68,7 +71,7 @@ export async function pruneRun(reader: Database, run: number, slices: Slices): P
 
 /** The statement that puts the snapshot in the place of the event before the summary. */
 async function snapshotRows(reader: SqlReader, run: number, row: SqlRow): Promise<Op[]> {
-  const seq = Number(row["last_seq"]) - 1;
+  const seq = Number(row["last"]) - 1;
   if (seq < 1) return []; // it ended before it began: the summary says all
   const view = await foldedTo(reader, { run, runId: String(row["id"]), end: seq });
   const line = lineOf(bare(viewToJson(view)));

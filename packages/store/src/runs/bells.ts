@@ -83,7 +83,7 @@ export function createBells(db: Database): Bells {
 
     async waiting() {
       const row = await db.get(
-        "SELECT count(*) AS count FROM run WHERE ended_at IS NULL AND last_seq = 0",
+        `SELECT count(*) AS count FROM run WHERE ended_at IS NULL AND ${db.dialect.lastSeq} = 0`,
       );
       return Number(row?.["count"] ?? 0);
     },

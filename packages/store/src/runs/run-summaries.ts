@@ -1,15 +1,15 @@
 /** Rows of runs as lists show them; a page costs one look for all of its tags, and one for each title that is new. */
 import type { RunState, RunSummary } from "@millrace/contracts";
-import type { Database, SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
+import type { Database, Dialect, SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
 
-/** What `summariesOf` needs of the rows of `run`. */
-export const SUMMARY_ROWS: string =
-  "SELECT no, id, flow_id, graph, template, template_version, status, trigger, source, options, last_seq, retry_of, " +
+/** What `createSummaries` needs of the rows of `run`. */
+export const summaryRows = ({ lastSeq }: Dialect): string =>
+  `SELECT no, id, flow_id, graph, template, template_version, status, trigger, source, options, ${lastSeq} AS last, retry_of, ` +
   "created_at, started_at, ended_at, summary FROM run";
 
 const MAX_TITLES = 1_000; // graphs whose title is remembered: a graph may be large, and never changes
 
-/** Answers a function that turns rows of `SUMMARY_ROWS` into summaries. */
+/** Answers a function that turns rows of `summaryRows` into summaries. */
 export function createSummaries(db: Database): (rows: readonly SqlRow[]) => Promise<RunSummary[]> {
   const titles = new Map<SqlValue | undefined, string | null>();
   const sql = `SELECT ${db.dialect.member("json", "title")} AS title FROM graph WHERE digest = ?`;
@@ -69,7 +69,7 @@ function summaryOf(row: SqlRow, title: string | null, tags: Tags): RunSummary {
     createdAt: isoOf(row["created_at"]) as string,
     startedAt: isoOf(row["started_at"]),
     endedAt: isoOf(row["ended_at"]),
-    lastSeq: Number(row["last_seq"]),
+    lastSeq: Number(row["last"]),
     retryOf: row["retry_of"] as string | null,
     summary: row["summary"] === null ? null : JSON.parse(String(row["summary"])),
   };

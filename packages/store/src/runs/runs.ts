@@ -19,7 +19,7 @@ import type { Database, Opening, SqlRow, SqlValue } from "../sql/port.ts";
 import { confirmationOf } from "./confirmations.ts";
 import type { Cursors } from "./cursor.ts";
 import { acknowledgement, headerOf } from "./run-header.ts";
-import { createSummaries, SUMMARY_ROWS } from "./run-summaries.ts";
+import { createSummaries, summaryRows } from "./run-summaries.ts";
 
 const MAX_LIMIT = 200;
 const SLICE = 500; // runs that one transaction of `prune` deletes: other writers come in between
@@ -61,10 +61,11 @@ export function createRuns(parts: {
 }): Runs {
   const { db, cursors, privates } = parts;
   const summariesOf = createSummaries(db);
+  const selected = summaryRows(db.dialect);
   const one = async (
     runId: string,
   ): Promise<{ readonly run: number; readonly summary: RunSummary } | null> => {
-    const row = await db.get(`${SUMMARY_ROWS} WHERE id = ?`, [runId]);
+    const row = await db.get(`${selected} WHERE id = ?`, [runId]);
     const [summary] = row === undefined ? [] : await summariesOf([row]);
     return summary === undefined ? null : { run: Number(row?.["no"]), summary };
   };
@@ -88,7 +89,7 @@ export function createRuns(parts: {
       const found = [...new Set(query.status ?? [undefined])].map((status) => {
         const all = status === undefined ? where : [...where, "status = ?"];
         return db.all(
-          `${SUMMARY_ROWS} ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
+          `${selected} ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
            ORDER BY created_at DESC, no DESC LIMIT ?`,
           [...values, ...(status === undefined ? [] : [status]), limit + 1],
           { once: true },

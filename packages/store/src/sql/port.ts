@@ -28,8 +28,8 @@ export interface SqlReader {
 }
 
 /**
- * Events that the owner of a run appends: `run.last_seq` becomes that of the last one, and each is a row of `journal` with `run`, `seq`,
- * `kind`, `ts` (of the event), `line`. Refused with `lease_lost` when the run has another epoch, or another last event than `after`.
+ * Events that the owner of a run appends: the log ends with the last one then, as `lastSeq` of the dialect says, and each is a row of
+ * `journal` with `run`, `seq`, `kind`, `ts` (of the event), `line`. Refused with `lease_lost` when the run has another epoch, or another last event than `after`.
  */
 export interface Lines {
   /** Number of the run. */
@@ -114,6 +114,8 @@ export interface Dialect {
    * of the one before.
    */
   readonly lock: string;
+  /** Expression of the number of the last event of a row of `run`, which has no other name there; 0: it has not begun. */
+  readonly lastSeq: string;
   /** Expression of a member of the JSON object in a column: a string as it is, anything else as JSON text; NULL: there is none. */
   member(column: string, name: string): string;
   /** Expression of the JSON object in a column with a member set to the string that is bound at its one `?`. */
@@ -122,7 +124,7 @@ export interface Dialect {
 
 /**
  * An open database with the tables of a store. Tables and columns are those of the newest version in `schema.ts`; where `holder` is not
- * null, `run` has a column `holder TEXT` besides.
+ * null, `run` has a column `holder TEXT` besides. Columns that only its own statements name may be added.
  */
 export interface Database extends SqlReader, SqlWriter {
   /** `memory`: gone with the process; else it outlives it, and other processes may write to it as well. */

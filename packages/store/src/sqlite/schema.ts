@@ -119,5 +119,14 @@ CREATE INDEX inbox_of ON inbox(run);
 ALTER TABLE run ADD COLUMN holder TEXT;
 ALTER TABLE run ADD COLUMN bell_at INTEGER`;
 
+/** Where a log ends is said by its rows: an append writes none of `run`, whose rows are wide and lie on many pages. */
+const ENDS_OF_LOGS = "ALTER TABLE run DROP COLUMN last_seq";
+
+/** `lastSeq` of the dialect. */
+export const LAST_SEQ = "(SELECT coalesce(max(seq), 0) FROM journal WHERE journal.run = run.no)";
+
 /** Migration n is entry n - 1. */
-export const MIGRATIONS: readonly Migration[] = [FIRST, APPENDED_JOURNAL, FAILURES, OPENINGS];
+export const MIGRATIONS: readonly Migration[] = [
+  ...[FIRST, APPENDED_JOURNAL, FAILURES, OPENINGS],
+  ENDS_OF_LOGS,
+];

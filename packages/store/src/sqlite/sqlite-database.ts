@@ -5,6 +5,7 @@ import type { Condition, Database, Dialect } from "../sql/port.ts";
 import type { RunNumbers } from "../sql/run-numbers.ts";
 import type { Writer } from "../writer/writer.ts";
 import type { Reader } from "./reader.ts";
+import { LAST_SEQ } from "./schema.ts";
 
 /** What an opening has made. `now`: epoch milliseconds, by which leases run out. */
 export interface SqliteParts {
@@ -96,6 +97,7 @@ function dialectOf(isHeld: string): Dialect {
     },
     addToFeed: "INSERT INTO feed(run, seq) VALUES(?, ?)",
     lastOfFeed: "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'feed'), 0) AS pos",
+    lastSeq: LAST_SEQ,
     lock: "SELECT ?", // transactions follow each other anyway
     member: (column, name) => `json_extract(${column}, '$.${name}')`,
     withMember: (column, name) => `json_set(${column}, '$.${name}', ?)`,

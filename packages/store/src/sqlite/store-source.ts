@@ -19,6 +19,7 @@ import type { SqlReader } from "../sql/port.ts";
 import { checkFile } from "./database-file.ts";
 import { chooseDriver, type DriverName } from "./driver.ts";
 import { Reader, toStoreError } from "./reader.ts";
+import { LAST_SEQ } from "./schema.ts";
 
 const TURN_MS = 1_000;
 
@@ -26,6 +27,8 @@ const TURN_MS = 1_000;
 export interface StoreSource extends SqlReader {
   /** The key of its private values; null: the folder has none. */
   readonly key: Uint8Array | null;
+  /** As in the dialect. */
+  readonly lastSeq: string;
   /** Ends the reading and gives the folder back. Idempotent. */
   close(): void;
 }
@@ -61,6 +64,7 @@ export function openStoreSource(dir: string, driverName?: DriverName): StoreSour
       get: async (sql, values) => reader.get(sql, values),
       all: async (sql, values = [], { once = false } = {}) =>
         once ? reader.once(sql, values) : reader.all(sql, values),
+      lastSeq: LAST_SEQ,
       key: existsSync(keyPath) ? installationKey(keyPath) : null,
       close() {
         if (isClosed) return;

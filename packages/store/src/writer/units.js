@@ -6,20 +6,25 @@ const HEAD_BYTES = 16; // of a packed line: two doubles
 const LINES = -1; // in the place of the number of a statement
 const EXEC = -2;
 
-const COLUMNS = 5; // of the statements for many rows
 const ROWS_AT_ONCE = [64, 16, 4, 1]; // a call of the library costs as much as a row
 
-const rowsOf = (count) => `VALUES ${Array(count).fill("(?, ?, ?, ?, ?)").join(", ")}`;
-const textsOf = (textOf) => ROWS_AT_ONCE.map((count) => [count, textOf(count)]);
+/** A statement for rows of so many values, as a text for each number of rows. */
+const forRows = (columns, textOf) => {
+  const row = `(${Array(columns).fill("?").join(", ")})`;
+  return ROWS_AT_ONCE.map((count) => ({
+    size: count * columns,
+    sql: textOf(`VALUES ${Array(count).fill(row).join(", ")}`),
+  }));
+};
 
-const INSERT = textsOf((count) => `INSERT INTO journal(run, seq, kind, ts, line) ${rowsOf(count)}`);
+const INSERT = forRows(5, (rows) => `INSERT INTO journal(run, seq, kind, ts, line) ${rows}`);
 
-/** Moves the end of logs, each by its owner alone. */
-const MOVE = textsOf((count) =>
-  count === 1
-    ? "UPDATE run SET last_seq = ? WHERE no = ? AND id = ? AND epoch = ? AND last_seq = ?"
-    : `UPDATE run SET last_seq = v.column1 FROM (${rowsOf(count)}) AS v ` +
-      "WHERE no = v.column2 AND id = v.column3 AND epoch = v.column4 AND last_seq = v.column5",
+/** Counts the runs that have this owner, and this event as their last one. Nobody else writes until the end of the transaction. */
+const HELD = forRows(
+  3,
+  (rows) =>
+    `SELECT count(*) AS held FROM (${rows}) AS v CROSS JOIN run ON no = v.column1 WHERE epoch = v.column2 ` +
+    "AND v.column3 = (SELECT coalesce(max(seq), 0) FROM journal WHERE journal.run = v.column1)",
 );
 
 /** Reads the messages of one writer, which are as `packed-units.ts` says. */
@@ -137,8 +142,8 @@ export function createUnits(db) {
   function append(all) {
     const owners = [];
     const rows = [];
-    for (const { run, runId, epoch, after, count, kinds, block, at: from } of all) {
-      owners.push(after + count, run, runId, epoch, after);
+    for (const { run, epoch, after, count, kinds, block, at: from } of all) {
+      owners.push(run, epoch, after);
       const names = kinds.split(" ");
       const heads = new Float64Array(block, from, count * 2);
       const bytes = new Uint8Array(block, from + count * HEAD_BYTES);
@@ -149,21 +154,22 @@ export function createUnits(db) {
         start = end;
       }
     }
-    if (changedBy(MOVE, owners) !== all.length) throw new Refused("lease_lost");
-    changedBy(INSERT, rows);
+    let held = 0;
+    inParts(HELD, owners, (statement, values) => {
+      held += statement.get(values).held;
+    });
+    if (held !== all.length) throw new Refused("lease_lost");
+    inParts(INSERT, rows, (statement, values) => statement.run(values));
   }
 
-  /** Runs a statement for rows of five values, as many at once as there are. */
-  function changedBy(texts, values) {
-    let changes = 0;
+  /** Calls `work` with a statement and values for it, as many rows at once as there are. */
+  function inParts(texts, values, work) {
     let at = 0;
-    for (const [count, sql] of texts) {
-      const size = count * COLUMNS;
+    for (const { size, sql } of texts) {
       for (; values.length - at >= size; at += size) {
-        changes += statementOf(sql).run(values.slice(at, at + size)).changes;
+        work(statementOf(sql), values.slice(at, at + size));
       }
     }
-    return changes;
   }
 
   function statementOf(sql) {
