@@ -2,11 +2,13 @@
 // A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline, or none; `goals`, the
 // most that it should be, which fail nothing; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
 // perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`, or with none) and `close`. `warmMs`: how long it runs before it
-// is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`.
+// is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`;
+// `isTwin`: another one shows with `--smoke` that it works.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { median, note, report, table, time, times } from "./report.js";
+import { smoke } from "./size.js";
 
 const OURS = "millrace";
 const CELL = fileURLToPath(new URL("cell.js", import.meta.url));
@@ -14,22 +16,28 @@ const CELL_MS = 300_000; // the slowest takes minutes on a busy machine
 
 /**
  * Runs the `cases` of `cases.js` in the folder `base`, all or those of `--workload <case>`, also written `--only`; exits 1 when ours is past a bar, or a case
- * fails. `roundsOf`: rounds of a case, by default five, three with `--quick`.
+ * fails. `--smoke`: every case once, and only what fails counts. `roundsOf`: rounds of a case, by default five, three with `--quick`.
  */
 export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5) }) {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean" },
+      smoke: { type: "boolean" },
       workload: { type: "string", multiple: true },
       only: { type: "string", multiple: true },
     },
   });
-  const { quick = false, only, workload = only } = values;
-  const names = workload ?? Object.keys(cases).filter((name) => !(quick && cases[name].isLong));
+  const { quick = smoke, only, workload = only } = values;
+  const names =
+    workload ??
+    Object.keys(cases).filter(
+      (name) => !(quick && cases[name].isLong) && !(smoke && cases[name].isTwin),
+    );
   const unknown = names.find((name) => !Object.hasOwn(cases, name));
   if (unknown !== undefined) {
     throw new Error(`unknown case "${unknown}"; known: ${Object.keys(cases).join(", ")}`);
   }
+  if (smoke) return smokeOf(names);
   const past = [];
   const results = names.map((name) => {
     const row = judged(name);
@@ -43,12 +51,12 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
   const legend = results.map(({ name, what }) => `- ${name}: ${what}`);
   report({ base, how, lines: [table(head, results.map(cellsOf)), legend], results, past });
 
-  /** One round of a case in a process of its own; throws when it fails. */
-  function cell(name) {
-    const plain = [process.execPath, CELL, new URL("cases.js", base).href, name];
-    const surroundings = cases[name].session?.(plain) ?? { command: plain, env: process.env };
+  /** One round of cases in a process of their own: what it told of each until one failed, and why it did; `missing`: why there is none. */
+  function cells(...names) {
+    const plain = [process.execPath, CELL, new URL("cases.js", base).href, ...names];
+    const surroundings = cases[names[0]].session?.(plain) ?? { command: plain, env: process.env };
     const { missing, command, env, end } = surroundings;
-    if (missing !== undefined) return { missing };
+    if (missing !== undefined) return { found: names.map(() => ({ missing })) };
     const [first, ...args] = command;
     const { stdout, stderr, status } = spawnSync(first, args, {
       encoding: "utf8",
@@ -56,8 +64,37 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
       timeout: CELL_MS,
     });
     end?.();
-    if (status !== 0) throw new Error(`exit ${status}\n${stderr}`);
-    return JSON.parse(stdout.trim().split("\n").at(-1));
+    const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
+    const found = lines.map((line) => JSON.parse(line));
+    const wrong = found.findIndex((one) => !areNumbers(one));
+    if (wrong >= 0) return { found: found.slice(0, wrong), error: `no number in ${lines[wrong]}` };
+    return status === 0 ? { found } : { found, error: `exit ${status}\n${stderr}` };
+  }
+
+  /** One round of a case; throws when it fails. */
+  function cell(name) {
+    const { found, error } = cells(name);
+    if (error !== undefined) throw new Error(error);
+    return found[0];
+  }
+
+  /** Every case once, those that need no surroundings in one process; after one that failed the others in another. */
+  function smokeOf(names) {
+    const left = new Set(names);
+    while (left.size > 0) {
+      const [next] = left;
+      const alone = [...left].filter((name) => cases[name].session === undefined);
+      const together = cases[next].session === undefined ? alone : [next];
+      const { found, error } = cells(...together);
+      const done = together.slice(0, found.length + (error === undefined ? 0 : 1));
+      for (const name of done) left.delete(name);
+      for (const [at, { missing }] of found.entries())
+        if (missing !== undefined) note(`${together[at]}: not measured: ${missing}`);
+      if (error === undefined) continue;
+      note(`FAIL ${done.at(-1)}: ${error}`);
+      process.exitCode = 1;
+    }
+    note(`${names.length} cases of ${base.pathname.split("/").at(-2)}`);
   }
 
   /** All rounds of one case. */
@@ -108,6 +145,11 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5)
   }
 }
 
+/** No number is written as null, and would be past no bar. */
+const areNumbers = ({ values, facts = {} }) =>
+  [...Object.values(values), ...Object.values(facts).map(({ value }) => value)].every(
+    Number.isFinite,
+  );
 const isPast = ({ value, bar, least }) => (bar === undefined ? value < least : value > bar);
 const goalOf = (goal) => (goal === undefined ? "" : ` (goal ${goal})`);
 const ofWhom = ({ who, ratio }) => `${times(ratio)} of ${who}`;

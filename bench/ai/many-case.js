@@ -5,9 +5,10 @@ import { runInNewContext } from "node:vm";
 import { aiSettings } from "@millrace/ai";
 import { createNodeHost } from "@millrace/engine/node";
 import { createScriptedProvider } from "@millrace/providers";
+import { sized } from "../size.js";
 import { createEngine, planOf } from "./engine.js";
 
-const NODES = 1_000;
+const NODES = sized(1_000, 20);
 const KIB = 1_024;
 
 setFlagsFromString("--expose-gc");

@@ -6,9 +6,10 @@ import { fileURLToPath } from "node:url";
 import { aiSettings } from "@millrace/ai";
 import { createNodeHost } from "@millrace/engine/node";
 import { createProviders } from "@millrace/providers";
+import { sized } from "../size.js";
 import { createEngine, planOf } from "./engine.js";
 
-const DELTAS = 10_000;
+const DELTAS = sized(10_000, 100);
 const TEXT = "word ".repeat(DELTAS);
 const BEFORE_ABORT = 100; // deltas that have come when the run is cancelled
 const LOOPBACK = { allow: [{ cidr: "127.0.0.0/8" }] };

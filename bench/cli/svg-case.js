@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sized } from "../size.js";
 import { inside, least } from "./inside.js";
 
-const NODES = 1_000;
+const NODES = sized(1_000, 20);
 const BAR_MS = 100;
 
 /** A tree of nodes in which every seventh has a second parent. */

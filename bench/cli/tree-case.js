@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sized } from "../size.js";
 import { inside, least } from "./inside.js";
 
-const ITEMS = 10_000;
+const ITEMS = sized(10_000, 100);
 const EVENTS_A_SECOND = 10_000;
 const BAR_PERCENT = 5;
 

@@ -8,6 +8,7 @@ import { createRegistry } from "@millrace/engine";
 import { nodePack } from "@millrace/engine/node";
 import { servicesPack } from "@millrace/services";
 import { createRandom } from "../random.js";
+import { sized } from "../size.js";
 
 const random = createRandom(42);
 const below = (limit) => Math.floor(random() * limit);
@@ -159,7 +160,7 @@ function flow(id, nodes, edges, layout) {
 }
 
 function mixed() {
-  const groups = Array.from({ length: 520 }, (_, n) => group(n));
+  const groups = Array.from({ length: sized(520, 8) }, (_, n) => group(n));
   const nodes = groups.flatMap((one) => one.nodes);
   const layout = Object.fromEntries(
     nodes.map(({ id }, n) => [id, [(n % 5) * 240, Math.floor(n / 5) * 120]]),

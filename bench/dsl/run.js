@@ -1,12 +1,14 @@
 // Times the flow language against baselines and peers of the same round, asks of hostile texts what twice the text takes,
 // and writes results/latest.{json,md}. A ratio is the median over the rounds.
-// Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a hard bar. `growth`, `heap` and `size`
-// are cases too.
+// Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a hard bar, or a contender fails. `growth`, `heap`
+// and `size` are cases too. `--quick`: contenders without a bar are timed in one round, and so are flows of 100,000 nodes.
+// `--smoke`: each contender once, on a small flow, and only what fails counts.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, note, report, table, time, times } from "../report.js";
+import { judge, median, note, report, table, time, times } from "../report.js";
+import { sized, smoke } from "../size.js";
 import { createCorpus } from "./corpus.js";
 import { expressionCases } from "./expression-cases.js";
 import { heapRows } from "./heap.js";
@@ -16,10 +18,14 @@ import { corpusFolder, textCases } from "./text-cases.js";
 
 const OURS = "millrace";
 const { values } = parseArgs({
-  options: { quick: { type: "boolean" }, workload: { type: "string", multiple: true } },
+  options: {
+    quick: { type: "boolean" },
+    smoke: { type: "boolean" },
+    workload: { type: "string", multiple: true },
+  },
 });
-const { quick } = values;
-const rounds = quick ? 3 : 5;
+const { quick = smoke } = values;
+const rounds = smoke ? 1 : quick ? 3 : 5;
 const wanted = (name, long) => values.workload?.includes(name) ?? !(quick && long);
 const past = [];
 
@@ -56,22 +62,26 @@ async function writeCorpus(name) {
     writeFileSync(new URL(`${name}.${format}`, corpusFolder), text);
 }
 
-/** Milliseconds of one contender; without end when it fails. */
-function timeOf(name, who) {
+/** Milliseconds of contenders in one process; without end when one fails. */
+function timesOf(name, ...whos) {
   try {
-    return cell("cell.js", name, who)[0].ms;
+    return cell("cell.js", name, ...whos).map(({ ms }) => ms);
   } catch (error) {
-    note(error.message);
-    return Number.POSITIVE_INFINITY;
+    past.push(`${name}: not measured: ${error.message}`);
+    return whos.map(() => Number.POSITIVE_INFINITY);
   }
 }
 
-/** One case: each contender a process of its own, in random order, the baseline in every round. */
-function measure(name, { contenders, bars }) {
+/** One case: each contender a process of its own, in random order, the baseline and those with a bar in every round. */
+function measure(name, { contenders, bars, size }) {
   const [baseline] = Object.keys(contenders);
   const all = Object.fromEntries(Object.keys(contenders).map((who) => [who, []]));
-  for (let round = 0; round < rounds; round++)
-    for (const who of shuffle(Object.keys(all))) all[who].push(timeOf(name, who));
+  if (smoke) return timesOf(name, ...Object.keys(all));
+  for (let round = 0; round < (quick && size === "wide" ? 1 : rounds); round++) {
+    const isTimed = (who) => !quick || round === 0 || [baseline, OURS].includes(who) || who in bars;
+    for (const who of shuffle(Object.keys(all).filter(isTimed)))
+      all[who].push(...timesOf(name, who));
+  }
   const against = (who, base) => median(all[who].map((ms, round) => ms / all[base][round]));
   const ms = Object.fromEntries(Object.keys(all).map((who) => [who, median(all[who])]));
   const ratios = Object.fromEntries(Object.keys(all).map((who) => [who, against(who, baseline)]));
@@ -100,7 +110,7 @@ function caseTable(cases) {
   const rows = Object.entries(cases)
     .filter(([name, { long }]) => wanted(name, long))
     .map(([name, one]) => measure(name, one));
-  if (rows.length === 0) return [];
+  if (rows.length === 0 || smoke) return [];
   const peers = [...new Set(rows.flatMap(({ ratios }) => Object.keys(ratios)))].filter(
     (who) => who !== OURS && who !== rows[0].baseline,
   );
@@ -122,7 +132,7 @@ function caseTable(cases) {
 
 /** Every family of hostile texts; shown are the slowest and those past a bar. */
 function growthTable() {
-  const units = quick ? 250_000 : 10_000_000;
+  const units = quick ? sized(250_000, 500) : 10_000_000;
   const families = Object.keys(hostile);
   const rows = [];
   for (const together of quick ? [families] : families.map((family) => [family])) {
@@ -184,7 +194,7 @@ function sizeTable() {
 
 const results = [];
 await writeCorpus("mixed");
-await writeCorpus("wide");
+if (!smoke) await writeCorpus("wide");
 const tables = [
   caseTable(textCases),
   caseTable(expressionCases),
@@ -193,11 +203,13 @@ const tables = [
   ...(wanted("size") ? [sizeTable()] : []),
 ].filter((lines) => lines.length > 0);
 
-report({
-  base: import.meta.url,
-  how: "Columns of peers are ratios to the first column of the same round, median; noise = slowest / fastest round of the first column.",
-  rounds,
-  lines: tables,
-  results,
-  past,
-});
+if (smoke) judge(past);
+else
+  report({
+    base: import.meta.url,
+    how: "Columns of peers are ratios to the first column of the same round, median; noise = slowest / fastest round of the first column.",
+    rounds,
+    lines: tables,
+    results,
+    past,
+  });

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { formatFlow, parseFlow, printFlow, validateFlow } from "@millrace/dsl";
+import { sized, smoke } from "../size.js";
 import { chevrotainJson, peggyJson } from "./grammars.js";
 
 /** Where run.js puts the texts: results/corpus/mixed.flow, .json, .toml, .yaml, and the same of `wide`. */
@@ -110,7 +111,7 @@ const validate = {
 
 const isGraph = (value, text) => isDeepStrictEqual(plain(value), JSON.parse(text("json")));
 // The baseline of printing and validating is reading: it gives the graph.
-const isText = (value) => Array.isArray(value.nodes) || value.length > 1_000_000;
+const isText = (value) => Array.isArray(value.nodes) || value.length > sized(1_000_000, 1_000);
 const isValid = (value) =>
   Array.isArray(value.nodes) || value.every(({ severity }) => severity === "warning");
 /** Without prototypes of a peer's own. */
@@ -122,6 +123,7 @@ const ours = (contenders) => ({
 });
 const mixed = (bars, contenders, same) => ({ bars, contenders, same, input: read("mixed") });
 const wide = (ms, contenders, same) => ({
+  size: "wide",
   long: true,
   bars: { ms },
   contenders: ours(contenders),
@@ -137,5 +139,5 @@ export const textCases = {
   validate: mixed({}, validate, isValid),
   "parse 100k": wide(1_500, parse, isGraph),
   "print 100k": wide(1_000, print, isText),
-  "validate 100k": wide(700, validate, isValid),
+  "validate 100k": { ...wide(700, validate, isValid), long: smoke },
 };

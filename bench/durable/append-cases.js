@@ -13,14 +13,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { openStore } from "@millrace/store";
+import { sized } from "../size.js";
 import { endEvent, headerOf, logEvent, logEvents } from "./logs.js";
 
-const SINGLE = 300; // appends of one sample
+const SINGLE = sized(300, 10); // appends of one sample
 const BATCH = 100;
 const WRITERS = 8; // runs that append at the same time
-const BATCHES = 40; // of each of them, in one sample
+const BATCHES = sized(40, 2); // of each of them, in one sample
 const STEADY_PER_S = 10_000;
-const STEADY_MS = 1_000;
+const STEADY_MS = sized(1_000, 100);
+const STORED = sized(50_000, 1_000);
 
 /** A folder that goes away with the case. */
 export function folder() {
@@ -197,18 +199,18 @@ export const appendCases = {
     async prepare() {
       return {
         contenders: {
-          "the lines": () => 50_000 * logEvent("r1", 25_000).line.byteLength,
+          "the lines": () => STORED * logEvent("r1", STORED / 2).line.byteLength,
           async millrace() {
             const { dir, remove } = folder();
             const store = await openStore({ dir });
             const { runId, epoch } = await newRun(store);
-            for (let at = 0; at < 50_000; at += BATCH) {
+            for (let at = 0; at < STORED; at += BATCH) {
               await store.journal.append(runId, at, logEvents(runId, at + 1, BATCH), {
                 epoch,
                 sync: false,
               });
             }
-            await store.journal.append(runId, 50_000, [endEvent(runId, 50_001)], {
+            await store.journal.append(runId, STORED, [endEvent(runId, STORED + 1)], {
               epoch,
               sync: true,
             });

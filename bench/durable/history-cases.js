@@ -4,10 +4,12 @@ import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalExecutor } from "@millrace/server";
 import { openStore } from "@millrace/store";
+import { sized, smoke } from "../size.js";
 import { folder, round } from "./append-cases.js";
 import { endEvent, headerOf } from "./logs.js";
 
 const AT_ONCE = 500;
+const PARKED = sized(1_000, 10);
 
 /** Ended runs with tags, templates and triggers of several kinds, an hour of ten apart. */
 async function fill(store, count) {
@@ -92,18 +94,18 @@ const QUERIES = {
 };
 
 export const historyCases = {
-  "open with 10,000 runs": openCase(10_000, 50),
+  "open with 10,000 runs": openCase(sized(10_000, 100), 50),
   "open with 100,000 runs": { ...openCase(100_000, 500), isLong: true },
 
   "list_runs of 100,000": {
     what: "50 runs by each of ten filters, the slowest counts, against the newest 50",
     samples: 5,
-    isLong: true,
+    isLong: !smoke,
     bars: { newest: null },
     async prepare() {
       const { dir, remove } = folder();
       const store = await openStore({ dir });
-      await fill(store, 100_000);
+      await fill(store, sized(100_000, 200));
       const list = (filter) => timed(() => store.runs.list({ limit: 50, ...filter }));
       const slowest = {};
       return {
@@ -151,7 +153,7 @@ export const historyCases = {
       const store = await openStore({ dir: join(dir, "data") });
       const executor = over(store);
       await Promise.all(
-        Array.from({ length: 1_000 }, async () => {
+        Array.from({ length: PARKED }, async () => {
           for (;;) {
             try {
               const { runId } = await executor.start({ graph, inputs: {}, trigger: "embed" });

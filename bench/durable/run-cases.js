@@ -6,12 +6,13 @@ import { createEngine, createMemoryJournal, createRegistry } from "@millrace/eng
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalExecutor } from "@millrace/server";
 import { openMemoryStore, openStore } from "@millrace/store";
+import { sized } from "../size.js";
 import { folder, newRun, round } from "./append-cases.js";
 import { chain, endEvent, logEvents } from "./logs.js";
 
-const LENGTH = 1_000;
-const HALF_OF = 10_000;
-const READ = 100_000;
+const LENGTH = sized(1_000, 20);
+const HALF_OF = sized(10_000, 100);
+const READ = sized(100_000, 1_000);
 
 const effect = defineNodeType({
   type: "bench.effect",
@@ -115,7 +116,7 @@ function stepCase(count, barMs, { bar, goal } = { bar: null }) {
 export const runCases = {
   // Restate on one node: 1.2 ms a step alone, 13 ms with 100 runs at once
   "10 effect steps": stepCase(1, 1.2),
-  "10 effect steps, 100 runs": stepCase(100, 6.5, { bar: 7, goal: 5 }),
+  "10 effect steps, 100 runs": stepCase(sized(100, 5), 6.5, { bar: 7, goal: 5 }),
 
   "chain of 1,000 pure nodes": {
     what: "against the engine with its journal in memory",

@@ -2,10 +2,11 @@
 // changes the text and analyses it anew. What a case is says ../rounds.js.
 import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createAnalyser } from "@millrace/dsl/editor";
+import { sized } from "../size.js";
 import { catalog, flowOf } from "./flows.js";
 import { serverCases } from "./server-cases.js";
 
-const SAMPLES = 100;
+const SAMPLES = sized(100, 1);
 
 /** Where in the text a case asks: in an expression in the middle. */
 const MIDDLE = "size(open-";
@@ -70,7 +71,7 @@ function editorCase(feature, lines) {
         const kept = times.slice(-SAMPLES).sort((a, b) => a - b);
         const of = (at) => Number(kept[at].toFixed(1));
         return {
-          "ms, median": { value: of(SAMPLES / 2), bar: median },
+          "ms, median": { value: of(SAMPLES >> 1), bar: median },
           ...(worst && { [`ms, slowest of ${SAMPLES}`]: { value: of(SAMPLES - 1), bar: worst } }),
         };
       };

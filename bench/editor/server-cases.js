@@ -5,11 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sized, smoke } from "../size.js";
 import { flowOf } from "./flows.js";
 
 const BIN = fileURLToPath(new URL("../../packages/cli/bin/millrace.js", import.meta.url));
 const URI = "file:///flows/shop.flow";
-const EDITS = 1_000;
+const EDITS = sized(1_000, 20);
+const LINES = sized(10_000, 300);
 /** Edits that are sent before their answers are waited for. */
 const AT_ONCE = 10;
 const MIB = 1_048_576;
@@ -91,12 +93,12 @@ const memory = {
   what: `memory of \`millrace lsp\` after ${EDITS} edits of 10,000 lines, each with a completion, and after as many again`,
   bars: { "1,000 edits": 1.1 },
   isBytes: true,
-  isLong: true,
+  isLong: !smoke,
   samples: 1,
   warmMs: 1,
   async prepare() {
     const { child, send, ask, residentMiB } = served();
-    const text = flowOf(10_000);
+    const text = flowOf(LINES);
     const textDocument = { uri: URI };
     await ask("initialize", { processId: null, rootUri: null, capabilities: {} });
     send("textDocument/didOpen", {

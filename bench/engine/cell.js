@@ -1,11 +1,12 @@
 // One cell in one process: times one implementation on one workload and prints its median in milliseconds as JSON.
 // Times are those of the processor, all threads together: garbage counts, and busy neighbours show less.
 // Usage: node cell.js <file of the implementation> <workload>
+import { sized } from "../size.js";
 import { createState, workload as load, verify } from "./workloads.js";
 
-const WARM_MS = 400; // long enough for the optimising compiler to have seen the code
-const TIME_MS = 700;
-const MIN_TIMES = 5;
+const WARM_MS = sized(400, 0); // long enough for the optimising compiler to have seen the code
+const TIME_MS = sized(700, 0);
+const MIN_TIMES = sized(5, 1);
 const SLOW_MS = 8_000; // a peer that takes this long has had its measure taken, however often it ran
 
 const [file, name] = process.argv.slice(2);

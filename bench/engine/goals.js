@@ -1,6 +1,6 @@
-// What is not a time beside a floor: memory, cancelling, reading. One goal in one process, printed as JSON
+// What is not a time beside a floor: memory, cancelling, reading. One goal in one process (with `--smoke` all in one), printed as JSON
 // {value, goal?, bar, unit, what}; `value` above `bar` is past it.
-// Usage: node --expose-gc goals.js <name>
+// Usage: node --expose-gc goals.js <name>…
 import { fileURLToPath } from "node:url";
 import {
   checkLog,
@@ -15,6 +15,7 @@ import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 // The log of a run is nobody's to have: an engine alone makes events.
 import { EventLog } from "../../packages/engine/dist/run/event-log.js";
 import { NodeStarted, NodeSucceeded } from "../../packages/engine/dist/run/event-makers.js";
+import { sized } from "../size.js";
 import { workload } from "./workloads.js";
 
 const KIB = 1_024;
@@ -71,10 +72,10 @@ function heapNow() {
 const macrotask = () => new Promise((go) => setImmediate(go));
 
 /** Until the threads of the compiler have done what they were given: what they hold meanwhile would count. */
-const compiled = () => new Promise((go) => setTimeout(go, 500));
+const compiled = () => new Promise((go) => setTimeout(go, sized(500, 0)));
 
 /** Median of the ratio of two functions called in turn. */
-function ratioOf(ours, base, times = 41) {
+function ratioOf(ours, base, times = sized(41, 1)) {
   const timed = (fn) => {
     const from = performance.now();
     fn();
@@ -85,7 +86,7 @@ function ratioOf(ours, base, times = 41) {
 }
 
 /** The same of the fastest of many calls, each of some microseconds: what was done, without what was beside it. */
-async function fastestOf(ours, base, rounds = 400) {
+async function fastestOf(ours, base, rounds = sized(400, 1)) {
   const times = { ours: [], base: [] };
   for (let round = 0; round < rounds; round++) {
     const from = performance.now();
@@ -132,11 +133,11 @@ function foldItems(items) {
   return { view, ms: performance.now() - from };
 }
 
-const MANY = 1_000_000;
+const MANY = sized(1_000_000, 10_000);
 
 const goals = {
   async "parked run"() {
-    const RUNS = 1_000;
+    const RUNS = sized(1_000, 20);
     const engine = createEngine();
     const plan = await planOf(workload("conc1000x10").deps, () => ({}), { gateAt: 4 });
     const park = async (count) => {
@@ -156,8 +157,8 @@ const goals = {
   },
 
   async "large outputs"() {
-    const NODES = 10_000;
-    const WARM = 1_000;
+    const NODES = sized(10_000, 500);
+    const WARM = sized(1_000, 50);
     let peak = 0;
     let made = 0;
     const body = () => {
@@ -278,7 +279,7 @@ const goals = {
 
   async "fold, growth"() {
     foldItems(MANY / 10); // compiled
-    const few = 10_000;
+    const few = sized(10_000, 100);
     const short = Array.from({ length: 20 }, () => foldItems(few).ms / few).sort((a, b) => a - b);
     const value = foldItems(MANY).ms / MANY / short[10];
     return { value, bar: 1.5, unit: "x", what: "an item of 1,000,000 to one of 10,000" };
@@ -297,8 +298,8 @@ const goals = {
 
 export const goalNames = Object.keys(goals);
 
-const name = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv[2] : undefined;
-if (name in goals) {
+const names = process.argv[1] === fileURLToPath(import.meta.url) ? process.argv.slice(2) : [];
+for (const name of names) {
   process.stdout.write(`${JSON.stringify({ name, ...(await goals[name]()) })}\n`);
-  process.exit();
 }
+if (names.length > 0) process.exit();

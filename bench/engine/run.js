@@ -1,12 +1,15 @@
 // Times every contender on every workload against the hand-written floor of the same round, asks for the goals that are no
 // times, and writes results/latest.{json,md}. A ratio is the median over the rounds.
-// Usage: node run.js [--quick] [--workload <name>]…   Exits 1 when ours is past a hard bar, or a goal cannot be measured.
-//   --quick: three rounds, the peers of the workspace only; otherwise five, and the peers of peers/, installed when missing.
+// Usage: node run.js [--quick] [--workload <name>]…   Exits 1 when ours is past a hard bar, or it or a goal cannot be measured.
+//   --quick: three rounds, the peers of the workspace only, in one; otherwise five, and the peers of peers/, installed when missing.
+//   --smoke: ours once on each workload, the others once, goals in their smallest size, and only what fails counts.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { judge, median, note } from "../report.js";
+import { smoke } from "../size.js";
 import { FAR_PEERS, FLOOR, fileOf, installPeers, NEAR_PEERS, OURS } from "./contenders.js";
 import { goalNames } from "./goals.js";
 import { shown, tables } from "./report.js";
@@ -28,35 +31,41 @@ const SLOW_MS = 1_000; // one round tells enough of a peer that takes this long
 const LONG = "chain100000"; // nobody but the near peers is asked for it
 
 const { values } = parseArgs({
-  options: { quick: { type: "boolean" }, workload: { type: "string", multiple: true } },
+  options: {
+    quick: { type: "boolean" },
+    smoke: { type: "boolean" },
+    workload: { type: "string", multiple: true },
+  },
 });
-const rounds = values.quick ? 3 : 5;
-const chosen = values.workload ?? names;
-const farPeers = values.quick ? [] : Object.keys(FAR_PEERS);
-const note = (text) => process.stderr.write(`${text}\n`);
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+const { quick = smoke } = values;
+const rounds = smoke ? 1 : quick ? 3 : 5;
+const chosen = values.workload ?? names.filter((name) => !(smoke && /0000$/.test(name)));
+const farPeers = quick ? [] : Object.keys(FAR_PEERS);
 const shuffle = (list) =>
   list
     .map((item) => [Math.random(), item])
     .sort((a, b) => a[0] - b[0])
     .map(([, item]) => item);
 
-/** Runs a program of this folder; the JSON of each line of it. */
+/** Runs a program of this folder; the JSON of each line of it, and of what it failed with after them. */
 function program(file, args, { flags = [], timeout = CELL_MS } = {}) {
-  const { stdout, stderr, error } = spawnSync(
+  const { stdout, stderr, status, error } = spawnSync(
     process.execPath,
     [...flags, fileURLToPath(new URL(file, import.meta.url)), ...args],
     { encoding: "utf8", timeout, killSignal: "SIGKILL", maxBuffer: 67_108_864 },
   );
   const lines = (stdout ?? "").split("\n").filter((line) => line.startsWith("{"));
-  if (lines.length > 0 && error === undefined) return lines.map((line) => JSON.parse(line));
+  const found = error === undefined ? lines.map((line) => JSON.parse(line)) : [];
+  if (status === 0 && found.length > 0) return found;
   const slow = error?.code === "ETIMEDOUT";
-  return [
-    { failed: slow ? `no answer in ${timeout / 1_000} s` : (stderr ?? "").slice(-200).trim() },
-  ];
+  const failed = slow ? `no answer in ${timeout / 1_000} s` : (stderr ?? "").slice(-200).trim();
+  return [...found, { failed }];
 }
 
-/** All rounds of one workload. A peer that fails, or is slow, is not asked again. */
+/** Contenders that the one round of `--smoke` has had. */
+const smoked = new Set();
+
+/** All rounds of one workload. A peer that fails, or is slow, is not asked again, and none is with `--quick`. */
 function measure(workload) {
   const peers = workload === LONG ? NEAR_PEERS : [...NEAR_PEERS, ...farPeers];
   const contenders = [OURS, ...peers];
@@ -64,15 +73,20 @@ function measure(workload) {
   const ratios = Object.fromEntries(contenders.map((name) => [name, []]));
   const failed = {};
   for (let round = 0; round < rounds; round++) {
-    const done = (name) => failed[name] ?? (times[name][0] > SLOW_MS && peers.includes(name));
+    const hadOne = (name) => (quick ? times[name].length > 0 : times[name][0] > SLOW_MS);
+    const done = (name) =>
+      failed[name] ??
+      ((peers.includes(name) && hadOne(name)) || (smoked.has(name) && name !== OURS));
     const inRound = shuffle([FLOOR, ...contenders].filter((name) => !done(name)));
+    if (smoke) for (const name of inRound) smoked.add(name);
     const cells = Object.fromEntries(
       inRound.map((name) => [name, program("cell.js", [fileOf(name), workload])[0]]),
     );
     for (const [name, cell] of Object.entries(cells)) {
       if (cell.failed !== undefined) failed[name] = cell.failed;
       else times[name].push(cell.ms);
-      if (name !== FLOOR && cell.failed === undefined) ratios[name].push(cell.ms / cells[FLOOR].ms);
+      const floor = cells[FLOOR]?.ms;
+      if (name !== FLOOR && cell.failed === undefined) ratios[name].push(cell.ms / floor);
     }
   }
   const row = {
@@ -86,7 +100,10 @@ function measure(workload) {
       contenders.map((name) => [name, name in failed ? null : median(ratios[name])]),
     ),
   };
-  note(`${workload}: ${contenders.map((name) => `${name} ${shown(row.ratios[name])}`).join("  ")}`);
+  if (!smoke)
+    note(
+      `${workload}: ${contenders.map((name) => `${name} ${shown(row.ratios[name])}`).join("  ")}`,
+    );
   return row;
 }
 
@@ -101,6 +118,12 @@ function growthGoal(rows) {
   return [{ name: "growth", value, goal: 1.5, unit: "x", what }];
 }
 
+/** What is found of these goals in one process. */
+function goalsOf(names) {
+  const found = program("goals.js", names, GOAL);
+  return found.map((one, at) => ({ name: names[at], ...one }));
+}
+
 function fastGoal(rows) {
   const value = rows.find(({ workload }) => workload === "dag10000")?.oursMs;
   return value === undefined ? [] : [{ name: "dag10000", value, bar: 20, unit: "ms", what: "" }];
@@ -113,31 +136,41 @@ const others = values.workload === undefined ? goalNames : [];
 const goals = [
   ...growthGoal(rows),
   ...fastGoal(rows),
-  ...others.map((name) => ({ name, ...program("goals.js", [name], GOAL)[0] })),
+  ...(smoke && others.length > 0 ? [others] : others.map((name) => [name])).flatMap(goalsOf),
 ];
 const probes = farPeers.length > 0 ? program("peers/probes.js", []) : [];
 
-const date = new Date().toISOString().slice(0, 10);
-const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${rounds} rounds, ${date}`;
-const report = tables({ machine, rows, goals, probes, peers: [...NEAR_PEERS, ...farPeers] });
-const folder = new URL("results/", import.meta.url);
-mkdirSync(folder, { recursive: true });
-const json = JSON.stringify({ machine, rows, goals, probes }, null, 2);
-writeFileSync(new URL("latest.json", folder), `${json}\n`);
-writeFileSync(new URL("latest.md", folder), report);
-process.stdout.write(report);
+const unmeasured = [
+  ...rows.flatMap(({ workload, failed }) =>
+    Object.entries(failed)
+      .filter(([name]) => smoke || name === OURS || name === FLOOR)
+      .map(([name, why]) => `${workload}: not measured: ${name}: ${why}`),
+  ),
+  ...goals
+    .filter(({ failed }) => failed !== undefined)
+    .map(({ name, failed }) => `${name}: not measured: ${failed}`),
+];
+if (smoke) judge(unmeasured);
+else tell();
 
-for (const { workload, ratios, bars } of rows) {
-  if (bars === undefined || ratios[OURS] <= bars[1]) continue;
-  note(`past the bar: ${workload} ${shown(ratios[OURS])}`);
-  process.exitCode = 1;
-}
-for (const { name, value, bar, unit, failed } of goals) {
-  if (failed === undefined && (bar === undefined || value <= bar)) continue;
-  note(
-    failed === undefined
-      ? `past the bar: ${name} ${value} ${unit}`
-      : `not measured: ${name}: ${failed}`,
-  );
-  process.exitCode = 1;
+/** Writes and prints the tables, and fails the program for what is past its bar. */
+function tell() {
+  const date = new Date().toISOString().slice(0, 10);
+  const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${rounds} rounds, ${date}`;
+  const report = tables({ machine, rows, goals, probes, peers: [...NEAR_PEERS, ...farPeers] });
+  const folder = new URL("results/", import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  const json = JSON.stringify({ machine, rows, goals, probes }, null, 2);
+  writeFileSync(new URL("latest.json", folder), `${json}\n`);
+  writeFileSync(new URL("latest.md", folder), report);
+  process.stdout.write(report);
+  judge([
+    ...unmeasured,
+    ...rows
+      .filter(({ ratios, bars }) => bars !== undefined && ratios[OURS] > bars[1])
+      .map(({ workload, ratios }) => `${workload} ${shown(ratios[OURS])}`),
+    ...goals
+      .filter(({ value, bar }) => bar !== undefined && value > bar)
+      .map(({ name, value, unit }) => `${name} ${value} ${unit}`),
+  ]);
 }

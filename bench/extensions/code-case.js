@@ -7,8 +7,9 @@ import { defineAction, defineActionAdapter, jsonSchema } from "@millrace/contrac
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import code from "@millrace/extension-code";
+import { sized } from "../size.js";
 
-const NODES = 100; // one after the other
+const NODES = sized(100, 10); // one after the other
 const input = { items: Array.from({ length: 4 }, (_, at) => ({ quantity: at, price: 2 })) };
 const source = "return input.items.reduce((sum, one) => sum + one.quantity * one.price, 0);";
 

@@ -5,10 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseCatalog } from "@millrace/extensions";
+import { sized } from "../size.js";
 import { projectOf } from "./project.js";
 
-const ENTRIES = 500;
-const LISTED = 20;
+const ENTRIES = sized(500, 20);
+const LISTED = sized(20, 3);
 
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 

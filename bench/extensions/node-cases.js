@@ -5,9 +5,10 @@ import { fileURLToPath } from "node:url";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { openExtensions } from "@millrace/extensions";
+import { sized } from "../size.js";
 import { projectOf } from "./project.js";
 
-const NODES = 500; // one after the other
+const NODES = sized(500, 20); // one after the other
 const VALUES = Array.from({ length: NODES }, (_, at) => at);
 const WARM_MS = 3_000; // until the compiler has seen all of the engine
 

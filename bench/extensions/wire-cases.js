@@ -3,8 +3,9 @@ import { PassThrough } from "node:stream";
 import { MessageChannel } from "node:worker_threads";
 import { connectWire, createLineWire, serveWire } from "@millrace/desktop";
 import { createPortTransport, servePort } from "@millrace/desktop/port";
+import { sized } from "../size.js";
 
-const DELTAS = 100_000;
+const DELTAS = sized(100_000, 1_000);
 const AT_ONCE = 512; // as many as a socket brings in one read
 
 const place = { v: 1, runId: "run_1", ts: 1_750_000_000_000, node: "say", attempt: 1 };

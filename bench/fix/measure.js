@@ -6,6 +6,7 @@ import { withTranslation } from "@millrace/dsl/translate";
 import { createStandardRegistry } from "@millrace/server/registry";
 import * as yaml from "yaml";
 import { createRandom } from "../random.js";
+import { sized } from "../size.js";
 import { pick } from "./places.js";
 import { SLIPS } from "./slips.js";
 
@@ -29,11 +30,11 @@ const isValid = ({ diagnostics }) => diagnostics.every(({ severity }) => severit
 /** The tasks with their reference flows; the first line of a flow says what it is for. */
 export function readTasks() {
   const folder = new URL("tasks/", import.meta.url);
-  return readdirSync(folder).flatMap((file) =>
-    readFileSync(new URL(file, folder), "utf8")
-      .split("====\n")
-      .map((text) => ({ text, task: /^# (.*)/.exec(text)?.[1] ?? "" })),
+  const texts = readdirSync(folder).flatMap((file) =>
+    readFileSync(new URL(file, folder), "utf8").split("====\n"),
   );
+  const tasks = texts.map((text) => ({ text, task: /^# (.*)/.exec(text)?.[1] ?? "" }));
+  return tasks.slice(0, sized(undefined, 5));
 }
 
 /** Every rule with its family. */

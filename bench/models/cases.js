@@ -17,10 +17,11 @@ import { pipeline } from "node:stream/promises";
 import { Worker } from "node:worker_threads";
 import { createNodeHost } from "@millrace/engine/node";
 import { createModelManager } from "@millrace/local-models";
+import { sized } from "../size.js";
 import { runnerCases } from "./runner-cases.js";
 
-const BYTES = 256 * 1_048_576;
-const FILES = 200;
+const BYTES = sized(256, 1) * 1_048_576;
+const FILES = sized(200, 5);
 const MODELS = import.meta.resolve("@millrace/local-models");
 const CONTRACTS = import.meta.resolve("@millrace/contracts");
 const ENDS = new Set(["done", "error", "cancelled"]);

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { createNodeHost } from "@millrace/engine/node";
 import { createModelManager } from "@millrace/local-models";
 import { createLocalProvider } from "@millrace/providers";
+import { sized } from "../size.js";
 import { tinyGguf } from "./tiny-model.js";
 
 const ENGINE = import.meta.resolve("node-llama-cpp");
-const TOKENS = 512;
+const TOKENS = sized(512, 16);
 const CONTEXT = 2_048;
 const PROMPT = [{ role: "user", content: [{ type: "text", text: "say something" }] }];
 
@@ -50,6 +51,7 @@ async function streamed(reader) {
 const load = {
   what: "clock of the first load of a tiny model (process, engine, model, port), beside an empty process that imports the engine",
   bars: { "fork, import": 3 },
+  isTwin: true, // `stream` loads the model too
   samples: 3,
   warmMs: 0,
   async prepare() {
@@ -134,7 +136,7 @@ const stream = {
       await (await open(1)).read();
       stopped = Math.max(stopped, performance.now() - from);
     };
-    for (let i = 0; i < 5; i++) await stop();
+    for (let i = 0; i < sized(5, 1); i++) await stop();
     return {
       contenders: {
         engine: here,

@@ -9,9 +9,10 @@ import { createNodeHost } from "@millrace/engine/node";
 import { accountFor, ensureFreshToken } from "@millrace/oauth";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import { servicesPack } from "@millrace/services";
+import { sized } from "../size.js";
 
-const CALLERS = 1_000;
-const CALLS = 1_000;
+const CALLERS = sized(1_000, 10);
+const CALLS = sized(1_000, 10);
 const ANSWER_MS = 100; // of a token endpoint that is not on this machine
 const slug = "shop";
 

@@ -2,6 +2,7 @@
 // of one round of one contender; `bars`: the most that ours may be, of the baseline (`ratio`) or by itself (`value`), or the `least` of
 // the baseline, with `should` as its goal; a `goal` is in the unit of the figure. Goals are shown and fail nothing.
 import { once } from "node:events";
+import { sized } from "../size.js";
 import { exchange, open, readStreams } from "./load.js";
 import { TOKEN } from "./variants.js";
 
@@ -16,8 +17,8 @@ const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 function requests(text) {
   return async ({ port, usage, quick }) => {
-    const count = quick ? 6_000 : 40_000;
-    await exchange(port, text, { connections: 32, count: 4_000 }); // until it is compiled
+    const count = quick ? sized(6_000, 64) : 40_000;
+    await exchange(port, text, { connections: 32, count: sized(4_000, 64) }); // until it is compiled
     const before = await usage();
     const seconds = await exchange(port, text, { connections: 32, count });
     const after = await usage();
@@ -26,12 +27,13 @@ function requests(text) {
 }
 
 function streams(clients, whole) {
-  const eventsOf = (quick) => (quick ? whole / 2 : whole);
+  const eventsOf = (quick) => (quick ? whole / sized(2, 200) : whole);
   return {
     source: (quick) => ({ count: eventsOf(quick), bytes: 190 }),
     async measure({ port, usage, quick }) {
       const events = eventsOf(quick);
-      for (let warm = 0; warm < 20_000; warm += events) await readStreams(port, EVENTS, 1);
+      for (let warm = 0; warm < sized(20_000, 1); warm += events)
+        await readStreams(port, EVENTS, 1);
       const alone = await usage();
       await readStreams(port, EVENTS, 1);
       const before = await usage();
@@ -96,12 +98,12 @@ export const cases = {
     who: OURS,
     source: () => ({ count: 0, bytes: 190, whole: true }),
     async measure({ port, usage, quick }) {
-      const count = quick ? 200 : 1_000;
+      const count = quick ? sized(200, 8) : 1_000;
       const body = JSON.stringify({ slug: "hello", dsl: FLOW });
       const saved = `{"command":"save_template","args":${body}}`;
       await exchange(port, POST("/api/invoke", saved), { connections: 1, count: 1 });
       const used = { run: 0, call: 0 };
-      for (let turn = 0; turn < 5; turn += 1) {
+      for (let turn = 0; turn < sized(5, 2); turn += 1) {
         for (const [name, text] of Object.entries({ run: RUN, call: CALL })) {
           const before = await usage();
           await exchange(port, text, { connections: 8, count });
@@ -109,7 +111,7 @@ export const cases = {
           if (turn > 0) used[name] += after.cpuUs - before.cpuUs; // the first one compiles
         }
       }
-      return { cpuUs: used.call / (4 * count), ofRun: used.call / used.run };
+      return { cpuUs: used.call / (sized(4, 1) * count), ofRun: used.call / used.run };
     },
     bars: { ofRun: { value: 1.3 } },
   },
@@ -128,13 +130,13 @@ export const cases = {
   slow: {
     what: "a reader that takes nothing of 200,000 frames of 1.2 KB: what the server keeps for it",
     who: ["raw", "hono", "millrace"],
-    source: () => ({ count: 200_000, bytes: 1_200 }),
+    source: () => ({ count: sized(200_000, 20_000), bytes: 1_200 }),
     async measure({ port, usage, quick }) {
       const before = await usage(true);
       const socket = await open(port);
       socket.pause();
       socket.write(EVENTS);
-      await wait(quick ? 1_000 : 3_000);
+      await wait(quick ? sized(1_000, 100) : 3_000);
       const after = await usage();
       socket.destroy();
       return { mib: (after.rss - before.rss) / MIB };
@@ -148,7 +150,7 @@ export const cases = {
     async measure({ port, cancelled }) {
       const body = '{"dsl":"flow 1 x\\n\\noutput n: int = 1\\n"}';
       const times = [];
-      for (let i = 0; i < 40; i += 1) {
+      for (let i = 0; i < sized(40, 2); i += 1) {
         const socket = await open(port);
         socket.write(POST("/api/run", body));
         await once(socket, "data");
@@ -167,7 +169,7 @@ export const cases = {
     who: ["raw", "millrace"],
     source: () => ({ count: 1, bytes: 190, endless: true }),
     async measure({ port, usage, quick }) {
-      const count = quick ? 2_000 : 10_000;
+      const count = quick ? sized(2_000, 200) : 10_000;
       const before = await usage(true);
       const sockets = [];
       for (let i = 0; i < count; i += 200) {
@@ -183,7 +185,7 @@ export const cases = {
         );
       }
       const opened = await usage(true);
-      await wait(1_000);
+      await wait(sized(1_000, 100));
       const later = await usage();
       for (const socket of sockets) socket.destroy();
       return {

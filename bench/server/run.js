@@ -1,11 +1,13 @@
 // Measures the server beside node:http and frameworks, and writes results/latest.{json,md}. Every round of every contender is a
 // server in a process of its own, in random order; a ratio is the median over the rounds.
-// `--quick` runs less, and all but ours and the baseline once.
+// `--quick` runs less, and all but ours and the baseline once. `--smoke`: ours once in each case, the others once, and only what
+// fails counts.
 // Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a bar, or a case fails.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, note, report, table } from "../report.js";
+import { judge, median, note, report, table } from "../report.js";
+import { smoke } from "../size.js";
 import { cases } from "./cases.js";
 
 const OURS = "millrace";
@@ -22,12 +24,13 @@ const UNITS = {
 
 const { values } = parseArgs({
   options: {
-    quick: { type: "boolean", default: false },
+    quick: { type: "boolean", default: smoke },
+    smoke: { type: "boolean" },
     workload: { type: "string", multiple: true },
   },
 });
 const { quick } = values;
-const rounds = quick ? 3 : 5;
+const rounds = smoke ? 1 : quick ? 3 : 5;
 const CELL_MS = quick ? 20_000 : 60_000; // the slowest takes seconds on a busy machine
 const past = [];
 const shown = (figure, value) =>
@@ -71,16 +74,22 @@ async function cell(who, { source, measure }) {
   }
 }
 
+/** Contenders that the one round of `--smoke` has had. */
+const smoked = new Set();
+
 async function measureCase(name) {
   const { who, bars, what } = cases[name];
   const found = Object.fromEntries(who.map((each) => [each, []]));
   for (let round = 0; round < rounds; round += 1) {
-    const wanted =
-      quick && round > 0 ? who.filter((each) => each === OURS || each === who[0]) : who;
+    const isWanted = (each) =>
+      each === OURS || (smoke ? !smoked.has(each) : !quick || round === 0 || each === who[0]);
+    const wanted = who.filter(isWanted);
+    for (const each of wanted) smoked.add(each);
     for (const each of [...wanted].sort(() => Math.random() - 0.5)) {
       found[each].push(await cell(each, cases[name]));
     }
   }
+  if (smoke) return found;
   const [baseline] = who;
   const rows = who.map((each) => {
     const figures = Object.keys(found[each][0]);
@@ -143,17 +152,19 @@ for (const name of values.workload ?? Object.keys(cases)) {
     past.push(`${name}: not measured: ${error.message}`);
     results.push({ name, what: cases[name].what, failed: error.message });
   }
-  for (const line of linesOf(results.at(-1))) note(line.join("  "));
+  if (!smoke) for (const line of linesOf(results.at(-1))) note(line.join("  "));
 }
 const head = ["case", "server", "figures", "of the baseline", "bar"];
-report({
-  base: import.meta.url,
-  how: "Medians; a ratio is to the first server of the case in the same round.",
-  rounds,
-  lines: [
-    table(head, results.flatMap(linesOf), head.length),
-    results.map(({ name, what }) => `- ${name}: ${what}`),
-  ],
-  results,
-  past,
-});
+if (smoke) judge(past);
+else
+  report({
+    base: import.meta.url,
+    how: "Medians; a ratio is to the first server of the case in the same round.",
+    rounds,
+    lines: [
+      table(head, results.flatMap(linesOf), head.length),
+      results.map(({ name, what }) => `- ${name}: ${what}`),
+    ],
+    results,
+    past,
+  });

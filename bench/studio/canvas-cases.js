@@ -1,9 +1,10 @@
 // Frames of the canvas while somebody moves it, beside frames in which nothing changes. What a case is says ../rounds.js.
+import { sized } from "../size.js";
 import { openCanvas } from "./canvas.js";
 import { at, loadNow } from "./measured.js";
 
 /** Frames of a sample. */
-const FRAMES = 120;
+const FRAMES = sized(120, 4);
 
 /** Milliseconds of a frame by nodes: the median and the 95th of 100, and the longest task. */
 const BARS = { 1000: [17, 34, 50], 5000: [20] };
@@ -60,7 +61,7 @@ function canvasCase({ move, nodes }) {
     bars: { "no change": null },
     samples: 1,
     async prepare() {
-      const { page, close } = await openCanvas(nodes);
+      const { page, close } = await openCanvas(sized(nodes, 50));
       const press = (name) => page.getByRole("button", { name }).click();
       const frames = (code) => page.evaluate(sample, [code, FRAMES]);
       const look = async (zoom) => {
@@ -96,6 +97,9 @@ function canvasCase({ move, nodes }) {
 
 export const cases = Object.fromEntries(
   Object.keys(MOVES).flatMap((move) =>
-    [1_000, 5_000].map((nodes) => [`${move} ${nodes / 1_000}k`, canvasCase({ move, nodes })]),
+    [1_000, 5_000].map((nodes) => [
+      `${move} ${nodes / 1_000}k`,
+      { ...canvasCase({ move, nodes }), isTwin: move !== "pan" || nodes > 1_000 },
+    ]),
   ),
 );

@@ -8,9 +8,11 @@ import { launchBrowser } from "./studio.js";
 const ROOT = fileURLToPath(new URL("../../packages/studio/test/browser/canvas/", import.meta.url));
 const TYPES = { html: "text/html", js: "text/javascript", css: "text/css" };
 
-/** Opens the page with `count` nodes; `close` ends the browser and the server. */
-export async function openCanvas(count) {
-  const { output } = await build({
+let built;
+
+/** Builds the page, once in this process. */
+const buildPage = () =>
+  (built ??= build({
     configFile: false,
     logLevel: "error",
     root: ROOT,
@@ -19,7 +21,11 @@ export async function openCanvas(count) {
     define: { PAGE_VERSION: '"0.0.0"' },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: { write: false, target: "es2022", modulePreload: false },
-  });
+  }));
+
+/** Opens the page with `count` nodes; `close` ends the browser and the server. */
+export async function openCanvas(count) {
+  const { output } = await buildPage();
   const files = new Map(output.map((file) => [`/${file.fileName}`, file.code ?? file.source]));
   const server = createServer(({ url }, response) => {
     const body = files.get(url);

@@ -1,12 +1,13 @@
 // A run that is looked at while it goes on.
 import { createView, foldEvents } from "@millrace/contracts";
+import { sized } from "../size.js";
 import { busyFlow } from "./flows.js";
 import { at, MIB, pageCase, rounded } from "./measured.js";
 import { openDoor } from "./paced.js";
 import { endedRun, heapOf, timed } from "./studio.js";
 
 const PER_SECOND = 10_000;
-const SECONDS = 10;
+const SECONDS = sized(10, 1);
 
 /** Listens for the next click on an item of the tree; resolves after the first frame in which the item is selected. */
 const ITEM_SELECTED = `(async () => {

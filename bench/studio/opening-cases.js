@@ -1,14 +1,15 @@
 // From an address to what it shows: the first load, flows and runs of many nodes, and a run of many events.
 import { studioAssets } from "@millrace/studio";
+import { sized } from "../size.js";
 import { busyFlow, wideFlow } from "./flows.js";
 import { at, MIB, pageCase, rounded } from "./measured.js";
 import { endedRun, heapOf } from "./studio.js";
 
 /** Visits of a case, each in a browser that has nothing of the page. */
-const VISITS = 5;
+const VISITS = sized(5, 1);
 /** Milliseconds from a place to its picture, by nodes. */
 const PICTURE_BARS = { 1000: 1_000, 5000: 2_000 };
-const EVENTS = 200_000;
+const EVENTS = sized(200_000, 1_000);
 
 /** The canvas has drawn lines. */
 const hasPicture = () => globalThis.probe.curves > 0;
@@ -84,7 +85,7 @@ const load = pageCase({
 const open = (nodes) =>
   pageCase({
     what: `a flow of ${nodes.toLocaleString("en")} nodes and its run, from the place to the picture, in a new browser, medians of ${VISITS}`,
-    flows: () => ({ wide: wideFlow(nodes) }),
+    flows: () => ({ wide: wideFlow(sized(nodes, 50)) }),
     async visit(studio) {
       const runId = await endedRun(studio.client, { template: "wide" });
       const flow = await visits(studio, "#/flows/wide", hasPicture);
@@ -119,7 +120,7 @@ const ended = pageCase({
 
 export const cases = {
   load,
-  "open 1k": open(1_000),
-  "open 5k": open(5_000),
+  "open 1k": { ...open(1_000), isTwin: true },
+  "open 5k": { ...open(5_000), isTwin: true },
   "ended 200k": ended,
 };

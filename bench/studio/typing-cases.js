@@ -1,12 +1,13 @@
 // Hands on the page: keys in the text of a flow, and clicks on what answers.
+import { sized } from "../size.js";
 import { longFlow, wideFlow } from "./flows.js";
 import { at, pageCase } from "./measured.js";
 import { endedRun, timed } from "./studio.js";
 
 /** Keys that are timed. */
-const KEYS = 60;
+const KEYS = sized(60, 3);
 /** Changes whose problems and picture are timed. */
-const CHANGES = 8;
+const CHANGES = sized(8, 1);
 /** Milliseconds: a painted key, median and slowest; problems and picture. */
 const KEY_BARS = { 1000: [16, 50, 300], 10000: [33, undefined, 800] };
 
@@ -31,7 +32,7 @@ const ANSWERED = `(async () => {
 const typing = (lines) =>
   pageCase({
     what: `a flow of ${lines.toLocaleString("en")} lines: a key to the painted character, ${KEYS} keys; a key to its problem and picture, ${CHANGES} keys`,
-    flows: () => ({ long: longFlow(lines) }),
+    flows: () => ({ long: longFlow(sized(lines, 100)) }),
     async visit(studio) {
       const [median, slowest, answered] = KEY_BARS[lines];
       const page = await studio.open("#/flows/long");
@@ -47,12 +48,12 @@ const typing = (lines) =>
         painted.push(await timed(page, KEY_PAINTED, press));
       }
       const task = await page.evaluate(`probe.longestTask(${start})`);
-      await page.waitForTimeout(3_000);
+      await page.waitForTimeout(sized(3_000, 500));
       await text
         .getByText("upper")
         .first()
         .click({ position: { x: 2, y: 5 } });
-      await page.waitForTimeout(2_000);
+      await page.waitForTimeout(sized(2_000, 500));
       const answers = [];
       for (let count = 0; count < CHANGES; count += 1) {
         const press = () => page.keyboard.press(count % 2 === 0 ? "x" : "Backspace");
@@ -94,7 +95,7 @@ const SCREENS = [
 
 const click = pageCase({
   what: "a click to the first frame that answers it: the navigation, and the controls of a flow and a run of 1,000 nodes",
-  flows: () => ({ wide: wideFlow(1_000) }),
+  flows: () => ({ wide: wideFlow(sized(1_000, 50)) }),
   async visit(studio) {
     const runId = await endedRun(studio.client, { template: "wide" });
     const found = [];
@@ -138,4 +139,8 @@ const click = pageCase({
   },
 });
 
-export const cases = { "type 1k": typing(1_000), "type 10k": typing(10_000), click };
+export const cases = {
+  "type 1k": typing(1_000),
+  "type 10k": { ...typing(10_000), isTwin: true },
+  click,
+};

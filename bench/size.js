@@ -1,0 +1,7 @@
+// How much a bench does. `--smoke`: every case once and in its smallest size, to show that it still works; nothing is judged by a bar.
+if (process.argv.includes("--smoke")) process.env.BENCH_SMOKE = "1"; // processes of cases inherit it
+
+export const smoke = process.env.BENCH_SMOKE === "1";
+
+/** A size of a case: `small` is enough to pass through the same code. */
+export const sized = (full, small) => (smoke ? small : full);
