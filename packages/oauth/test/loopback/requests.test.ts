@@ -12,333 +12,175 @@ import {
   wait,
 } from "./support.ts";
 
-interface Row {
-  readonly name: string;
-  readonly bytes: string | Uint8Array;
-  readonly options?: Options;
-  readonly page: 200 | 400 | 404;
-  /** The code, or status and body of the error; absent: the wait goes on. */
-  readonly code?: string;
-  readonly body?: string;
-}
+/** What the wait gets: the code, or the body of its error; undefined: the wait goes on. */
+type Outcome = string | { readonly body: string } | undefined;
+type Row = [name: string, page: 200 | 400 | 404, bytes: string | Uint8Array, Outcome, Options?];
 
-const MISMATCH = "OAuth state mismatch (possible CSRF)";
-const ISSUER = "OAuth issuer mismatch";
+const failed = (body: string) => ({ body });
+const denied = (error: string) => failed(`authorization denied: ${error}`);
+const MISMATCH = failed("OAuth state mismatch (possible CSRF)");
+const ISSUER = failed("OAuth issuer mismatch");
 const expectedIssuer = "https://issuer.example";
 const iss = encodeURIComponent(expectedIssuer);
+const path = "/cb";
+const requireStateOnError = true;
 
 const rows: readonly Row[] = [
   // the line
-  { name: "a redirect", bytes: get(`/callback?code=abc&state=${STATE}`), page: 200, code: "abc" },
-  { name: "any path", bytes: get(`/else/where?code=abc&state=${STATE}`), page: 200, code: "abc" },
-  {
-    name: "a bare line feed",
-    bytes: `GET /?code=abc&state=${STATE} HTTP/1.1\n`,
-    page: 200,
-    code: "abc",
-  },
-  { name: "no third word", bytes: `GET /?code=abc&state=${STATE}\r\n`, page: 200, code: "abc" },
-  {
-    name: "no third word and no carriage return",
-    bytes: `GET /?state=${STATE}&code=abc\n`,
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "words after the third",
-    bytes: `GET /?code=abc&state=${STATE} HTTP/1.1 and more\r\n`,
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "a target in absolute form",
-    bytes: get(`http://127.0.0.1:1/cb?code=abc&state=${STATE}`),
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "an absolute target without a path",
-    bytes: get(`HTTP://127.0.0.1?code=abc&state=${STATE}`),
-    page: 200,
-    code: "abc",
-  },
-  { name: "a fragment", bytes: get(`/?state=${STATE}&code=abc#&code=def`), page: 200, code: "abc" },
-  { name: "a query in a fragment", bytes: get(`/#?code=abc&state=${STATE}`), page: 404 },
-  {
-    name: "a second question mark",
-    bytes: get(`/?state=${STATE}&code=a?b`),
-    page: 200,
-    code: "a?b",
-  },
-  { name: "HEAD", bytes: `HEAD /?code=abc&state=${STATE} HTTP/1.1\r\n\r\n`, page: 404 },
-  {
-    name: "POST",
-    bytes: `POST /?code=abc&state=${STATE} HTTP/1.1\r\nContent-Length: 4\r\n\r\na=b&`,
-    page: 404,
-  },
-  { name: "OPTIONS", bytes: "OPTIONS * HTTP/1.1\r\n\r\n", page: 404 },
-  {
-    name: "a method in lower case",
-    bytes: `get /?code=abc&state=${STATE} HTTP/1.1\r\n\r\n`,
-    page: 404,
-  },
-  { name: "a method alone", bytes: "GET\r\n", page: 404 },
-  { name: "two spaces before the target", bytes: `GET  /?code=abc&state=${STATE}\r\n`, page: 404 },
-  { name: "an empty line", bytes: "\r\n", page: 404 },
-  {
-    name: "a TLS hello",
-    bytes: Uint8Array.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3, 0, 255, 10, 0),
-    page: 404,
-  },
-  { name: "the favicon", bytes: get("/favicon.ico"), page: 404 },
+  ["a redirect", 200, get(`/callback?code=abc&state=${STATE}`), "abc"],
+  ["any path", 200, get(`/else/where?code=abc&state=${STATE}`), "abc"],
+  ["a bare line feed", 200, `GET /?code=abc&state=${STATE} HTTP/1.1\n`, "abc"],
+  ["no third word", 200, `GET /?code=abc&state=${STATE}\r\n`, "abc"],
+  ["no third word and no carriage return", 200, `GET /?state=${STATE}&code=abc\n`, "abc"],
+  ["words after the third", 200, `GET /?code=abc&state=${STATE} HTTP/1.1 and more\r\n`, "abc"],
+  ["a target in absolute form", 200, get(`http://127.0.0.1:1/cb?code=abc&state=${STATE}`), "abc"],
+  [
+    "an absolute target without a path",
+    200,
+    get(`HTTP://127.0.0.1?code=abc&state=${STATE}`),
+    "abc",
+  ],
+  ["a fragment", 200, get(`/?state=${STATE}&code=abc#&code=def`), "abc"],
+  ["a query in a fragment", 404, get(`/#?code=abc&state=${STATE}`), undefined],
+  ["a second question mark", 200, get(`/?state=${STATE}&code=a?b`), "a?b"],
+  ["HEAD", 404, `HEAD /?code=abc&state=${STATE} HTTP/1.1\r\n\r\n`, undefined],
+  [
+    "POST",
+    404,
+    `POST /?code=abc&state=${STATE} HTTP/1.1\r\nContent-Length: 4\r\n\r\na=b&`,
+    undefined,
+  ],
+  ["OPTIONS", 404, "OPTIONS * HTTP/1.1\r\n\r\n", undefined],
+  ["a method in lower case", 404, `get /?code=abc&state=${STATE} HTTP/1.1\r\n\r\n`, undefined],
+  ["a method alone", 404, "GET\r\n", undefined],
+  ["two spaces before the target", 404, `GET  /?code=abc&state=${STATE}\r\n`, undefined],
+  ["an empty line", 404, "\r\n", undefined],
+  ["a TLS hello", 404, Uint8Array.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3, 0, 255, 10, 0), undefined],
+  ["the favicon", 404, get("/favicon.ico"), undefined],
   // the query
-  { name: "neither code nor error", bytes: get(`/callback?state=${STATE}`), page: 404 },
-  { name: "an empty query", bytes: get("/callback?"), page: 404 },
-  {
-    name: "a code that begins another name",
-    bytes: get(`/?code_=abc&xcode=abc&state=${STATE}`),
-    page: 404,
-  },
-  {
-    name: "a name that is code only when decoded",
-    bytes: get(`/?c%6fde=abc&state=${STATE}`),
-    page: 404,
-  },
-  { name: "a name in capitals", bytes: get(`/?CODE=abc&state=${STATE}`), page: 404 },
-  {
-    name: "a semicolon, which parts nothing",
-    bytes: get(`/?code=abc;state=${STATE}`),
-    page: 200,
-    body: MISMATCH,
-  },
-  { name: "empty parameters", bytes: get(`/?&&code=abc&&state=${STATE}&`), page: 200, code: "abc" },
-  {
-    name: "two codes: the first counts",
-    bytes: get(`/?code=1&code=2&state=${STATE}`),
-    page: 200,
-    code: "1",
-  },
-  {
-    name: "two states: the first counts",
-    bytes: get(`/?code=1&state=x&state=${STATE}`),
-    page: 200,
-    body: MISMATCH,
-  },
-  {
-    name: "two errors: the first counts",
-    bytes: get("/?error=a&error=b"),
-    page: 400,
-    body: "authorization denied: a",
-  },
-  { name: "an empty code", bytes: get(`/?code=&state=${STATE}`), page: 200, code: "" },
-  { name: "a code without =", bytes: get(`/?code&state=${STATE}`), page: 200, code: "" },
-  { name: "= in a code", bytes: get(`/?code=a=b==&state=${STATE}`), page: 200, code: "a=b==" },
-  {
-    name: "plus and %2B",
-    bytes: get(`/?code=a+b%2Bc%20d&state=${STATE}`),
-    page: 200,
-    code: "a b+c d",
-  },
-  {
-    name: "hexadecimal in both cases",
-    bytes: get(`/?code=%2f%2F&state=${STATE}`),
-    page: 200,
-    code: "//",
-  },
-  {
-    name: "an encoded separator",
-    bytes: get(`/?code=a%26state%3Dx&state=${STATE}`),
-    page: 200,
-    code: "a&state=x",
-  },
-  {
-    name: "a percent sign that encodes nothing",
-    bytes: get(`/?code=%,%4,%zz,%%41&state=${STATE}`),
-    page: 200,
-    code: "%,%4,%zz,%A",
-  },
-  { name: "UTF-8 as %XX", bytes: get(`/?code=%e2%82%ac&state=${STATE}`), page: 200, code: "€" },
-  {
-    name: "UTF-8 as bare bytes",
-    bytes: Buffer.from(get(`/?code=€&state=${STATE}`)),
-    page: 200,
-    code: "€",
-  },
-  {
-    name: "bytes that are no UTF-8",
-    bytes: get(`/?code=a%ffb&state=${STATE}`),
-    page: 200,
-    code: "a\ufffdb",
-  },
-  {
-    name: "a byte order mark",
-    bytes: get(`/?code=%ef%bb%bfa&state=${STATE}`),
-    page: 200,
-    code: "\ufeffa",
-  },
-  { name: "a NUL", bytes: get(`/?code=a%00b&state=${STATE}`), page: 200, code: "a\0b" },
-  { name: "an encoded state", bytes: get("/?code=abc&state=the%2dstate"), page: 200, code: "abc" },
-  {
-    name: "an expected state with every kind of character",
-    bytes: get("/?code=1&state=%C3%A4+%26%3D%2B"),
-    options: { state: "ä &=+" },
-    page: 200,
-    code: "1",
-  },
+  ["neither code nor error", 404, get(`/callback?state=${STATE}`), undefined],
+  ["an empty query", 404, get("/callback?"), undefined],
+  ["a code that begins another name", 404, get(`/?code_=abc&xcode=abc&state=${STATE}`), undefined],
+  ["a name that is code only when decoded", 404, get(`/?c%6fde=abc&state=${STATE}`), undefined],
+  ["a name in capitals", 404, get(`/?CODE=abc&state=${STATE}`), undefined],
+  ["a semicolon, which parts nothing", 200, get(`/?code=abc;state=${STATE}`), MISMATCH],
+  ["empty parameters", 200, get(`/?&&code=abc&&state=${STATE}&`), "abc"],
+  ["two codes: the first counts", 200, get(`/?code=1&code=2&state=${STATE}`), "1"],
+  ["two states: the first counts", 200, get(`/?code=1&state=x&state=${STATE}`), MISMATCH],
+  ["two errors: the first counts", 400, get("/?error=a&error=b"), denied("a")],
+  ["an empty code", 200, get(`/?code=&state=${STATE}`), ""],
+  ["a code without =", 200, get(`/?code&state=${STATE}`), ""],
+  ["= in a code", 200, get(`/?code=a=b==&state=${STATE}`), "a=b=="],
+  ["plus and %2B", 200, get(`/?code=a+b%2Bc%20d&state=${STATE}`), "a b+c d"],
+  ["hexadecimal in both cases", 200, get(`/?code=%2f%2F&state=${STATE}`), "//"],
+  ["an encoded separator", 200, get(`/?code=a%26state%3Dx&state=${STATE}`), "a&state=x"],
+  [
+    "a percent sign that encodes nothing",
+    200,
+    get(`/?code=%,%4,%zz,%%41&state=${STATE}`),
+    "%,%4,%zz,%A",
+  ],
+  ["UTF-8 as %XX", 200, get(`/?code=%e2%82%ac&state=${STATE}`), "€"],
+  ["UTF-8 as bare bytes", 200, Buffer.from(get(`/?code=€&state=${STATE}`)), "€"],
+  ["bytes that are no UTF-8", 200, get(`/?code=a%ffb&state=${STATE}`), "a\ufffdb"],
+  ["a byte order mark", 200, get(`/?code=%ef%bb%bfa&state=${STATE}`), "\ufeffa"],
+  ["a NUL", 200, get(`/?code=a%00b&state=${STATE}`), "a\0b"],
+  ["an encoded state", 200, get("/?code=abc&state=the%2dstate"), "abc"],
+  [
+    "an expected state with every kind of character",
+    200,
+    get("/?code=1&state=%C3%A4+%26%3D%2B"),
+    "1",
+    { state: "ä &=+" },
+  ],
   // the result
-  {
-    name: "error",
-    bytes: get(`/?error=access_denied&state=${STATE}`),
-    page: 400,
-    body: "authorization denied: access_denied",
-  },
-  {
-    name: "error without a state",
-    bytes: get("/?error=access_denied"),
-    page: 400,
-    body: "authorization denied: access_denied",
-  },
-  {
-    name: "an error that is decoded",
-    bytes: get("/?error=a+b%21"),
-    page: 400,
-    body: "authorization denied: a b!",
-  },
-  {
-    name: "an empty error beside a code",
-    bytes: get(`/?code=abc&error=&state=${STATE}`),
-    page: 400,
-    body: "authorization denied: ",
-  },
-  {
-    name: "an error without =",
-    bytes: get(`/?code=abc&error&state=${STATE}`),
-    page: 400,
-    body: "authorization denied: ",
-  },
-  { name: "another state", bytes: get("/?code=abc&state=the-statE"), page: 200, body: MISMATCH },
-  {
-    name: "a state that is longer",
-    bytes: get(`/?code=abc&state=${STATE}x`),
-    page: 200,
-    body: MISMATCH,
-  },
-  {
-    name: "a state that is shorter",
-    bytes: get("/?code=abc&state=the-stat"),
-    page: 200,
-    body: MISMATCH,
-  },
-  { name: "no state", bytes: get("/?code=abc"), page: 200, body: MISMATCH },
-  { name: "an empty state", bytes: get("/?code=abc&state="), page: 200, body: MISMATCH },
+  ["error", 400, get(`/?error=access_denied&state=${STATE}`), denied("access_denied")],
+  ["error without a state", 400, get("/?error=access_denied"), denied("access_denied")],
+  ["an error that is decoded", 400, get("/?error=a+b%21"), denied("a b!")],
+  ["an empty error beside a code", 400, get(`/?code=abc&error=&state=${STATE}`), denied("")],
+  ["an error without =", 400, get(`/?code=abc&error&state=${STATE}`), denied("")],
+  ["another state", 200, get("/?code=abc&state=the-statE"), MISMATCH],
+  ["a state that is longer", 200, get(`/?code=abc&state=${STATE}x`), MISMATCH],
+  ["a state that is shorter", 200, get("/?code=abc&state=the-stat"), MISMATCH],
+  ["no state", 200, get("/?code=abc"), MISMATCH],
+  ["an empty state", 200, get("/?code=abc&state="), MISMATCH],
   // the options
-  {
-    name: "the path asked for",
-    bytes: get(`/cb?code=abc&state=${STATE}`),
-    options: { path: "/cb" },
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "the path asked for, in absolute form",
-    bytes: get(`http://x/cb?code=abc&state=${STATE}`),
-    options: { path: "/cb" },
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "the path asked for, with a query of its own",
-    bytes: get(`/cb?t=1&code=abc&state=${STATE}`),
-    options: { path: "/cb?t=1" },
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "another path",
-    bytes: get(`/cb/?code=abc&state=${STATE}`),
-    options: { path: "/cb" },
-    page: 404,
-  },
-  {
-    name: "another path with an error",
-    bytes: get("/x?error=access_denied"),
-    options: { path: "/cb" },
-    page: 404,
-  },
-  {
-    name: "an error that must have a state and has none",
-    bytes: get("/?error=access_denied"),
-    options: { requireStateOnError: true },
-    page: 400,
-  },
-  {
-    name: "an error that must have a state and has another",
-    bytes: get("/?error=access_denied&state=x"),
-    options: { requireStateOnError: true },
-    page: 400,
-  },
-  {
-    name: "an error with the state it must have",
-    bytes: get(`/?error=no&state=${STATE}`),
-    options: { requireStateOnError: true },
-    page: 400,
-    body: "authorization denied: no",
-  },
-  {
-    name: "the expected issuer",
-    bytes: get(`/?code=abc&state=${STATE}&iss=${iss}`),
-    options: { expectedIssuer },
-    page: 200,
-    code: "abc",
-  },
-  {
-    name: "another issuer",
-    bytes: get(`/?code=abc&state=${STATE}&iss=${iss}%2F`),
-    options: { expectedIssuer },
-    page: 200,
-    body: ISSUER,
-  },
-  {
-    name: "no issuer",
-    bytes: get(`/?code=abc&state=${STATE}`),
-    options: { expectedIssuer },
-    page: 200,
-    body: ISSUER,
-  },
-  {
-    name: "another issuer and another state",
-    bytes: get("/?code=abc&state=x&iss=y"),
-    options: { expectedIssuer },
-    page: 200,
-    body: MISMATCH,
-  },
-  {
-    name: "an issuer nobody asked about",
-    bytes: get(`/?code=abc&state=${STATE}&iss=x`),
-    page: 200,
-    code: "abc",
-  },
+  ["the path asked for", 200, get(`/cb?code=abc&state=${STATE}`), "abc", { path }],
+  [
+    "the path asked for, in absolute form",
+    200,
+    get(`http://x/cb?code=abc&state=${STATE}`),
+    "abc",
+    { path },
+  ],
+  [
+    "the path asked for, with a query of its own",
+    200,
+    get(`/cb?t=1&code=abc&state=${STATE}`),
+    "abc",
+    { path: "/cb?t=1" },
+  ],
+  ["another path", 404, get(`/cb/?code=abc&state=${STATE}`), undefined, { path }],
+  ["another path with an error", 404, get("/x?error=access_denied"), undefined, { path }],
+  [
+    "an error that must have a state and has none",
+    400,
+    get("/?error=access_denied"),
+    undefined,
+    { requireStateOnError },
+  ],
+  [
+    "an error that must have a state and has another",
+    400,
+    get("/?error=access_denied&state=x"),
+    undefined,
+    { requireStateOnError },
+  ],
+  [
+    "an error with the state it must have",
+    400,
+    get(`/?error=no&state=${STATE}`),
+    denied("no"),
+    { requireStateOnError },
+  ],
+  [
+    "the expected issuer",
+    200,
+    get(`/?code=abc&state=${STATE}&iss=${iss}`),
+    "abc",
+    { expectedIssuer },
+  ],
+  [
+    "another issuer",
+    200,
+    get(`/?code=abc&state=${STATE}&iss=${iss}%2F`),
+    ISSUER,
+    { expectedIssuer },
+  ],
+  ["no issuer", 200, get(`/?code=abc&state=${STATE}`), ISSUER, { expectedIssuer }],
+  [
+    "another issuer and another state",
+    200,
+    get("/?code=abc&state=x&iss=y"),
+    MISMATCH,
+    { expectedIssuer },
+  ],
+  ["an issuer nobody asked about", 200, get(`/?code=abc&state=${STATE}&iss=x`), "abc"],
 ];
 
 describe("a request", () => {
-  test.each(rows)("$name: page $page", async ({ bytes, options, page, code, body }) => {
+  test.each(rows)("%s: page %i", async (_name, page, bytes, outcome, options = {}) => {
     const listener = await listen();
     const wanted = wait(listener, options);
     expect(statusOf(await send(listener.port, bytes))).toBe(page);
-    if (code === undefined && body === undefined) {
-      const { path = "/", state = STATE } = options ?? {};
-      await send(listener.port, get(`${path}?code=later&state=${state}`));
-      expect(await wanted).toEqual({ code: "later" });
-    } else if (code !== undefined) {
-      expect(await wanted).toEqual({ code });
-    } else {
-      expect(failureOf(await wanted)).toMatchObject({
-        kind: "Token",
-        status: 400,
-        retryable: false,
-      });
-      expect(failureOf(await wanted).body).toBe(body);
+    if (outcome === undefined) {
+      const { path: at = "/", state = STATE } = options;
+      await send(listener.port, get(`${at}?code=later&state=${state}`));
     }
+    if (typeof outcome === "object") {
+      const failure = { kind: "Token", status: 400, retryable: false, ...outcome };
+      expect(failureOf(await wanted)).toMatchObject(failure);
+    } else expect(await wanted).toEqual({ code: outcome ?? "later" });
     await expectFree(listener.port);
   });
 });
