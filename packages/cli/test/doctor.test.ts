@@ -64,208 +64,173 @@ test("a person reads marks and fixes on stdout", async () => {
   expect(told.stdout).toContain("fix: set credentials.store to os or file\n");
 });
 
-/** One planted fault: the world that has it, the check that finds it, and words of what it says and of its fix. */
-interface Fault {
-  readonly fault: string;
-  readonly plant: () => World | Promise<World>;
-  readonly check: string;
-  readonly status: "warn" | "fail";
-  readonly says: RegExp;
-  readonly fix: RegExp;
-}
+/** A server that gives this answer is at the address. */
+const answering = async (answer: RequestListener) => ({
+  env: { MILLRACE_SERVER_URL: await serve(answer) },
+});
+const project = (config: string, more: World["files"] = {}): World => ({
+  files: { "millrace.json": config, ...more },
+});
+const OWN = '{ "extensions": ["./own"] }';
+const trusted = (world: World): World => ({ ...world, env: { MILLRACE_TRUST_PROJECT: "1" } });
+
+/** One planted fault: what is found at which check, words of what it says and of its fix, and the world that has it. */
+type Fault = [
+  fault: string,
+  found: string,
+  says: RegExp,
+  fix: RegExp,
+  plant: () => World | Promise<World>,
+];
 
 const FAULTS: readonly Fault[] = [
-  {
-    fault: "the data folder is a file",
-    plant: () => ({ env: { MILLRACE_HOME: join(scratch({ home: "" }), "home") } }),
-    check: "data folder",
-    status: "fail",
-    says: /is a file, and the data folder is to be/,
-    fix: /MILLRACE_HOME/,
-  },
-  {
-    fault: "the SQLite driver that was asked for is not there",
-    plant: () => {
+  [
+    "the data folder is a file",
+    "fail data folder",
+    /is a file, and the data folder is to be/,
+    /MILLRACE_HOME/,
+    () => ({ env: { MILLRACE_HOME: join(scratch({ home: "" }), "home") } }),
+  ],
+  [
+    "the SQLite driver that was asked for is not there",
+    "fail sqlite",
+    /MILLRACE_SQLITE is "node" or "libsql", not "oracle"/,
+    /libsql/,
+    () => {
       vi.stubEnv("MILLRACE_SQLITE", "oracle");
       onTestFinished(() => void vi.unstubAllEnvs());
       return {};
     },
-    check: "sqlite",
-    status: "fail",
-    says: /MILLRACE_SQLITE is "node" or "libsql", not "oracle"/,
-    fix: /libsql/,
-  },
-  {
-    fault: "the store is damaged",
-    plant: () => ({
+  ],
+  [
+    "the store is damaged",
+    "fail store",
+    /millrace\.db/,
+    /backup/,
+    () => ({
       env: { MILLRACE_HOME: scratch({ "millrace.db": "this is no database\n".repeat(300) }) },
     }),
-    check: "store",
-    status: "fail",
-    says: /millrace\.db/,
-    fix: /backup/,
-  },
-  {
-    fault: "the encrypted credential file has no key",
-    plant: () => ({
+  ],
+  [
+    "the encrypted credential file has no key",
+    "fail credentials",
+    /its key is not: .*credentials\.key/,
+    /MILLRACE_CREDENTIAL_KEY/,
+    () => ({
       env: {
         MILLRACE_CREDENTIALS_STORE: "file",
         MILLRACE_HOME: scratch({ "credentials.json": "{}" }),
       },
     }),
-    check: "credentials",
-    status: "fail",
-    says: /its key is not: .*credentials\.key/,
-    fix: /MILLRACE_CREDENTIAL_KEY/,
-  },
-  {
-    fault: "the encrypted credential file cannot be opened with this key",
-    plant: () => ({
+  ],
+  [
+    "the encrypted credential file cannot be opened with this key",
+    "fail credentials",
+    /^file: .*credential/,
+    /credentials\.key/,
+    () => ({
       env: {
         MILLRACE_CREDENTIALS_STORE: "file",
         MILLRACE_CREDENTIAL_KEY: Buffer.alloc(32, 1).toString("base64"),
         MILLRACE_HOME: scratch({ "credentials.json": '{"damaged": true}' }),
       },
     }),
-    check: "credentials",
-    status: "fail",
-    says: /^file: .*credential/,
-    fix: /credentials\.key/,
-  },
-  {
-    fault: "a project file is no JSON",
-    plant: () => ({ files: { "millrace.json": '{\n  "run": { "timeoutMs": canary }\n}' } }),
-    check: "config",
-    status: "fail",
-    says: /millrace\.json is not JSON: line 2, column 25: a value is needed here/,
-    fix: /config schema/,
-  },
-  {
-    fault: "a key has a value of another type",
-    plant: () => ({ files: { "millrace.json": '{ "run": { "timeoutMs": "soon" } }' } }),
-    check: "config",
-    status: "fail",
-    says: /run\.timeoutMs takes a whole number \(.*millrace\.json:1\)/,
-    fix: /config explain run\.timeoutMs/,
-  },
-  {
-    fault: "a key is misspelt",
-    plant: () => ({ files: { "millrace.json": '{ "runs": {} }' } }),
-    check: "config",
-    status: "warn",
-    says: /unknown key "runs" has no effect; did you mean "run"\?/,
-    fix: /config unset/,
-  },
-  {
-    fault: "a project is not trusted",
-    plant: () => ({ files: { "millrace.json": '{ "files": { "root": "/" } }' } }),
-    check: "trust",
-    status: "fail",
-    says: /is not trusted, and it sets files/,
-    fix: /config trust/,
-  },
-  {
-    fault: "a provider has no key",
-    plant: () => ({
-      files: {
-        "millrace.json": '{ "providers": { "openai": { "credential": "env:NO_SUCH_KEY" } } }',
-      },
-      env: { MILLRACE_TRUST_PROJECT: "1" },
-    }),
-    check: "providers",
-    status: "warn",
-    says: /openai has no key/,
-    fix: /secrets set ai:openai/,
-  },
-  {
-    fault: "an extension was never reviewed",
-    plant: () => {
-      const files = {
-        "millrace.json": '{ "extensions": ["./own"] }',
-        "package.json": "{}",
-      };
-      return { files, env: { MILLRACE_TRUST_PROJECT: "1" } };
-    },
-    check: "extensions",
-    status: "fail",
-    says: /^\.\/own: .*\(extension_\w+\)$/,
-    fix: /millrace ext add \.\/own/,
-  },
-  {
-    fault: "the lock of the extensions is no lock",
-    plant: () => {
-      const files = {
-        "millrace.json": '{ "extensions": ["./own"] }',
-        "millrace.lock.json": '{ "lockVersion": 99 }',
-      };
-      return { files, env: { MILLRACE_TRUST_PROJECT: "1" } };
-    },
-    check: "extensions",
-    status: "fail",
-    says: /millrace\.lock\.json is not of lockVersion/,
-    fix: /ext list/,
-  },
-  {
-    fault: "the server is down",
-    plant: async () => {
+  ],
+  [
+    "a project file is no JSON",
+    "fail config",
+    /millrace\.json is not JSON: line 2, column 25: a value is needed here/,
+    /config schema/,
+    () => project('{\n  "run": { "timeoutMs": canary }\n}'),
+  ],
+  [
+    "a key has a value of another type",
+    "fail config",
+    /run\.timeoutMs takes a whole number \(.*millrace\.json:1\)/,
+    /config explain run\.timeoutMs/,
+    () => project('{ "run": { "timeoutMs": "soon" } }'),
+  ],
+  [
+    "a key is misspelt",
+    "warn config",
+    /unknown key "runs" has no effect; did you mean "run"\?/,
+    /config unset/,
+    () => project('{ "runs": {} }'),
+  ],
+  [
+    "a project is not trusted",
+    "fail trust",
+    /is not trusted, and it sets files/,
+    /config trust/,
+    () => project('{ "files": { "root": "/" } }'),
+  ],
+  [
+    "a provider has no key",
+    "warn providers",
+    /openai has no key/,
+    /secrets set ai:openai/,
+    () => trusted(project('{ "providers": { "openai": { "credential": "env:NO_SUCH_KEY" } } }')),
+  ],
+  [
+    "an extension was never reviewed",
+    "fail extensions",
+    /^\.\/own: .*\(extension_\w+\)$/,
+    /millrace ext add \.\/own/,
+    () => trusted(project(OWN, { "package.json": "{}" })),
+  ],
+  [
+    "the lock of the extensions is no lock",
+    "fail extensions",
+    /millrace\.lock\.json is not of lockVersion/,
+    /ext list/,
+    () => trusted(project(OWN, { "millrace.lock.json": '{ "lockVersion": 99 }' })),
+  ],
+  [
+    "the server is down",
+    "fail server",
+    /cannot be reached \(ECONNREFUSED\)/,
+    /--server/,
+    async () => {
       const server = createSocketServer();
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as { port: number };
       await new Promise((resolve) => server.close(resolve));
       return { env: { MILLRACE_SERVER_URL: `http://127.0.0.1:${port}` } };
     },
-    check: "server",
-    status: "fail",
-    says: /cannot be reached \(ECONNREFUSED\)/,
-    fix: /--server/,
-  },
-  {
-    fault: "another program answers at the address of the server",
-    plant: async () => ({
-      env: {
-        MILLRACE_SERVER_URL: await serve(
-          (_request, response) => void response.end("<html>hello</html>"),
-        ),
-      },
-    }),
-    check: "server",
-    status: "fail",
-    says: /answered 200, and not as a Millrace server does/,
-    fix: /address/,
-  },
-  {
-    fault: "the server is of another version",
-    plant: async () => ({
-      env: {
-        MILLRACE_SERVER_URL: await serve((_request, response) => {
-          response.setHeader("millrace-api-version", "9");
-          response.end('{"status":"ok"}');
-        }),
-      },
-    }),
-    check: "server",
-    status: "fail",
-    says: /speaks version 9 of the API/,
-    fix: /version of millrace/,
-  },
-  {
-    fault: "the clock of the server is an hour ahead",
-    plant: async () => ({
-      env: {
-        MILLRACE_SERVER_URL: await serve((_request, response) => {
-          response.setHeader("date", new Date(Date.now() + 3_600_000).toUTCString());
-          response.end('{"status":"ok"}');
-        }),
-      },
-    }),
-    check: "clock",
-    status: "warn",
-    says: /is (?:3599|3600|3601) s ahead/,
-    fix: /network/,
-  },
+  ],
+  [
+    "another program answers at the address of the server",
+    "fail server",
+    /answered 200, and not as a Millrace server does/,
+    /address/,
+    () => answering((_request, response) => void response.end("<html>hello</html>")),
+  ],
+  [
+    "the server is of another version",
+    "fail server",
+    /speaks version 9 of the API/,
+    /version of millrace/,
+    () =>
+      answering((_request, response) => {
+        response.setHeader("millrace-api-version", "9");
+        response.end('{"status":"ok"}');
+      }),
+  ],
+  [
+    "the clock of the server is an hour ahead",
+    "warn clock",
+    /is (?:3599|3600|3601) s ahead/,
+    /network/,
+    () =>
+      answering((_request, response) => {
+        response.setHeader("date", new Date(Date.now() + 3_600_000).toUTCString());
+        response.end('{"status":"ok"}');
+      }),
+  ],
 ];
 
-test.each(FAULTS)("$fault", async ({ plant, check, status, says, fix }) => {
+test.each(FAULTS)("%s", async (_fault, where, says, fix, plant) => {
+  const [status = "", check = ""] = where.split(/ (.*)/);
   const { lines, code } = await look(await plant());
   const line = found(lines, check);
   expect(line, JSON.stringify(lines)).toMatchObject({ check, status });

@@ -11,125 +11,49 @@ const WAIT = flow("node wait: delay {\n  for = 1h\n}\n");
 const LOG = flow('node say: log {\n  message = "hi"\n}\n');
 const NEEDS = flow("input name: string\n\nnode say: log {\n  message = inputs.name\n}\n");
 
-const PATHS: readonly {
-  name: string;
-  words: readonly string[];
-  code: number;
-  status: string;
-  error?: string;
-}[] = [
-  { name: "a run that succeeds", words: ["run", "log.flow"], code: 0, status: "succeeded" },
-  {
-    name: "a run that fails",
-    words: ["run", "fail.flow"],
-    code: 1,
-    status: "failed",
-    error: "failed",
-  },
-  {
-    name: "an unknown flag",
-    words: ["run", "log.flow", "--nope"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "an unknown command",
-    words: ["rnu", "log.flow"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "a file that is not there",
-    words: ["run", "none.flow"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "a missing input",
-    words: ["run", "needs.flow"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "an unknown input",
-    words: ["run", "log.flow", "-i", "x=1"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "a bare number as duration",
-    words: ["run", "log.flow", "--timeout", "5"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "an event file that cannot be written",
-    words: ["run", "log.flow", "--events", "no/such/file"],
-    code: 2,
-    status: "invalid",
-    error: "usage",
-  },
-  {
-    name: "text that is not a flow",
-    words: ["run", "prose.flow"],
-    code: 3,
-    status: "invalid",
-    error: "flow_invalid",
-  },
-  {
-    name: "an unknown node type",
-    words: ["validate", "unknown.flow"],
-    code: 3,
-    status: "invalid",
-    error: "flow_invalid",
-  },
-  { name: "a flow that holds", words: ["validate", "log.flow"], code: 0, status: "succeeded" },
-  {
-    name: "a confirmation that nobody can answer",
-    words: ["run", "confirm.flow"],
-    code: 4,
-    status: "failed",
-    error: "confirmation_required",
-  },
-  {
-    name: "a confirmation that is rejected and has no exit for it",
-    words: ["run", "confirm.flow", "--confirm", "ask=reject"],
-    code: 4,
-    status: "failed",
-    error: "confirm_rejected",
-  },
-  {
-    name: "a confirmation that is approved",
-    words: ["run", "confirm.flow", "--yes"],
-    code: 0,
-    status: "succeeded",
-  },
-  {
-    name: "a timeout",
-    words: ["run", "wait.flow", "--timeout", "50ms"],
-    code: 124,
-    status: "cancelled",
-    error: "run_timeout",
-  },
-  {
-    name: "text that is not canonical",
-    words: ["fmt", "--check", "loose.flow"],
-    code: 1,
-    status: "failed",
-    error: "check_failed",
-  },
-  {
-    name: "text that is canonical",
-    words: ["fmt", "--check", "log.flow"],
-    code: 0,
-    status: "succeeded",
-  },
+const PATHS: readonly [
+  name: string,
+  words: string,
+  code: number,
+  status: string,
+  error?: string,
+][] = [
+  ["a run that succeeds", "run log.flow", 0, "succeeded"],
+  ["a run that fails", "run fail.flow", 1, "failed", "failed"],
+  ["an unknown flag", "run log.flow --nope", 2, "invalid", "usage"],
+  ["an unknown command", "rnu log.flow", 2, "invalid", "usage"],
+  ["a file that is not there", "run none.flow", 2, "invalid", "usage"],
+  ["a missing input", "run needs.flow", 2, "invalid", "usage"],
+  ["an unknown input", "run log.flow -i x=1", 2, "invalid", "usage"],
+  ["a bare number as duration", "run log.flow --timeout 5", 2, "invalid", "usage"],
+  [
+    "an event file that cannot be written",
+    "run log.flow --events no/such/file",
+    2,
+    "invalid",
+    "usage",
+  ],
+  ["text that is not a flow", "run prose.flow", 3, "invalid", "flow_invalid"],
+  ["an unknown node type", "validate unknown.flow", 3, "invalid", "flow_invalid"],
+  ["a flow that holds", "validate log.flow", 0, "succeeded"],
+  [
+    "a confirmation that nobody can answer",
+    "run confirm.flow",
+    4,
+    "failed",
+    "confirmation_required",
+  ],
+  [
+    "a confirmation that is rejected and has no exit for it",
+    "run confirm.flow --confirm ask=reject",
+    4,
+    "failed",
+    "confirm_rejected",
+  ],
+  ["a confirmation that is approved", "run confirm.flow --yes", 0, "succeeded"],
+  ["a timeout", "run wait.flow --timeout 50ms", 124, "cancelled", "run_timeout"],
+  ["text that is not canonical", "fmt --check loose.flow", 1, "failed", "check_failed"],
+  ["text that is canonical", "fmt --check log.flow", 0, "succeeded"],
 ];
 
 const FILES: Record<string, string> = {
@@ -143,19 +67,19 @@ const FILES: Record<string, string> = {
   "wait.flow": WAIT,
 };
 
-test.each(PATHS)("$name ends in exit code $code", async ({ words, code, status, error }) => {
-  const cwd = scratch(FILES);
-  const plain = await millrace(words, { cwd });
-  const json = await millrace([...words, "--json"], { cwd });
-  const summary = lastSummary(json.stdout);
-  expect({ plain: plain.code, json: json.code, told: summary.exitCode }).toEqual({
-    plain: code,
-    json: code,
-    told: code,
-  });
-  expect(summary.status).toBe(status);
-  expect(summary.error?.code).toBe(error);
-});
+test.each(PATHS)(
+  "%s ends its command (%s) in exit code %i",
+  async (_name, line, code, status, error) => {
+    const cwd = scratch(FILES);
+    const words = line.split(" ");
+    const plain = await millrace(words, { cwd });
+    const json = await millrace([...words, "--json"], { cwd });
+    const summary = lastSummary(json.stdout);
+    expect([plain.code, json.code, summary.exitCode]).toEqual([code, code, code]);
+    expect(summary.status).toBe(status);
+    expect(summary.error?.code).toBe(error);
+  },
+);
 
 test.each([
   ["SIGINT", 130],
