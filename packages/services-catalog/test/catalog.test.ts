@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { type ServiceAuth, type ServiceSpec, serviceArguments } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
 import { catalogFile, completeService, findServices, lintService } from "../src/index.ts";
+import { SOURCES } from "./openapi.ts";
 import { CATALOG, complete, PUBLISHED, VARIANTS } from "./support.ts";
 
 const entryOf = (slug: string) => {
@@ -31,7 +32,8 @@ test("each file says of every fact where it is from", () => {
       if (how !== "memory") expect(on, slug).toMatch(/^\d{4}-\d\d-\d\d$/);
       if (how === "read") expect(new URL(source ?? "").protocol, slug).toBe("https:");
       if (how === "published") {
-        const sources = [PUBLISHED.auth.source, PUBLISHED.operations[slug]?.source];
+        const { [slug]: endpoints } = PUBLISHED.operations;
+        const sources = [PUBLISHED.auth, endpoints, SOURCES[slug]].map((each) => each?.source);
         const [name = "", version = ""] = source?.replace(/^npm |,/g, "").split(" ") ?? [];
         expect(sources, slug).toContain(`${name}@${version}`);
       }

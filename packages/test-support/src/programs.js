@@ -37,6 +37,7 @@ export const OUTSIDE = {
   nginx: ["nginx"],
   nvim: ["nvim"],
   postgres: ["postgres"],
+  prism: ["prism"],
   promtool: ["promtool"],
   "restate-server": ["restate-server"],
   "systemd-analyze": ["systemd-analyze"],
