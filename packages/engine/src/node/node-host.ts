@@ -1,5 +1,4 @@
 /** The host of Node: clock and hash of the machine, network, files and programs under policies. */
-import { createRequire } from "node:module";
 import { isIP } from "node:net";
 import type { FetchLike } from "@millrace/contracts";
 import type { EgressPolicy, Host } from "../host.ts";
@@ -9,8 +8,6 @@ import { openFiles } from "./files/open-files.ts";
 import { openSpawn } from "./processes/open-spawn.ts";
 
 const FEW_BYTES = 256; // their digest in JavaScript costs no more than a call of OpenSSL, and far less than to load it
-
-const load = createRequire(import.meta.url);
 
 /** What may differ from Node's own: `resolve` answers all addresses of a name. */
 export interface NodeHostOptions {
@@ -48,7 +45,7 @@ export function createNodeHost(options: NodeHostOptions = {}): NodeHost {
 }
 
 function nativeSha256(bytes: Uint8Array): string {
-  const { createHash } = load("node:crypto") as typeof import("node:crypto");
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(bytes).digest("hex");
 }
 
