@@ -18,17 +18,14 @@ const PACKS = {
   any: ["main"], // every command, and help
   common: ["api/open", "api/proposed-schedules"], // configuration, times
   limits: ["config/limit-keys"], // for commands that show the configuration, without the server that has them
-  api: ["api/errors", "api/runs", "run/follow-to-end"],
+  api: ["api/errors", "api/runs", "run/follow-to-end", "../../contracts/src/kit/canonical-json"],
   // What runs and the store know of events, then what lists need of the store.
-  events: [
-    "events/fold",
-    "events/make",
-    "events/serialise",
-    "kit/canonical-json",
-    "secret-inputs",
-  ].map((name) => `../../contracts/src/${name}`),
+  events: ["events/fold", "events/make", "events/serialise", "secret-inputs"].map(
+    (name) => `../../contracts/src/${name}`,
+  ),
   store: ["../../server/src/local/stored-lists"],
   language: ["commands/validate"],
+  compile: ["run/compile"], // for checks of flows that call others, or whose nodes check their fields
   engine: ["run/start"],
   packs: ["../../server/src/host/registry"], // for flows that speak to models and services
   server: ["api/data-folder"], // this installation as the API, zod

@@ -8,8 +8,13 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 /** The catalog of core without the engine behind it, a folder beside the code, a version. */
 const KNOWN = {
   "src/run/core-catalog.ts": () => {
-    const entries = JSON.stringify(createStandardRegistry().entries());
-    return `const text = ${JSON.stringify(entries)};\nexport const coreEntries = () => JSON.parse(text);`;
+    const registry = createStandardRegistry();
+    const entries = registry.entries();
+    const checked = entries.filter(({ type, version }) => registry.get(type, version).check);
+    const types = JSON.stringify(checked.map(({ type }) => type));
+    return `const text = ${JSON.stringify(JSON.stringify(entries))};
+export const coreEntries = () => JSON.parse(text);
+export const checkedTypes = () => new Set(${types});`;
   },
   "src/scaffold/folder.ts": () =>
     'export const EXAMPLES = new URL("./templates/", import.meta.url);',

@@ -1,7 +1,6 @@
 /** Runs as commands name and read them: ids and prefixes, the last one, and whole logs from the API or a file. */
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { type AnyEvent, EventParseError, parseEvent, type RunSummary } from "@millrace/contracts";
 import { CliError, reason, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
@@ -74,6 +73,7 @@ export async function eventsOf(
  * is no event among others breaks I1, and ends with `check_failed`.
  */
 export async function readLog(name: string, io: CliIo, until: number): Promise<AnyEvent[]> {
+  const { createInterface } = await import("node:readline"); // most commands read no log
   const shown = name === "-" ? "stdin" : clean(name);
   const source = name === "-" ? io.stdin : createReadStream(resolve(io.cwd, name));
   const events: AnyEvent[] = [];

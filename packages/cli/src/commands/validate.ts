@@ -3,7 +3,7 @@
  * nodes, services and extensions there.
  */
 
-import type { Diagnostic } from "@millrace/contracts";
+import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { proposedLine } from "../api/proposed-schedules.ts";
 import { trustedServer } from "../api/server-url.ts";
 import { option, serverCommand } from "../argv/flags.ts";
@@ -14,6 +14,7 @@ import { expandFiles } from "../files.ts";
 import { countFindings, invalidFlow, isValid, showFindings } from "../output/findings.ts";
 import { createStyle } from "../output/style.ts";
 import { clean } from "../output/text.ts";
+import { checkedTypes } from "../run/core-catalog.ts";
 import { type FlowSource, loadFlow, sorted } from "../run/load-flow.ts";
 
 export const commands: readonly CliCommand[] = [
@@ -110,11 +111,30 @@ function reportFormat(input: Input, io: CommandIo): "github" | "sarif" | undefin
   return format;
 }
 
-/** What a run here would find. The engine is loaded for a flow that has no error without it. */
+/** What a run here would find. The engine is loaded for a flow that has no error without it, and in which it may find more. */
 async function compiled(read: FlowSource, io: CommandIo): Promise<readonly Diagnostic[]> {
-  if (!isValid(read.diagnostics)) return read.diagnostics;
+  if (!isValid(read.diagnostics) || isDone(read)) return read.diagnostics;
   const { withCompileProblems } = await import("../run/compile.ts");
   return withCompileProblems(read, io);
+}
+
+const FEW_BODIES = 10; // far from every limit of the engine
+const FEW_NODES = 1_000;
+
+/** Whether compiling finds nothing more: no node calls a flow or has a check of its own, and no limit is near. */
+function isDone({ diagnostics, graph, services, extensions }: FlowSource): boolean {
+  if (diagnostics.length + services.length + extensions.length > 0) return false;
+  const checked = checkedTypes();
+  const bodies: Pick<FlowGraph, "nodes" | "edges">[] = [graph];
+  for (const { nodes, edges } of bodies) {
+    if (nodes.length > FEW_NODES || edges.length > FEW_NODES) return false;
+    for (const { type, body } of nodes) {
+      if (type === "subflow" || checked.has(type)) return false;
+      if (body !== undefined) bodies.push(body);
+    }
+    if (bodies.length > FEW_BODIES) return false;
+  }
+  return true;
 }
 
 type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
