@@ -31,6 +31,10 @@ let count = 0;
 /** A URL that no other test uses. */
 const path = (): string => `/m${++count}/tiny.gguf`;
 const askedOf = (url: string) => server.asked.filter((one) => server.origin + one.path === url);
+type Opened = ReturnType<typeof openManager>;
+/** Installs the model of this URL as `m`, or as the arguments say, and waits for its end. */
+const installed = ({ manager, ended }: Opened, source: string, more: object = {}) =>
+  ended(manager.install({ source, id: "m", sha256: DIGEST, ...more }));
 const stages = (steps: readonly Step[]) => [...new Set(steps.map(({ stage }) => stage))];
 
 /** What must hold of every job's events. */
@@ -54,17 +58,10 @@ test("a model is fetched, verified and registered, and the events say so step by
   await opened.manager.scanned;
   opened.sent.length = 0;
   const url = server.serve(path(), { body: MODEL });
-  const job = opened.manager.install({
-    source: `${url}?token=s3cret`,
-    id: "tiny:f32",
-    sha256: DIGEST,
-  });
-  expect(job).toMatchObject({
-    kind: "install",
-    modelId: "tiny:f32",
-    stage: "resolve",
-    error: null,
-  });
+  const source = `${url}?token=s3cret`;
+  const job = opened.manager.install({ source, id: "tiny:f32", sha256: DIGEST });
+  const begun = { kind: "install", modelId: "tiny:f32", stage: "resolve", error: null };
+  expect(job).toMatchObject(begun);
   expect(opened.manager.get("tiny:f32").state).toBe("installing");
   expect(await opened.ended(job)).toMatchObject({ id: job.id, stage: "done", error: null });
   const steps = opened.steps("tiny:f32");
@@ -80,38 +77,21 @@ test("a model is fetched, verified and registered, and the events say so step by
     [0, 1],
     [1, 1],
   ]);
-  expect(steps.at(-1)).toEqual({
-    stage: "done",
-    current: 1,
-    total: 1,
-    message: "tiny:f32",
-    jobId: job.id,
-  });
+  const last = { stage: "done", current: 1, total: 1, message: "tiny:f32", jobId: job.id };
+  expect(steps.at(-1)).toEqual(last);
   const registered = opened.sent.findIndex(({ channel }) => channel === "models:registered");
   expect(opened.sent[registered]).toEqual({ channel: "models:registered", payload: "tiny:f32" });
   expect(opened.sent[registered + 1]?.payload).toMatchObject({ stage: "register", current: 1 });
   expect(opened.files()).toEqual(["files/tiny/f32.gguf"]);
   expect(opened.manager.get("tiny:f32")).toEqual({
-    id: "tiny:f32",
-    state: "ready",
-    bytes: MODEL.length,
-    sha256: DIGEST,
-    verified: true,
-    files: ["tiny/f32.gguf"],
-    source: { kind: "url", url },
-    origin: "managed",
+    ...{ id: "tiny:f32", state: "ready", bytes: MODEL.length, sha256: DIGEST, verified: true },
+    ...{ files: ["tiny/f32.gguf"], source: { kind: "url", url }, origin: "managed" },
     gguf: {
-      arch: "llama",
-      contextLength: 2048,
-      quant: "F32",
-      parameters: expect.any(Number),
-      chatTemplate: true,
-      embedding: false,
+      ...{ arch: "llama", contextLength: 2048, quant: "F32", parameters: expect.any(Number) },
+      ...{ chatTemplate: true, embedding: false },
     },
     defaults: { contextSize: 2048, threads: null, ttlMs: 600_000 },
-    runtime: null,
-    error: null,
-    lastUsedAt: null,
+    ...{ runtime: null, error: null, lastUsedAt: null },
   });
 });
 
@@ -139,9 +119,7 @@ describe("an answer of the server", () => {
     const clock = eagerClock();
     const opened = openManager({ clock });
     const url = server.serve(path(), file, faults);
-    const job = await opened.ended(
-      opened.manager.install({ source: url, id: "m", sha256: DIGEST }),
-    );
+    const job = await installed(opened, url);
     checkSteps(opened.steps("m"));
     return { ...opened, job, url, asked: askedOf(url), waits: clock.waits };
   }
@@ -160,11 +138,8 @@ describe("an answer of the server", () => {
 
   test("a weak ETag is not trusted, the date is", async () => {
     const lastModified = "Wed, 21 Oct 2026 07:28:00 GMT";
-    const { job, asked } = await tried([{ cutAt: MIDDLE }], {
-      body: MODEL,
-      etag: 'W/"one"',
-      lastModified,
-    });
+    const file = { body: MODEL, etag: 'W/"one"', lastModified };
+    const { job, asked } = await tried([{ cutAt: MIDDLE }], file);
     expect(job.stage).toBe("done");
     expect(asked[1]).toMatchObject({ ifRange: lastModified, status: 206 });
   });
@@ -172,11 +147,8 @@ describe("an answer of the server", () => {
   test("a server that sends the rest of a file of another date is not believed", async () => {
     const lastModified = "Wed, 21 Oct 2026 07:28:00 GMT";
     const later = { headers: { "last-modified": "Thu, 22 Oct 2026 07:28:00 GMT" } };
-    const { job, asked } = await tried([{ cutAt: MIDDLE }, later], {
-      body: MODEL,
-      etag: null,
-      lastModified,
-    });
+    const file = { body: MODEL, etag: null, lastModified };
+    const { job, asked } = await tried([{ cutAt: MIDDLE }, later], file);
     expect(job.stage).toBe("done");
     expect(asked.map(({ status }) => status)).toEqual([200, 206, 200]);
   });
@@ -188,14 +160,12 @@ describe("an answer of the server", () => {
     expect(steps("m").filter(({ message }) => message === "m: restarted")).toHaveLength(1);
   });
 
+  const LONGER = `bytes ${MIDDLE}-9999999/10000000`;
   test.each([
     ["200: the server knows no ranges", { noRanges: true }],
     ["206 from another place", { from: 5 }],
     ["206 with another ETag", { headers: { etag: '"two"' } }],
-    [
-      "206 with another length",
-      { headers: { "content-range": `bytes ${MIDDLE}-9999999/10000000` } },
-    ],
+    ["206 with another length", { headers: { "content-range": LONGER } }],
     ["206 that does not say from where", { headers: { "content-range": "bytes" } }],
   ] as const)("%s: it starts over and says so", async (_, fault) => {
     const { job, steps, asked } = await tried([{ cutAt: MIDDLE }, fault]);
@@ -257,9 +227,7 @@ describe("an answer of the server", () => {
       expect.stringMatching(/\.part$/),
     ]);
     expect(cut.manager.get("m")).toMatchObject({ state: "installing", bytes: MIDDLE, gguf: null });
-    const again = await cut.ended(
-      cut.manager.install({ source: cut.url, id: "m", sha256: DIGEST }),
-    );
+    const again = await installed(cut, cut.url);
     expect(again.stage).toBe("done");
     expect(askedOf(cut.url).at(-1)).toMatchObject({ range: `bytes=${MIDDLE}-`, status: 206 });
     const downloads = cut.steps("m").filter(({ stage }) => stage === "download");
@@ -396,22 +364,16 @@ describe("redirects and credentials", () => {
       Array.from({ length: 6 }, () => ({ status: 302, headers: { location: "?again" } })),
     );
     const opened = openManager();
-    const job = await opened.ended(
-      opened.manager.install({ source: url, id: "m", sha256: DIGEST }),
-    );
+    const job = await installed(opened, url);
     expect(job.error?.code).toBe("download_denied");
-    expect(
-      askedOf(url).length +
-        server.asked.filter(
-          ({ path: asked }) => asked.endsWith("?again") && url.endsWith(asked.slice(0, -6)),
-        ).length,
-    ).toBe(6);
+    const again = server.asked.filter(({ path: asked }) =>
+      url.endsWith(asked.replace("?again", "")),
+    );
+    expect(again).toHaveLength(6);
     const away = server.serve(path(), { body: MODEL }, [
       { status: 302, headers: { location: "http://10.0.0.1/x" } },
     ]);
-    const denied = await opened.ended(
-      opened.manager.install({ source: away, id: "m", sha256: DIGEST }),
-    );
+    const denied = await installed(opened, away);
     expect(denied.error?.code).toBe("download_denied");
   });
 });
@@ -460,11 +422,8 @@ describe("jobs", () => {
 
     const next = openManager({ dir: opened.dir });
     await next.manager.scanned;
-    expect(next.manager.get("m")).toMatchObject({
-      state: "installing",
-      bytes: MIDDLE,
-      sha256: DIGEST,
-    });
+    const left = { state: "installing", bytes: MIDDLE, sha256: DIGEST };
+    expect(next.manager.get("m")).toMatchObject(left);
     await next.ended(next.manager.install(args));
     expect(askedOf(url).at(-1)?.range).toBe(`bytes=${MIDDLE}-`);
     expect(next.files()).toEqual(["files/m.gguf"]);
@@ -508,9 +467,7 @@ describe("jobs", () => {
     async function next({ dir, url }: { dir: string; url: string }) {
       const opened = openManager({ dir, clock: eagerClock() });
       await opened.manager.scanned;
-      const job = await opened.ended(
-        opened.manager.install({ source: url, id: "m", sha256: DIGEST }),
-      );
+      const job = await installed(opened, url);
       const asked = askedOf(url).map(({ range, status, sent }) => [range, status, sent]);
       return { job, asked, files: opened.files() };
     }
@@ -571,7 +528,7 @@ describe("jobs", () => {
     await opened.ended(job);
     const cut = [{ cutAt: MIDDLE }, ...Array.from({ length: 5 }, () => ({ status: 500 }))];
     const again = server.serve(path(), { body: MODEL }, cut);
-    await opened.ended(opened.manager.install({ source: again, id: "m", sha256: DIGEST }));
+    await installed(opened, again);
     expect(opened.manager.list({ state: "installing" }).map(({ id }) => id)).toEqual(["m"]);
     await opened.manager.remove("m");
     expect(opened.files().filter((name) => name.startsWith("files/"))).toEqual([]);
@@ -584,7 +541,7 @@ describe("jobs", () => {
     const opened = openManager({ clock: { now: () => now, setTimer: eagerClock().setTimer } });
     const cut = [{ cutAt: MIDDLE }, ...Array.from({ length: 5 }, () => ({ status: 500 }))];
     const url = server.serve(path(), { body: MODEL }, cut);
-    await opened.ended(opened.manager.install({ source: url, id: "m", sha256: DIGEST }));
+    await installed(opened, url);
     const installs = () => opened.manager.jobs().filter(({ kind }) => kind === "install").length;
     now += 86_400_000;
     expect(installs()).toBe(1);
@@ -602,7 +559,7 @@ describe("jobs", () => {
     const opened = openManager({ clock: { now: () => 0, setTimer: eagerClock().setTimer } });
     const body = Buffer.concat([MODEL, Buffer.alloc(2_000_000)]);
     const url = server.serve(path(), { body });
-    await opened.ended(opened.manager.install({ source: url, id: "m", sha256: sha256(body) }));
+    await installed(opened, url, { sha256: sha256(body) });
     const perStage = stages(opened.steps("m")).map(
       (stage) => opened.steps("m").filter((step) => step.stage === stage).length,
     );
@@ -625,14 +582,10 @@ describe("room", () => {
   test("a file larger than models.maxBytes is not fetched", async () => {
     const opened = openManager({ settings: { maxBytes: MODEL.length - 1 } });
     const url = server.serve(path(), { body: MODEL });
-    const known = await opened.ended(
-      opened.manager.install({ source: url, id: "m", sha256: DIGEST }),
-    );
+    const known = await installed(opened, url);
     expect(known.error?.code).toBe("download_failed");
     const open = server.serve(path(), { body: MODEL }, [{ chunked: true }]);
-    const unknown = await opened.ended(
-      opened.manager.install({ source: open, id: "m", sha256: DIGEST }),
-    );
+    const unknown = await installed(opened, open);
     expect(unknown.error?.code).toBe("download_failed");
     expect(opened.files()).toEqual([]);
   });

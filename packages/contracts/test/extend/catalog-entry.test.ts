@@ -8,6 +8,7 @@ import {
   defineService,
   jsonSchema,
   operationEffect,
+  type ServiceOperation,
 } from "@millrace/contracts";
 import { catalogEntrySchema } from "@millrace/contracts/schemas";
 import { crm, extension, weather } from "@millrace/test-support/definitions";
@@ -18,6 +19,10 @@ import * as mini from "zod/mini";
 const source = { package: "@acme/millrace-weather", version: "1.4.0", digest: "sha256:0" };
 const options = { source, permissions: { net: ["api.weather.example:443"] } };
 const object = jsonSchema<object>({ type: "object" });
+const nodeType = (more: object) => {
+  const run = async () => ({});
+  return defineNodeType({ ...texts, type: "x.t", effect: "pure", run, ...more });
+};
 const texts = { title: "T", summary: "S", fields: object, output: object } as const;
 
 describe("the entry of an action", () => {
@@ -91,13 +96,7 @@ describe("the entry of an action", () => {
 
 describe("the entry of a node type", () => {
   test("has no timeout of its own, and is what its host says of kind and body", () => {
-    const type = defineNodeType({
-      ...texts,
-      type: "map",
-      effect: "pure",
-      portsFrom: "cases",
-      run: async () => ({}),
-    });
+    const type = nodeType({ type: "map", portsFrom: "cases" });
     expect(catalogEntryOf(type, { body: true })).toMatchObject({
       type: "map",
       kind: "control",
@@ -110,13 +109,7 @@ describe("the entry of a node type", () => {
 
   test("keeps a raw schema as it is, open or closed", () => {
     const fields = jsonSchema<object>({ type: "object", additionalProperties: { type: "string" } });
-    const type = defineNodeType({
-      ...texts,
-      fields,
-      type: "x.t",
-      effect: "pure",
-      run: async () => ({}),
-    });
+    const type = nodeType({ fields });
     expect(catalogEntryOf(type).fields).toEqual({
       type: "object",
       additionalProperties: { type: "string" },
@@ -127,36 +120,18 @@ describe("the entry of a node type", () => {
     ["is not an object", z.string(), "/fields must be the schema of an object"],
     ["JSON Schema cannot say", z.object({ at: z.date() }), "/fields cannot be said in JSON Schema"],
   ])("is refused when the zod schema of its fields %s", (_, fields, message) => {
-    const type = defineNodeType({
-      ...texts,
-      fields,
-      type: "x.t",
-      effect: "pure",
-      run: async () => ({}),
-    });
+    const type = nodeType({ fields });
     expect(() => catalogEntryOf(type)).toThrow(`node type "x.t": ${message}`);
   });
 
   test("is refused when zod is too old to say its schema", () => {
     const old = { _zod: {} } as unknown as z.ZodType;
-    const type = defineNodeType({
-      ...texts,
-      output: old,
-      type: "x.t",
-      effect: "pure",
-      run: async () => ({}),
-    });
+    const type = nodeType({ output: old });
     expect(() => catalogEntryOf(type)).toThrow("/output needs zod 4.2 or newer");
   });
 
   test("is refused when its schema is one of zod/mini, which cannot say itself", () => {
-    const type = defineNodeType({
-      ...texts,
-      output: mini.object({ id: mini.string() }) as never,
-      type: "x.t",
-      effect: "pure",
-      run: async () => ({}),
-    });
+    const type = nodeType({ output: mini.object({ id: mini.string() }) as never });
     expect(() => catalogEntryOf(type)).toThrow(
       '/output is a schema of zod/mini; zod 4.2 or newer is needed, imported from "zod"',
     );
@@ -166,21 +141,12 @@ describe("the entry of a node type", () => {
 describe("the entry of a service", () => {
   test("carries the descriptor and the strongest effect of its operations", () => {
     const list = { id: "list", method: "GET", path: "/a" } as const;
-    const entry = (
-      ...operations: Parameters<typeof defineService>[0]["serviceIntegration"]["operations"]
-    ) =>
-      catalogEntryOf(
-        defineService({
-          slug: "acme",
-          title: "A",
-          summary: "S",
-          serviceIntegration: {
-            baseUrl: "https://a.example",
-            auth: { scheme: "none" },
-            operations,
-          },
-        }),
-      );
+    const entry = (...operations: readonly ServiceOperation[]) => {
+      const at = { baseUrl: "https://a.example", auth: { scheme: "none" } } as const;
+      const serviceIntegration = { ...at, operations };
+      const service = defineService({ slug: "acme", title: "A", summary: "S", serviceIntegration });
+      return catalogEntryOf(service);
+    };
     expect(catalogEntryOf(crm)).toMatchObject({
       type: "service.acme-crm",
       kind: "service",
@@ -194,14 +160,9 @@ describe("the entry of a service", () => {
 
   test("an operation says its effect itself, or by its method", () => {
     const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
-    expect(methods.map((method) => operationEffect({ method }))).toEqual([
-      "read",
-      "read",
-      "write",
-      "write",
-      "write",
-      "destructive",
-    ]);
+    expect(methods.map((method) => operationEffect({ method })).join(" ")).toBe(
+      "read read write write write destructive",
+    );
     expect(operationEffect({ method: "POST", effect: "read" })).toBe("read");
   });
 });

@@ -1,6 +1,7 @@
 import {
   checkService,
   checkServiceIntegration,
+  type JsonObject,
   type ServiceIntegration,
   type ServiceOperation,
   type ServiceSpec,
@@ -22,6 +23,8 @@ const integration: ServiceIntegration = {
   auth: { scheme: "bearer" },
   operations: [operation],
 };
+const INTEGER = { type: "integer" };
+const TEXT = { type: "string" };
 const get: ServiceOperation = { id: "list", method: "GET", path: "/list" };
 
 /** Findings of the integration with these changes, as `pointer code`. */
@@ -34,10 +37,16 @@ const ofOperation = (change: object): string[] =>
   findings({ operations: [{ ...operation, ...change }] }).map((found) =>
     found.replace("/operations/0", ""),
   );
-const properties = (found: { readonly [name: string]: unknown }) => ({
+const properties = (found: JsonObject): JsonObject => ({
   type: "object",
   properties: found,
 });
+/** The change that leaves one operation: a GET with these members. */
+const one = (change: object): Partial<ServiceIntegration> => ({
+  operations: [{ ...get, ...change }],
+});
+const listOf = (items: string, more: object = {}) =>
+  properties({ a: { type: "array", items: { type: items }, ...more } });
 
 describe("a descriptor that keeps every rule has no findings", () => {
   test.each<[string, Partial<ServiceIntegration>]>([
@@ -49,42 +58,15 @@ describe("a descriptor that keeps every rule has no findings", () => {
       "an API key in Authorization, where auth is at home",
       { auth: { scheme: "apiKey", in: "header", name: "Authorization", prefix: "Token " } },
     ],
-    [
-      "a hole within a segment",
-      {
-        operations: [
-          { ...get, path: "/v{n}/x", params: properties({ n: { type: "integer" } }) as never },
-        ],
-      },
-    ],
-    [
-      "a list in the query",
-      {
-        operations: [
-          {
-            ...get,
-            query: properties({ id: { type: "array", items: { type: "string" } } }) as never,
-          },
-        ],
-      },
-    ],
+    ["a hole within a segment", one({ path: "/v{a}/x", params: properties({ a: INTEGER }) })],
+    ["a list in the query", one({ query: listOf("string") })],
     [
       "a cursor",
-      {
-        operations: [
-          { ...get, pagination: { kind: "cursor", param: "c", next: "/meta/next", items: "" } },
-        ],
-      },
+      one({ pagination: { kind: "cursor", param: "c", next: "/meta/next", items: "" } }),
     ],
-    ["retries", { operations: [{ ...get, retryOn: ["network", "timeout", "5xx", "429", "599"] }] }],
-    [
-      "a local reference",
-      { operations: [{ ...get, result: { $ref: "#/$defs/a", $defs: { a: {} } } }] },
-    ],
-    [
-      "a reference as data",
-      { operations: [{ ...get, result: { default: { $ref: "https://x" } } }] },
-    ],
+    ["retries", one({ retryOn: ["network", "timeout", "5xx", "429", "599"] })],
+    ["a local reference", one({ result: { $ref: "#/$defs/a", $defs: { a: {} } } })],
+    ["a reference as data", one({ result: { default: { $ref: "https://x" } } })],
   ])("%s", (_, change) => {
     expect(findings(change)).toEqual([]);
   });
@@ -110,20 +92,10 @@ describe("URLs", () => {
   });
 
   test("each of an OAuth service is looked at", () => {
-    const url = "http://evil.example";
-    const auth = {
-      scheme: "oauth2",
-      authorizeUrl: url,
-      tokenUrl: url,
-      revocationUrl: url,
-      deviceUrl: url,
-      scopes: [],
-    } as const;
-    expect(findings({ auth })).toEqual(
-      ["authorizeUrl", "tokenUrl", "revocationUrl", "deviceUrl"].map(
-        (name) => `/auth/${name} service_url`,
-      ),
-    );
+    const names = ["authorizeUrl", "tokenUrl", "revocationUrl", "deviceUrl"];
+    const urls = Object.fromEntries(names.map((name) => [name, "http://evil.example"]));
+    const auth = { scheme: "oauth2", scopes: [], ...urls } as never;
+    expect(findings({ auth })).toEqual(names.map((name) => `/auth/${name} service_url`));
   });
 });
 
@@ -148,9 +120,7 @@ describe("paths", () => {
     ["an empty hole", "/a/{}"],
     ["a letter that would be encoded", "/ä"],
   ])("%s is refused", (_, path) => {
-    expect(findings({ operations: [{ ...get, path }] })).toEqual([
-      "/operations/0/path service_path",
-    ]);
+    expect(findings(one({ path }))).toEqual(["/operations/0/path service_path"]);
   });
 
   test("every hole is declared and every parameter is used", () => {
@@ -161,28 +131,12 @@ describe("paths", () => {
 
 describe("headers", () => {
   test.each([
-    "Authorization",
-    "cookie",
-    "Set-Cookie",
-    "Forwarded",
-    "X-Forwarded-For",
-    "content-type",
-    "Host",
-    "content-length",
-    "Transfer-Encoding",
-    "connection",
-    "upgrade",
-    "expect",
-    "te",
-    "trailer",
-    "keep-alive",
-    "proxy-authorization",
-    "Sec-Fetch-Site",
+    ..."Authorization cookie Set-Cookie Forwarded X-Forwarded-For content-type Host".split(" "),
+    ..."content-length Transfer-Encoding connection upgrade expect te trailer".split(" "),
+    ..."keep-alive proxy-authorization Sec-Fetch-Site ä a:b".split(" "),
     "a b",
-    "ä",
-    "a:b",
   ])("%s is refused as an argument and as the header of idempotency keys", (name) => {
-    expect(ofOperation({ headers: properties({ [name]: { type: "string" } }) })).toContain(
+    expect(ofOperation({ headers: properties({ [name]: TEXT }) })).toContain(
       `/headers/properties/${name} service_header`,
     );
     expect(ofOperation({ idempotencyHeader: name })).toEqual(["/idempotencyHeader service_header"]);
@@ -219,26 +173,20 @@ describe("arguments", () => {
   });
 
   test("the credential of an API key is no argument", () => {
-    const query = {
-      operations: [{ ...get, query: properties({ key: { type: "string" } }) as never }],
-    };
-    const headers = {
-      operations: [{ ...get, headers: properties({ "X-Key": { type: "string" } }) as never }],
-    };
-    expect(findings({ ...query, auth: { scheme: "apiKey", in: "query", name: "key" } })).toEqual([
+    const auth = { scheme: "apiKey", in: "query", name: "key" } as const;
+    expect(findings({ ...one({ query: properties({ key: TEXT }) }), auth })).toEqual([
       "/operations/0/query/properties/key service_argument",
     ]);
-    expect(
-      findings({ ...headers, auth: { scheme: "apiKey", in: "header", name: "x-key" } }),
-    ).toEqual(["/operations/0/headers/properties/X-Key service_argument"]);
+    const inHeader = { scheme: "apiKey", in: "header", name: "x-key" } as const;
+    const headers = properties({ "X-Key": TEXT });
+    expect(findings({ ...one({ headers }), auth: inHeader })).toEqual([
+      "/operations/0/headers/properties/X-Key service_argument",
+    ]);
   });
 
   test.each<[string, object]>([
     ["an object in params", { params: properties({ project: { type: "object" } }) }],
-    [
-      "a list in params",
-      { params: properties({ project: { type: "array", items: { type: "string" } } }) },
-    ],
+    ["a list in params", { params: properties({ project: { type: "array", items: TEXT } }) }],
     ["a value of no type", { params: properties({ project: {} }) }],
     ["an object as constant", { headers: properties({ "X-Source": { const: {} } }) }],
   ])("%s is no scalar", (_, change) => {
@@ -246,8 +194,7 @@ describe("arguments", () => {
   });
 
   test("a list of lists in the query is no list of scalars", () => {
-    const query = properties({ ids: { type: "array", items: { type: "array" } } });
-    expect(ofOperation({ query })).toEqual(["/query/properties/ids service_schema"]);
+    expect(ofOperation({ query: listOf("array") })).toEqual(["/query/properties/a service_schema"]);
   });
 });
 
@@ -286,38 +233,24 @@ test("a retry is on the network, on time, or on a status that may pass", () => {
 });
 
 describe("a descriptor of another shape", () => {
-  test.each<[string, unknown, string]>([
+  const link = { kind: "link", items: "items" };
+  test.each<[string, object | undefined, string]>([
     ["is not there", undefined, ""],
-    ["has a member nobody knows", { ...integration, token: "x" }, "/token"],
-    ["has no operations", { ...integration, operations: [] }, "/operations"],
-    ["has an id twice", { ...integration, operations: [get, get] }, "/operations/1/id"],
-    [
-      "has an id in capitals",
-      { ...integration, operations: [{ ...get, id: "List" }] },
-      "/operations/0/id",
-    ],
-    [
-      "has a method nobody knows",
-      { ...integration, operations: [{ ...get, method: "TRACE" }] },
-      "/operations/0/method",
-    ],
-    [
-      "has an auth scheme nobody knows",
-      { ...integration, auth: { scheme: "digest" } },
-      "/auth/scheme",
-    ],
-    ["has a secret", { ...integration, auth: { scheme: "bearer", token: "x" } }, "/auth/token"],
+    ["has a member nobody knows", { token: "x" }, "/token"],
+    ["has no operations", { operations: [] }, "/operations"],
+    ["has an id twice", { operations: [get, get] }, "/operations/1/id"],
+    ["has an id in capitals", one({ id: "List" }), "/operations/0/id"],
+    ["has a method nobody knows", one({ method: "TRACE" }), "/operations/0/method"],
+    ["has an auth scheme nobody knows", { auth: { scheme: "digest" } }, "/auth/scheme"],
+    ["has a secret", { auth: { scheme: "bearer", token: "x" } }, "/auth/token"],
     [
       "has a pagination nobody knows",
-      { ...integration, operations: [{ ...get, pagination: { kind: "x" } }] },
+      one({ pagination: { kind: "x" } }),
       "/operations/0/pagination/kind",
     ],
-    [
-      "has items that are no pointer",
-      { ...integration, operations: [{ ...get, pagination: { kind: "link", items: "items" } }] },
-      "/operations/0/pagination/items",
-    ],
-  ])("that %s is told at its place", (_, descriptor, pointer) => {
+    ["has items that are no pointer", one({ pagination: link }), "/operations/0/pagination/items"],
+  ])("that %s is told at its place", (_, change, pointer) => {
+    const descriptor = change && { ...integration, ...change };
     expect(checkServiceIntegration(descriptor)[0]).toMatchObject({
       code: "service_shape",
       severity: "error",
@@ -391,43 +324,22 @@ describe("what is read again before a request", () => {
     ["a base path to be encoded", { baseUrl: "https://a.example/ü" }, "/baseUrl service_url"],
     [
       "a page that carries the credential",
-      {
-        auth: { scheme: "apiKey", in: "query", name: "p" },
-        operations: [{ ...get, pagination: page }],
-      },
+      { ...one({ pagination: page }), auth: { scheme: "apiKey", in: "query", name: "p" } },
       "/operations/0/pagination/param service_pagination",
     ],
     [
       "a page that is always the same",
-      {
-        operations: [{ ...get, pagination: page, query: properties({ p: { const: 1 } }) as never }],
-      },
+      one({ pagination: page, query: properties({ p: { const: 1 } }) }),
       "/operations/0/pagination/param service_pagination",
     ],
     [
       "an offset without a limit of its own",
-      {
-        operations: [
-          {
-            ...get,
-            pagination: { kind: "offset", param: "o", limitParam: "o", limit: 10, items: "" },
-          },
-        ],
-      },
+      one({ pagination: { kind: "offset", param: "o", limitParam: "o", limit: 10, items: "" } }),
       "/operations/0/pagination/limitParam service_pagination",
     ],
     [
       "a list that is written in an unknown way",
-      {
-        operations: [
-          {
-            ...get,
-            query: properties({
-              a: { type: "array", items: { type: "string" }, explode: "pipe" },
-            }) as never,
-          },
-        ],
-      },
+      one({ query: listOf("string", { explode: "pipe" }) }),
       "/operations/0/query/properties/a/explode service_schema",
     ],
   ])("%s is refused", (_, change, found) => {
@@ -463,12 +375,7 @@ describe("the arguments of an operation", () => {
   });
 
   test("of a body that is needed are needed when its schema says so", () => {
-    const schema = {
-      type: "object",
-      required: ["title"],
-      properties: { title: {}, label: ref },
-      $defs,
-    };
+    const schema = { ...properties({ title: {}, label: ref }), required: ["title"], $defs };
     const body = { contentType: "application/json", required: true, schema } as const;
     expect(places({ body }).slice(2)).toEqual(["title field true", "label field false"]);
     const { known, open } = serviceArguments({ ...operation, body });
