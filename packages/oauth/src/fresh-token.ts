@@ -12,6 +12,7 @@ import { OAuthError } from "./errors.ts";
 import { type Departure, SingleFlight } from "./single-flight.ts";
 import {
   accountFor,
+  instantOf,
   loadToken,
   parseToken,
   printToken,
@@ -88,9 +89,7 @@ export async function ensureFreshToken(params: FreshTokenParams): Promise<OAuthT
  */
 export function isExpired(token: OAuthToken, now: Date = new Date()): boolean {
   // "not before": a comparison with NaN is false, and must not make a token fresh for ever.
-  return (
-    token.expires_at !== undefined && !(now.getTime() + SKEW_MS < Date.parse(token.expires_at))
-  );
+  return token.expires_at !== undefined && !(now.getTime() + SKEW_MS < instantOf(token.expires_at));
 }
 
 async function renew(

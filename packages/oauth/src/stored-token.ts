@@ -8,8 +8,7 @@ import { JsonFields } from "./json-fields.ts";
 import type { CredentialStore, OAuthToken } from "./types.ts";
 
 /** RFC 3339 with an offset. `Date.parse` alone also takes `1`, zone-less times and 24:00. */
-const RFC_3339 =
-  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 
 /**
  * The account of a service connection: `service:<slug>`. Throws `OAuthError` kind `Credential` for an empty slug, and for
@@ -99,10 +98,20 @@ export function parseToken(text: string): OAuthToken {
 
 /** `Date.parse` moves a day that its month does not have into the next month, so the day is read back. */
 function isTimestamp(text: string): boolean {
-  const [, day = ""] = RFC_3339.exec(text) ?? [];
-  if (day === "" || Number.isNaN(Date.parse(text))) return false;
+  if (!RFC_3339.test(text) || Number.isNaN(instantOf(text))) return false;
+  const day = text.slice(0, 10);
   if (day.slice(-2) <= "28") return true; // every month has those, and reading back costs as much as all the rest
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+let latest = "";
+let latestMs = Number.NaN;
+
+/** `Date.parse`, of the latest text once: a token that is used often has one `expires_at`, which takes longer to read than its JSON. */
+export function instantOf(text: string): number {
+  if (text !== latest) latestMs = Date.parse(text);
+  latest = text;
+  return latestMs;
 }
 
 /** Converts an error of the store; its message is left out, because it may quote the entry. */

@@ -1,7 +1,7 @@
 /** What holds for one attempt: its effect, its clock, and what its code has thrown. */
 import { type Effect, NodeError } from "@millrace/contracts";
 import { knownFailure, toFailure } from "../failures.ts";
-import type { Failure, Fields, NodeType } from "../node-type.ts";
+import type { CoreContext, Failure, Fields, NodeType } from "../node-type.ts";
 import type { ThrowPlace } from "../options.ts";
 import { isPromise } from "../values.ts";
 import { serviceOf } from "./capabilities.ts";
@@ -55,29 +55,25 @@ export function signalOf(attempt: Attempt): AbortSignal {
   return attempt.controller.signal;
 }
 
-/** Runs `work` with a signal that follows `signal` and aborts with `timeout` after `ms`; no timer and no listener is left behind. */
+/** Runs `work` with a signal that aborts as that of `ctx` does, and with `timeout` after `ms`; no timer and no listener is left behind. */
 export async function within<T>(
-  attempt: Attempt,
-  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  { run }: Attempt,
+  { ms, ctx }: { readonly ms: number; readonly ctx: Pick<CoreContext, "onAbort" | "signal"> },
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { run } = attempt;
   const { timers } = run.engine;
   const inner = new AbortController();
-  const follow = (): void => inner.abort(signal.reason);
-  signal.addEventListener("abort", follow, { once: true });
-  if (signal.aborted) follow();
+  ctx.onAbort(() => inner.abort(ctx.signal.reason)); // a second signal for every call would take as long as the rest of this
   run.tick();
-  const late = new NodeError("timeout", `no end within ${ms} ms`, {
-    reason: "timeout",
-    retryable: true,
+  const timer = timers.set(run.now + ms, () => {
+    const text = `no end within ${ms} ms`;
+    inner.abort(new NodeError("timeout", text, { reason: "timeout", retryable: true }));
   });
-  const timer = timers.set(run.now + ms, () => inner.abort(late));
   try {
     return await work(inner.signal);
   } finally {
     timers.cancel(timer);
-    signal.removeEventListener("abort", follow);
+    ctx.onAbort(null);
   }
 }
 

@@ -312,7 +312,7 @@ export class ContextOf implements CoreContext {
   }
 
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return within(this.#live(), { ms, signal: this.signal }, work);
+    return within(this.#live(), { ms, ctx: this }, work);
   }
 
   withoutSecrets(text: string, max: number, isWhole: boolean): string {

@@ -93,7 +93,11 @@ export class Redactor {
 interface Search {
   readonly forms: ReadonlySet<string>;
   readonly longest: number;
+  /** Units of the shortest text that may hold something. */
+  readonly least: number;
   readonly whole: RegExp;
+  /** Finds something in every text that holds a secret or a part of one: most texts are searched once, with this. */
+  readonly any: RegExp;
   /** The first and the last units of those that may be found in part. */
   readonly heads: RegExp;
   readonly tails: RegExp;
@@ -103,12 +107,17 @@ function searchFor(own: readonly string[], shared: Search | null): Search {
   const forms = new Set([...own, ...(shared?.forms ?? [])]);
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   const long = longestFirst.filter(({ length }) => length > PART);
+  const heads = long.map((form) => form.slice(0, PART));
+  const tails = long.map((form) => form.slice(-PART));
+  const short = longestFirst.slice(long.length);
   return {
     forms,
     longest: longestFirst[0]?.length ?? 0,
+    least: Math.min(PART, longestFirst.at(-1)?.length ?? PART),
     whole: anyOf(longestFirst),
-    heads: placesOf(long.map((form) => form.slice(0, PART))),
-    tails: placesOf(long.map((form) => form.slice(-PART))),
+    any: anyOf([...heads, ...tails, ...short]),
+    heads: placesOf(heads),
+    tails: placesOf(tails),
   };
 }
 
@@ -137,7 +146,10 @@ export function maskKeys(value: Json | undefined): Json | undefined {
 }
 
 function replaced(value: Json | undefined, search: Search): Json | undefined {
-  if (typeof value === "string") return withoutParts(value.replace(search.whole, MARK), search);
+  if (typeof value === "string") {
+    if (value.length < search.least || value.search(search.any) < 0) return value;
+    return withoutParts(value.replace(search.whole, MARK), search);
+  }
   if (typeof value === "number") return search.forms.has(String(value)) ? MARK : value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
@@ -146,7 +158,7 @@ function replaced(value: Json | undefined, search: Search): Json | undefined {
   }
   let changed = false;
   const entries = Object.entries(value).map(([key, inner]): [string, Json | undefined] => {
-    const cleanKey = key.replace(search.whole, MARK);
+    const cleanKey = key.length < search.least ? key : key.replace(search.whole, MARK);
     const clean = replaced(inner, search);
     changed ||= cleanKey !== key || clean !== inner;
     return [cleanKey, clean];

@@ -129,6 +129,7 @@ function readQuery(parameters: readonly string[]): ReadonlyMap<string, string> {
 
 /** `+` is a space and `%XX` a byte; what only looks like one stays as it is. Bytes that are no UTF-8 become U+FFFD. */
 function decode(value: string): string {
+  if (/^[\w.~-]*$/.test(value)) return value; // as most are
   const bytes = value.replace(/\+|%([0-9a-f]{2})/gi, (_, hex: string | undefined) =>
     hex === undefined ? " " : String.fromCharCode(Number.parseInt(hex, 16)),
   );
