@@ -3,30 +3,49 @@
 import type { FlowEdge } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
 
+const NONE = -1;
+
+/** Numbers by index, `NONE` where none was set. They are no garbage while they grow, as those of a list are. */
+class Numbers {
+  private all = new Int32Array(0);
+
+  get(index: number): number {
+    return index < this.all.length ? (this.all[index] as number) : NONE;
+  }
+
+  set(index: number, value: number): void {
+    if (index >= this.all.length) {
+      const more = new Int32Array(2 * index + 16).fill(NONE, this.all.length);
+      more.set(this.all);
+      this.all = more;
+    }
+    this.all[index] = value;
+  }
+}
+
 /** Where things of one kind were first declared, by name; only offsets are kept, as a text may have very many. */
 export class Declared {
   private readonly places = new Map<string, number>();
-  /** Start and end of each declaration at the place of its name; -1: it is only spoken of. */
-  private readonly spans: number[] = [];
+  /** At the place of each name: start and end of its declaration, if it is not only spoken of, and its first edge. */
+  readonly numbers: Numbers = new Numbers();
 
   /** The place of a name: the same number whenever it is asked for. */
   place(name: string): number {
     const known = this.places.get(name);
     if (known !== undefined) return known;
-    const place = this.spans.length;
+    const place = 3 * this.places.size;
     this.places.set(name, place);
-    this.spans.push(-1, -1);
     return place;
   }
 
   /** Notes a declaration; answers where the same name was declared before. */
   add(name: string, start: number, end: number): Span | undefined {
-    const { spans } = this;
+    const { numbers } = this;
     const place = this.place(name);
-    const before = spans[place] as number;
-    if (before !== -1) return { start: before, end: spans[place + 1] as number };
-    spans[place] = start;
-    spans[place + 1] = end;
+    const before = numbers.get(place);
+    if (before !== NONE) return { start: before, end: numbers.get(place + 1) };
+    numbers.set(place, start);
+    numbers.set(place + 1, end);
     return undefined;
   }
 }
@@ -38,10 +57,8 @@ const FEW_EDGES = 8;
 export class DeclaredEdges {
   private readonly edges: readonly FlowEdge[];
   private readonly nodes: Declared;
-  /** The first edge of a node by the place of its name, and behind each edge another of the same node; their indexes. */
-  private readonly first: (number | undefined)[] = [];
-  private readonly next: (number | undefined)[] = [];
-  private readonly spans: number[] = [];
+  /** Start and end of each edge, and the index of another of the same node. */
+  private readonly numbers = new Numbers();
   /** Those of nodes that have many, but the first of them. */
   private readonly many = new Declared();
 
@@ -53,26 +70,26 @@ export class DeclaredEdges {
 
   /** Notes an edge; answers where the same one was declared before. */
   add(from: string, port: string, to: string, start: number, end: number): Span | undefined {
-    const { edges, next, spans, first } = this;
+    const { edges, nodes, numbers } = this;
     const index = edges.length;
-    const place = this.nodes.place(from) >> 1;
-    let at = first[place];
-    if (at === undefined) first[place] = index;
+    const first = nodes.place(from) + 2;
+    let at = nodes.numbers.get(first);
+    if (at === NONE) nodes.numbers.set(first, index);
     else {
       for (let count = 1; ; count += 1) {
         const edge = edges[at] as FlowEdge;
         if (edge.to === to && edge.port === port) {
-          return { start: spans[2 * at] as number, end: spans[2 * at + 1] as number };
+          return { start: numbers.get(3 * at), end: numbers.get(3 * at + 1) };
         }
         if (count === FEW_EDGES) return this.many.add(edgeKey(from, port, to), start, end);
-        const behind: number | undefined = next[at];
-        if (behind === undefined) break;
+        const behind = numbers.get(3 * at + 2);
+        if (behind === NONE) break;
         at = behind;
       }
-      next[at] = index;
+      numbers.set(3 * at + 2, index);
     }
-    spans[2 * index] = start;
-    spans[2 * index + 1] = end;
+    numbers.set(3 * index, start);
+    numbers.set(3 * index + 1, end);
     return undefined;
   }
 }

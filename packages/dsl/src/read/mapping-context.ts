@@ -309,7 +309,8 @@ export class Level {
   private readonly knownNodes = new Declared();
   readonly knownEdges: DeclaredEdges = new DeclaredEdges(this.edges, this.knownNodes);
   private readonly context: MappingContext;
-  private readonly blocks = new Map<string, Declared>([["node", this.knownNodes]]);
+  /** The names of blocks of other kinds. */
+  private readonly blocks = new Map<string, Declared>();
 
   constructor(context: MappingContext, pointer: string) {
     this.context = context;
@@ -323,7 +324,7 @@ export class Level {
 
   /** Notes the name of a block; answers where the same kind of block has it already. */
   claim(keyword: string, name: string, start: number, end: number): Span | undefined {
-    let declared = this.blocks.get(keyword);
+    let declared = keyword === "node" ? this.knownNodes : this.blocks.get(keyword);
     if (!declared) {
       declared = new Declared();
       this.blocks.set(keyword, declared);

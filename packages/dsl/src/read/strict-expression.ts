@@ -11,8 +11,8 @@ import { readsAsWord, WORDS } from "../syntax/parse-operand.ts";
 import { CONDITIONAL, escapeText, POSTFIX, UNARY } from "../syntax/print-expression.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import {
-  beginsWord,
   enter,
+  mayBeWord,
   readDuration,
   skipIdent,
   take,
@@ -148,7 +148,7 @@ function skipPostfix(s: Scanner): number {
     const start = s.pos;
     s.pos = identEnd(src, start);
     const isCall = src.charCodeAt(s.pos) === 40;
-    if (beginsWord(first)) {
+    if (mayBeWord(first, s.pos - start)) {
       const name = src.slice(start, s.pos);
       if (isCall && name === "not") unknown();
       if (readsAsWord(name)) {

@@ -4,7 +4,7 @@
  */
 
 import type { Json } from "@millrace/contracts";
-import { identEnd, isDigit, isNamePart, isNameStart } from "../syntax/chars.ts";
+import { identEnd, isBlankOrLineEnd, isDigit, isNamePart, isNameStart } from "../syntax/chars.ts";
 import { durationText, durationUnit } from "../syntax/numbers.ts";
 import { WORDS } from "../syntax/parse-operand.ts";
 import { nameText } from "../syntax/print-expression.ts";
@@ -35,12 +35,18 @@ export function next(s: Scanner, printed = 0): number {
 
 /** Moves over blanks, line ends and comments, and gives the character behind them. */
 export function skipGap(s: Scanner): number {
-  for (;;) {
-    const code = next(s);
-    if (code === 35) s.pos = s.src.indexOf("\n", s.pos);
-    else if (code !== 10) return code;
-    else if (++s.pos === s.src.length) return TEXT_END;
+  const { src } = s;
+  let at = s.pos;
+  while (at < src.length) {
+    const code = src.charCodeAt(at);
+    if (code === 35) at = src.indexOf("\n", at);
+    else if (code > 32 || !isBlankOrLineEnd(code)) {
+      s.pos = at;
+      return code;
+    } else at += 1;
   }
+  s.pos = at;
+  return TEXT_END;
 }
 
 /** Moves behind a character that has to stand here. */
@@ -91,17 +97,26 @@ export function skipIdent(s: Scanner): void {
   s.pos = identEnd(s.src, s.pos);
 }
 
-const WORD_STARTS: Uint8Array = wordStarts();
+/** By the first character of words that are no names: their lengths, a bit each. */
+const WORD_LENGTHS: Uint32Array = wordLengths();
 
-function wordStarts(): Uint8Array {
-  const table = new Uint8Array(128);
-  for (const word of ["in", "not", ...WORDS.keys()]) table[word.charCodeAt(0)] = 1;
+function wordLengths(): Uint32Array {
+  const table = new Uint32Array(128);
+  for (const word of ["in", "not", ...WORDS.keys()]) {
+    const first = word.charCodeAt(0);
+    table[first] = (table[first] as number) | (1 << word.length);
+  }
   return table;
 }
 
 /** Whether a word that is no name begins with a character that begins names. */
 export function beginsWord(code: number): boolean {
-  return WORD_STARTS[code] === 1;
+  return WORD_LENGTHS[code] !== 0;
+}
+
+/** Whether a name of this first character and length may be a word that is no name. */
+export function mayBeWord(code: number, length: number): boolean {
+  return ((WORD_LENGTHS[code] as number) & (1 << length)) !== 0;
 }
 
 /** Whole milliseconds as they are printed: `90s`. Undefined when there are none. */

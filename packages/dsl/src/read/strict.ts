@@ -279,15 +279,24 @@ function readLayout(s: Scanner, graph: GraphBuilder): void {
 
 /** `a.b` */
 function readTypeName(s: Scanner): string {
-  const { src } = s;
   next(s, 1);
-  const start = s.pos;
+  const { src, pos: start } = s;
+  if (!isNameStart(src.charCodeAt(start))) unknown();
+  const word = s.readIdent();
+  if (src.charCodeAt(s.pos) !== 46) return word;
   do {
-    if (s.pos > start) s.pos += 1;
+    s.pos += 1;
     skipIdent(s);
   } while (src.charCodeAt(s.pos) === 46);
-  const end = s.pos;
-  return s.word(start, end, end - start + src.charCodeAt(start) * 7 + src.charCodeAt(end - 2) * 67);
+  return (
+    s.words?.read(
+      src,
+      start,
+      s.pos,
+      -1,
+      -(src.charCodeAt(start) * 7 + src.charCodeAt(s.pos - 2) * 67),
+    ) ?? src.slice(start, s.pos)
+  );
 }
 
 /** `@2`; undefined when none stands here. */

@@ -13,10 +13,8 @@ import { MAX_EXPRESSION_HEIGHT } from "./ast.ts";
 import { CHAR, CLASSES, identEnd, isNamePart } from "./chars.ts";
 import { type Comment, NO_COMMENTS } from "./notes.ts";
 import { behindBrackets, tokenEnd } from "./skip.ts";
+import { DASH, FIVE, NAME_BITS, Words } from "./words.ts";
 
-/** Characters of a text for which one place for a known word is kept, and the most places: powers of two. */
-const CHARS_PER_WORD = 256;
-const MAX_WORDS = 65_536;
 /** In a shorter text no word is worth a table. */
 const WORDS_TEXT = 64;
 
@@ -84,7 +82,8 @@ export class Cursor {
   /** Start of the key and end of the value of each entry of the objects that are being read. */
   readonly spans: number[] = [];
   protected comments: Comment[] = [];
-  private words: (string | undefined)[] | undefined;
+  /** Undefined in a short text. */
+  readonly words: Words | undefined;
   private readonly loneCr: number;
   private holeFrom = 0;
   private holeAt = -2;
@@ -103,6 +102,7 @@ export class Cursor {
     this.hasControl = /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(source);
     this.hasCr = source.includes("\r");
     const loneCr = this.hasCr ? source.search(/\r(?!\n)/) : -1;
+    this.words = source.length < WORDS_TEXT ? undefined : new Words(source.length);
     this.src = loneCr === -1 ? source : loneCrToLf(source);
     this.loneCr = loneCr;
     if (source.charCodeAt(0) === 0xfeff) this.pos = 1;
@@ -185,31 +185,23 @@ export class Cursor {
   /** Reads an ident that starts here. */
   readIdent(): string {
     const { src, pos: start } = this;
-    let mix = src.charCodeAt(start);
-    let end = start + 1;
+    // The last ten characters, six bits each: all of most idents.
+    let high = 0;
+    let low = 0;
+    let end = start;
     for (; end < src.length; end += 1) {
       const code = src.charCodeAt(end);
-      if (!isNamePart(code)) {
-        const joins = code === 45 && end + 1 < src.length && isNamePart(src.charCodeAt(end + 1));
+      if (code > 127) break;
+      const bits = NAME_BITS[code] as number;
+      if (bits >= DASH) {
+        const joins = bits === DASH && end + 1 < src.length && isNamePart(src.charCodeAt(end + 1));
         if (!joins) break;
       }
-      mix = (mix * 31 + code) | 0;
+      high = ((high << 6) | (low >>> 24)) & FIVE;
+      low = ((low << 6) | bits) & FIVE;
     }
     this.pos = this.tokenEnd = end;
-    return this.word(start, end, mix);
-  }
-
-  /** A stretch of the text. The words of a flow repeat: mostly one string for each. `mix`: a number that tells them apart. */
-  word(start: number, end: number, mix: number): string {
-    const { src } = this;
-    if (src.length < WORDS_TEXT) return src.slice(start, end);
-    this.words ??= wordTable(src.length);
-    const place = (mix ^ (mix >>> 15)) & (this.words.length - 1);
-    const known = this.words[place];
-    if (known?.length === end - start && src.startsWith(known, start)) return known;
-    const word = src.slice(start, end);
-    this.words[place] = word;
-    return word;
+    return this.words?.read(src, start, end, high, low) ?? src.slice(start, end);
   }
 
   /** End of the ident that starts at `at`. */
@@ -285,13 +277,6 @@ export class Cursor {
     const end = this.lineTo;
     return end > at && this.src.charCodeAt(end - 1) === 13 ? end - 1 : end;
   }
-}
-
-/** Places for the words of a text of this length. */
-function wordTable(length: number): (string | undefined)[] {
-  let places = 16;
-  while (places < MAX_WORDS && places * CHARS_PER_WORD < length) places *= 2;
-  return new Array(places).fill(undefined);
 }
 
 /** A text in which every CR that no LF follows is an LF; offsets stay. */
