@@ -33,8 +33,8 @@ export class EngineCore {
   readonly #settings: ReadonlyMap<object, unknown>;
   readonly #slots: Map<string, Limit> = new Map();
   readonly shell: ProgramsPort | null;
-  /** When the process last got a turn for its timers and sockets. */
-  lastMacrotask: number;
+  /** When this turn of the process was first looked at, in which timers and sockets wait; 0: not yet. */
+  turnSeen = 0;
   closed = false;
   readonly #granted: WeakMap<Grants, FetchLike | null> = new WeakMap();
   readonly #keys: Keys = new Keys();
@@ -50,7 +50,6 @@ export class EngineCore {
     this.timers = new Timers(this.host);
     this.limits = engineLimits(options.limits);
     this.renewals = new Renewals(() => this.host.now());
-    this.lastMacrotask = this.host.now();
     this.fetch = this.host.openFetch?.(options.egress ?? {}) ?? null;
     this.files = (options.files && this.host.openFiles?.(options.files)) ?? null;
     this.shell = (options.shell && this.host.openSpawn?.(options.shell)) ?? null;
@@ -114,7 +113,7 @@ export class EngineCore {
     this.#isYielding = true;
     this.host.yield(() => {
       this.#isYielding = false;
-      this.lastMacrotask = this.host.now();
+      this.turnSeen = 0;
       for (const one of [...this.#toWake]) one.wakeNow();
     });
   }

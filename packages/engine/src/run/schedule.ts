@@ -185,8 +185,15 @@ export class Scheduler implements RunLoop {
     if (this.#starts < CHECK_EVERY) return false;
     this.#starts = 0;
     if (run.log.seq - run.yieldedAt > BUDGET_EVENTS) return true;
-    const { host, lastMacrotask } = this.engine;
-    return host.now() - lastMacrotask > BUDGET_MS;
+    const { engine } = this;
+    const now = engine.host.now();
+    if (engine.turnSeen > 0) return now - engine.turnSeen > BUDGET_MS;
+    // answers of a journal and of nodes begin turns, too, and say nothing of it
+    engine.turnSeen = now;
+    engine.host.yield(() => {
+      engine.turnSeen = 0;
+    });
+    return false;
   }
 
   /** Lets timers, sockets and readers have their turn, then goes on. */
@@ -195,7 +202,7 @@ export class Scheduler implements RunLoop {
     run.yielding = true;
     run.yieldedAt = run.log.seq;
     engine.host.yield(() => {
-      engine.lastMacrotask = engine.host.now();
+      engine.turnSeen = 0;
       run.yielding = false;
       run.tick();
       this.pump(run);
