@@ -56,7 +56,7 @@ export class LiveRuns {
 
   /** Whether a run that starts now can work at once. */
   get hasPlace(): boolean {
-    return this.#queue.length === 0 && this.#working() < this.#options.maxLive;
+    return this.#queue.length === 0 && this.#hasRoom();
   }
 
   add(live: LiveRun): void {
@@ -105,14 +105,14 @@ export class LiveRuns {
 
   /** Starts what waits, as far as there is room, and tells who waits for quiet. */
   fill(): void {
-    while (!this.#closed && this.#working() < this.#options.maxLive) {
+    while (!this.#closed) {
       const [next] = this.#queue;
-      if (next?.epoch === undefined) break;
+      if (next?.epoch === undefined || !this.#hasRoom()) break;
       this.#queue.shift();
       next.isQueued = false;
       void this.#options.launch(next);
     }
-    if (this.#working() > 0) return;
+    if (this.#idle.size === 0 || this.#working() > 0) return;
     for (const resolve of this.#idle) resolve();
     this.#idle.clear();
   }
@@ -134,6 +134,11 @@ export class LiveRuns {
       const timer = setTimeout(done, ms);
       this.#idle.add(done);
     });
+  }
+
+  #hasRoom(): boolean {
+    const { maxLive } = this.#options;
+    return this.#runs.size < maxLive || this.#working() < maxLive; // they are counted only where it matters
   }
 
   #working(): number {
