@@ -7,7 +7,7 @@
  *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then what a live run keeps waits on, its events and
  *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
- * In:  the units of `packed-units.ts`, or { close: true }.
+ * In:  the units of `packed-units.ts` with `more`: others may follow at once; or { close: true }.
  * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
  *      { changed: true } when another process has written.
  */
@@ -21,6 +21,8 @@ const MAX_RECORDS = 1024; // of one COMMIT: the first of them does not wait for 
 const MAX_BYTES = 1_048_576;
 const RELAXED_MS = 10; // longest delay of a write that is not awaited
 const RELAXED_RECORDS = 256;
+const SLOW_MS = 2; // a COMMIT that takes so long is worth waiting for what follows at once
+const FOLLOWS_MS = 1;
 const CHECKPOINT_BYTES = 8_388_608;
 const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: a few pages
 const IDLE_MS = 5_000;
@@ -51,6 +53,7 @@ let relaxed;
 let idle;
 let retry;
 let refill;
+let commitMs = 0; // of the last one
 let walBytes = 0;
 let isFull = false;
 let waitMs = 0; // until what could not be written is tried again; 0: nothing waits
@@ -76,7 +79,10 @@ parentPort.on("message", (message) => {
     return;
   }
   if (waitMs > 0) return;
-  if (units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  if (message.more && commitMs > SLOW_MS) {
+    clearTimeout(relaxed);
+    relaxed = setTimeout(schedule, FOLLOWS_MS);
+  } else if (units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
@@ -147,7 +153,9 @@ function written(batch) {
     begin.run([]);
     done = batch.map(performApart);
   }
+  const begun = performance.now();
   commitStatement.run([]);
+  commitMs = performance.now() - begun;
   return done;
 }
 

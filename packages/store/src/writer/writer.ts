@@ -13,6 +13,7 @@ import type { Posted, UnitOp } from "./unit.ts";
 import { createUnits, type UnitAnswer } from "./units.js";
 
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
+const SENT_AT_ONCE = 50; // units that are sent before the end of a turn: the thread writes them while this one makes the others
 const ROW_BYTES = 64; // estimated cost of a row besides its lines
 
 interface Message {
@@ -35,7 +36,7 @@ export class Writer {
   readonly #listeners = new Set<() => void>();
   readonly #pack = createPacker();
   readonly #busyText: () => string;
-  /** Units that are sent at the end of this turn: runs that continue together share a message, and so a COMMIT. */
+  /** Units that are sent at the end of this turn, or before when they are many: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
   #waitingBytes = 0;
   #lastId = 0;
@@ -131,6 +132,7 @@ export class Writer {
       this.#waitingBytes += bytes;
       if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
       this.#outgoing.push({ id, sync, bytes, records, quiet, ops });
+      if (this.#outgoing.length === SENT_AT_ONCE) this.#send({ more: true });
     });
   }
 
@@ -145,11 +147,12 @@ export class Writer {
     return this.#closed;
   }
 
-  #send(): void {
+  /** `more`: others may follow in the same turn. */
+  #send({ more = false } = {}): void {
     if (this.#outgoing.length === 0) return;
     const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
-    this.#worker.postMessage(packed, [packed.block]);
+    this.#worker.postMessage({ ...packed, more }, [packed.block]);
   }
 
   #take({ done, condition, changed }: Message): void {
