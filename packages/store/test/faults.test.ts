@@ -45,7 +45,7 @@ test("after a write that fails for another reason than room nothing is written a
   const { epoch } = await store.journal.create(startRun(1));
   const Database = createRequire(import.meta.url)("libsql");
   const other = new Database(join(dir, "millrace.db"));
-  other.exec("DROP TABLE timer; DROP TABLE journal"); // as good as a disk that gives nothing back
+  other.exec("DROP TABLE timer; DROP TABLE feed"); // as good as a disk that gives nothing back
   other.close();
   const append = () => store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
   await expect(append()).rejects.toMatchObject({ code: "store_unavailable", retryable: true });
