@@ -3,6 +3,7 @@ import { chmodSync, existsSync } from "node:fs";
 import { StoreError } from "../errors.ts";
 import type { Condition, Database, Dialect } from "../sql/port.ts";
 import type { RunNumbers } from "../sql/run-numbers.ts";
+import { ADD_TO_FEED } from "../writer/units.js";
 import type { Writer } from "../writer/writer.ts";
 import type { Reader } from "./reader.ts";
 import { LAST_SEQ } from "./schema.ts";
@@ -95,7 +96,7 @@ function dialectOf(isHeld: string): Dialect {
       before: "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'epoch'",
       value: "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'epoch')",
     },
-    addToFeed: "INSERT INTO feed(run, seq) VALUES(?, ?)",
+    addToFeed: ADD_TO_FEED,
     lastOfFeed: "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'feed'), 0) AS pos",
     lastSeq: LAST_SEQ,
     lock: "SELECT ?", // transactions follow each other anyway

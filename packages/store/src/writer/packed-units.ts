@@ -1,17 +1,18 @@
 /**
  * All units of one turn as one message to the writer thread: a list of plain values, and one block of memory with the lines of all of
  * them, which the thread takes over. A hundred runs that go on together cost it one message, not a hundred copies.
- *   - `sql`: the statements that the thread has not seen yet; each is known by its number from then on.
+ *   - `texts`: the statements and kinds of events that the thread has not seen yet; each is known by its number from then on.
  *   - `words`: for each unit `id sync bytes records quiet`, the number of its operations, then these:
- *     `LINES run runId epoch after count kinds at`, `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
- *   - `block`: from `at` on, for each line its time and where it ends (two doubles), then the bytes of all.
+ *     `LINES run epoch after count at`, `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
+ *   - `block`: from `at` on, for each line its time, its kind and where it ends (three doubles), then the bytes of all.
  * The thread reads it in `units.js`.
  */
+import type { EncodedEvent } from "@millrace/contracts";
 import type { Lines, SqlValue } from "../sql/port.ts";
-import type { PackedLines, PackedOp, Posted, UnitOp } from "./unit.ts";
+import type { PackedOp, Posted, UnitOp } from "./unit.ts";
 
 export interface PackedUnits {
-  readonly sql: readonly string[];
+  readonly texts: readonly string[];
   readonly words: readonly SqlValue[];
   readonly block: ArrayBuffer;
 }
@@ -20,8 +21,9 @@ export interface PackedUnits {
 const LINES = -1;
 const EXEC = -2;
 
-/** Bytes of the two doubles of a line. */
-const HEAD_BYTES = 16;
+/** Doubles of a line beside its bytes. */
+const HEAD = 3;
+const HEAD_BYTES = HEAD * 8;
 
 /** Bytes that lines take in a block, which keeps the next ones aligned. */
 export function bytesOfLines({ events }: Lines): number {
@@ -34,7 +36,7 @@ export function bytesOfLines({ events }: Lines): number {
 export function createPacker(): (units: readonly Posted[]) => PackedUnits {
   const numbers = new Map<string, number>();
   return (units) => {
-    const sql: string[] = [];
+    const texts: string[] = [];
     const words: SqlValue[] = [];
     let size = 0;
     for (const { ops } of units) {
@@ -47,7 +49,7 @@ export function createPacker(): (units: readonly Posted[]) => PackedUnits {
       if (number === undefined) {
         number = numbers.size;
         numbers.set(text, number);
-        sql.push(text);
+        texts.push(text);
       }
       return number;
     };
@@ -55,8 +57,9 @@ export function createPacker(): (units: readonly Posted[]) => PackedUnits {
       words.push(id, sync ? 1 : 0, bytes, records, quiet ? 1 : 0, ops.length);
       for (const op of ops) {
         if (op.lines !== undefined) {
-          const { run, runId, epoch, after, count, kinds } = packLines(op.lines, block, at);
-          words.push(LINES, run, runId, epoch, after, count, kinds, at);
+          const { run, epoch, after, events } = op.lines;
+          packLines(events, { block, at, numberOf });
+          words.push(LINES, run, epoch, after, events.length, at);
           at += bytesOfLines(op.lines);
         } else if ("exec" in op) words.push(EXEC, op.exec);
         else {
@@ -66,34 +69,40 @@ export function createPacker(): (units: readonly Posted[]) => PackedUnits {
         }
       }
     }
-    return { sql, words, block };
+    return { texts, words, block };
   };
 }
 
 /** The operations of a unit that stays in this thread. */
 export function packedOps(ops: readonly UnitOp[]): readonly PackedOp[] {
-  return ops.map((op) =>
-    op.lines === undefined
-      ? op
-      : { lines: packLines(op.lines, new ArrayBuffer(bytesOfLines(op.lines)), 0) },
-  );
+  return ops.map((op) => {
+    if (op.lines === undefined) return op;
+    const { run, epoch, after, events } = op.lines;
+    const kinds: string[] = [];
+    const block = new ArrayBuffer(bytesOfLines(op.lines));
+    packLines(events, { block, at: 0, numberOf: (kind) => kinds.push(kind) - 1 });
+    return { lines: { run, epoch, after, count: events.length, kinds, block, at: 0 } };
+  });
+}
+
+interface Place {
+  readonly block: ArrayBuffer;
+  readonly at: number;
+  readonly numberOf: (kind: string) => number;
 }
 
 /** Writes lines into a block. Their bytes are copied, because other readers share them. */
-function packLines(lines: Lines, block: ArrayBuffer, at: number): PackedLines {
-  const { run, runId, epoch, after, events } = lines;
-  const heads = new Float64Array(block, at, events.length * 2);
+function packLines(events: readonly EncodedEvent[], { block, at, numberOf }: Place): void {
+  const heads = new Float64Array(block, at, events.length * HEAD);
   const bytes = new Uint8Array(block, at + events.length * HEAD_BYTES);
-  let kinds = "";
   let end = 0;
   let head = 0;
   for (const { kind, line, event } of events) {
     bytes.set(line, end);
     end += line.byteLength;
     heads[head] = event.ts;
-    heads[head + 1] = end;
-    kinds += head === 0 ? kind : ` ${kind}`;
-    head += 2;
+    heads[head + 1] = numberOf(kind);
+    heads[head + 2] = end;
+    head += HEAD;
   }
-  return { run, runId, epoch, after, count: events.length, kinds, block, at };
 }

@@ -1,10 +1,10 @@
 /** What is written together: statements with their rows, and rows of the journal, all of it or nothing. */
 import type { Lines, Op, Statement } from "../sql/port.ts";
 
-/** The same for the thread. `kinds` are joined by a blank; `block` holds them from `at` on. */
-export interface PackedLines extends Omit<Lines, "events"> {
+/** The same for the thread. `block` holds them from `at` on, each with the place of its kind in `kinds`. */
+export interface PackedLines extends Omit<Lines, "events" | "runId"> {
   readonly count: number;
-  readonly kinds: string;
+  readonly kinds: readonly string[];
   readonly block: ArrayBuffer;
   readonly at: number;
 }

@@ -3,6 +3,9 @@ import type { SqliteDb } from "../sqlite/sqlite-port.ts";
 import type { PackedUnits } from "./packed-units.ts";
 import type { PackedOp, Posted } from "./unit.ts";
 
+/** `addToFeed` of the dialect. */
+export const ADD_TO_FEED: string;
+
 /** Result of one unit; a quiet one says only that it is written. */
 export type UnitAnswer =
   | { readonly id: number; readonly results?: readonly OpResult[] }

@@ -1,7 +1,8 @@
 /** Units of writing: reading them from a message, and one inside of a transaction. Plain JavaScript for the writer thread; its types are in `units.d.ts`. */
 import { faultOf } from "../sqlite/sqlite.js";
 
-const HEAD_BYTES = 16; // of a packed line: two doubles
+const HEAD = 3; // doubles of a packed line
+const HEAD_BYTES = HEAD * 8;
 
 const LINES = -1; // in the place of the number of a statement
 const EXEC = -2;
@@ -19,6 +20,10 @@ const forRows = (columns, textOf) => {
 
 const INSERT = forRows(5, (rows) => `INSERT INTO journal(run, seq, kind, ts, line) ${rows}`);
 
+export const ADD_TO_FEED = "INSERT INTO feed(run, seq) VALUES(?, ?)";
+
+const FEED = forRows(2, (rows) => `INSERT INTO feed(run, seq) ${rows}`);
+
 /** Counts the runs that have this owner, and this event as their last one. Nobody else writes until the end of the transaction. */
 const HELD = forRows(
   3,
@@ -30,23 +35,36 @@ const HELD = forRows(
 /** Reads the messages of one writer, which are as `packed-units.ts` says. */
 export function createUnpacker() {
   const known = [];
-  return ({ sql, words, block }) => {
-    known.push(...sql);
+  return ({ texts, words, block }) => {
+    known.push(...texts);
     const units = [];
     let at = 0;
-    const next = () => words[at++];
     const readOp = () => {
-      const statement = next();
-      if (statement === EXEC) return { exec: next() };
-      if (statement === LINES) {
-        const [run, runId, epoch, after, count, kinds, from] = words.slice(at, at + 7);
-        at += 7;
-        return { lines: { run, runId, epoch, after, count, kinds, block, at: from } };
+      const statement = words[at];
+      if (statement === EXEC) {
+        at += 2;
+        return { exec: words[at - 1] };
       }
-      const need = next() ?? undefined;
-      const get = next() === 1;
-      const count = next();
-      const columns = next();
+      if (statement === LINES) {
+        const from = at;
+        at += 6;
+        return {
+          lines: {
+            run: words[from + 1],
+            epoch: words[from + 2],
+            after: words[from + 3],
+            count: words[from + 4],
+            kinds: known,
+            block,
+            at: words[from + 5],
+          },
+        };
+      }
+      const need = words[at + 1] ?? undefined;
+      const get = words[at + 2] === 1;
+      const count = words[at + 3];
+      const columns = words[at + 4];
+      at += 5;
       const rows = [];
       for (let row = 0; row < count; row += 1, at += columns) {
         rows.push(words.slice(at, at + columns));
@@ -54,10 +72,18 @@ export function createUnpacker() {
       return { sql: known[statement], rows, need, get };
     };
     while (at < words.length) {
-      const unit = { id: next(), sync: next() === 1, bytes: next(), records: next() };
-      const quiet = next() === 1;
-      const ops = Array.from({ length: next() }, readOp);
-      units.push({ ...unit, quiet, ops });
+      const ops = Array(words[at + 5]);
+      const unit = {
+        id: words[at],
+        sync: words[at + 1] === 1,
+        bytes: words[at + 2],
+        records: words[at + 3],
+        quiet: words[at + 4] === 1,
+        ops,
+      };
+      at += 6;
+      for (let op = 0; op < ops.length; op += 1) ops[op] = readOp();
+      units.push(unit);
     }
     return units;
   };
@@ -100,16 +126,24 @@ export function createUnits(db) {
     }
   }
 
-  /** Appends to different runs that stand side by side share their statements. Throws failures of the store. */
+  /** Appends to different runs that stand side by side share their statements, and so do their entries of the feed. Throws failures of the store. */
   function performTogether(units) {
     const answers = [];
     try {
       for (const group of groupsOf(units)) {
         append(group.flatMap(({ ops }) => ops[0]?.lines ?? []));
+        const entries = [];
+        const applyApart = (op) => {
+          if (op.lines !== undefined) return op.lines.count;
+          if (op.sql !== ADD_TO_FEED) return apply(op);
+          for (const row of op.rows) entries.push(...row);
+          return op.rows.length;
+        };
         for (const { id, ops, quiet } of group) {
-          const results = ops.map((op) => op.lines?.count ?? apply(op));
+          const results = ops.map(applyApart);
           answers.push(quiet ? { id } : { id, results });
         }
+        inParts(FEED, entries, (statement, values) => statement.run(values));
       }
     } catch (error) {
       if (!isOwn(error)) throw error;
@@ -144,13 +178,14 @@ export function createUnits(db) {
     const rows = [];
     for (const { run, epoch, after, count, kinds, block, at: from } of all) {
       owners.push(run, epoch, after);
-      const names = kinds.split(" ");
-      const heads = new Float64Array(block, from, count * 2);
+      const heads = new Float64Array(block, from, count * HEAD);
       const bytes = new Uint8Array(block, from + count * HEAD_BYTES);
       let start = 0;
       for (let at = 0; at < count; at += 1) {
-        const end = heads[at * 2 + 1];
-        rows.push(run, after + 1 + at, names[at], heads[at * 2], bytes.subarray(start, end));
+        const head = at * HEAD;
+        const end = heads[head + 2];
+        const line = bytes.subarray(start, end);
+        rows.push(run, after + 1 + at, kinds[heads[head + 1]], heads[head], line);
         start = end;
       }
     }
