@@ -6,10 +6,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
-import { notFull, testUnless } from "@millrace/test-support";
+import { describeUnless, notFull, testUnless } from "@millrace/test-support";
 import { inLoneNetwork, noLoneNetwork } from "@millrace/test-support/network";
 import { fencesOf, readPage } from "@millrace/test-support/pages";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Packed, PUBLISHED, packAll, ROOT } from "./support/packed.ts";
 
 /** A limit for what hangs: packing, installing and compiling are seconds of processor time, ten times that on a busy machine. */
@@ -104,58 +104,60 @@ function isOfOthers(complaint: string): boolean {
   return /^\S*node_modules\//.test(complaint) && !complaint.includes("/node_modules/@millrace/");
 }
 
-beforeAll(() => {
-  packed = packAll();
-  const manifest = {
-    private: true,
-    type: "module",
-    dependencies: Object.fromEntries(packed.names.map((name) => [name, "*"])),
-    // The recipe of the guide bundles a package of a vendor.
-    devDependencies: { "@ai-sdk/openai-compatible": "*", "@types/node": "*", typescript: "*" },
-  };
-  write("package.json", JSON.stringify(manifest));
-  write("tsconfig.json", JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ["src"] }));
-  for (const { path, text } of programs) write(`src/${path}.mts`, text);
-  packed.install(project);
-  // Many projects have no more than `strict`, which infers otherwise of optional members.
-  const stricter = ["--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
-  for (const more of notFull === undefined ? [[], stricter] : [[]]) {
-    const args = [join(project, "node_modules/typescript/bin/tsc"), ...more];
-    const { stdout, stderr } = spawnSync(process.execPath, args, {
-      cwd: project,
-      encoding: "utf8",
-    });
-    const found = (stdout + stderr).split(/\n(?=\S)/);
-    complaints += found.filter((each) => !isOfOthers(each)).join("\n");
-  }
-  for (const { path, source } of programs) {
-    complaints = complaints.replaceAll(`src/${path}.mts`, source);
-  }
-}, TIMEOUT_MS);
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+describeUnless(notFull)("a program of a page", () => {
+  beforeAll(() => {
+    packed = packAll();
+    const manifest = {
+      private: true,
+      type: "module",
+      dependencies: Object.fromEntries(packed.names.map((name) => [name, "*"])),
+      // The recipe of the guide bundles a package of a vendor.
+      devDependencies: { "@ai-sdk/openai-compatible": "*", "@types/node": "*", typescript: "*" },
+    };
+    write("package.json", JSON.stringify(manifest));
+    write("tsconfig.json", JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ["src"] }));
+    for (const { path, text } of programs) write(`src/${path}.mts`, text);
+    packed.install(project);
+    // Many projects have no more than `strict`, which infers otherwise of optional members.
+    const stricter = ["--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"];
+    for (const more of [[], stricter]) {
+      const args = [join(project, "node_modules/typescript/bin/tsc"), ...more];
+      const { stdout, stderr } = spawnSync(process.execPath, args, {
+        cwd: project,
+        encoding: "utf8",
+      });
+      const found = (stdout + stderr).split(/\n(?=\S)/);
+      complaints += found.filter((each) => !isOfOthers(each)).join("\n");
+    }
+    for (const { path, source } of programs) {
+      complaints = complaints.replaceAll(`src/${path}.mts`, source);
+    }
+  }, TIMEOUT_MS);
+  afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-test("every program of the READMEs and of the guide is strict TypeScript", () => {
-  expect(programs.length).toBeGreaterThan(20);
-  expect(complaints).toBe("");
+  test("is strict TypeScript, on every page", () => {
+    expect(programs.length).toBeGreaterThan(20);
+    expect(complaints).toBe("");
+  });
+
+  test.each(programs.filter(({ isRun }) => isRun))(
+    "$source runs",
+    ({ path }) => {
+      const cwd = join(project, dirname(path));
+      mkdirSync(cwd, { recursive: true });
+      const args = [join(project, "out", `${path}.mjs`)];
+      const { status, stderr } = spawnSync(process.execPath, args, {
+        cwd,
+        encoding: "utf8",
+        timeout: TIMEOUT_MS,
+      });
+      expect(status, stderr).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
 });
 
-test.each(programs.filter(({ isRun }) => isRun))(
-  "$source runs",
-  ({ path }) => {
-    const cwd = join(project, dirname(path));
-    mkdirSync(cwd, { recursive: true });
-    const args = [join(project, "out", `${path}.mjs`)];
-    const { status, stderr } = spawnSync(process.execPath, args, {
-      cwd,
-      encoding: "utf8",
-      timeout: TIMEOUT_MS,
-    });
-    expect(status, stderr).toBe(0);
-  },
-  TIMEOUT_MS,
-);
-
-describe("the command where it alone is installed", () => {
+describeUnless(notFull)("the command where it alone is installed", () => {
   const alone = mkdtempSync(join(tmpdir(), "millrace-alone-")); // below no folder that has the rest
   const millrace = join(alone, "node_modules/@millrace/cli/bin/millrace.js");
   const env = { PATH: process.env["PATH"], MILLRACE_HOME: join(alone, "home") };

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lastSummary, millrace, scratch, start } from "./cli.ts";
+import { inside } from "./inside.ts";
 
 const flow = (body: string): string => `flow 1 x\n\n${body}`;
 const CONFIRM = flow('node ask: confirm {\n  prompt = "Go on?"\n}\n');
@@ -72,7 +73,7 @@ test.each(PATHS)(
   async (_name, line, code, status, error) => {
     const cwd = scratch(FILES);
     const words = line.split(" ");
-    const plain = await millrace(words, { cwd });
+    const plain = await inside(words, { cwd });
     const json = await millrace([...words, "--json"], { cwd });
     const summary = lastSummary(json.stdout);
     expect([plain.code, json.code, summary.exitCode]).toEqual([code, code, code]);
@@ -99,12 +100,12 @@ test.each([
 test("a folder stands for every flow below it", async () => {
   const cwd = scratch({ "a.flow": LOG });
   mkdirSync(join(cwd, "empty"));
-  expect((await millrace(["validate", "."], { cwd })).code).toBe(0);
-  expect((await millrace(["validate", "empty"], { cwd })).code).toBe(2);
+  expect((await inside(["validate", "."], { cwd })).code).toBe(0);
+  expect((await inside(["validate", "empty"], { cwd })).code).toBe(2);
 });
 
 test("a suggestion follows a misspelt command", async () => {
-  const { stderr } = await millrace(["rnu"]);
+  const { stderr } = await inside(["rnu"]);
   expect(stderr).toContain("unknown command 'rnu'");
   expect(stderr).toContain("run");
 });

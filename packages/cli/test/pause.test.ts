@@ -8,44 +8,38 @@ import { expect, onTestFinished, test } from "vitest";
 import { events, lastSummary, millrace, start } from "./cli.ts";
 import { counter, ITEMS, MANY, project } from "./kept-runs.ts";
 
-test.each([
-  ["SIGINT", 130],
-  ["SIGTERM", 143],
-] as const)(
-  "%s pauses a kept run at once, and resume makes just the items that are missing",
-  async (signal, code) => {
-    const at = project({ "many.flow": MANY });
-    const server = await counter(20);
-    const words = ["run", "many.flow", "--save", "--json", "-i", `url=${server.url}`];
-    const run = start(words, at);
-    await server.isReached;
-    run.child.kill(signal);
-    const ended = await run.ended;
-    const log = events(ended.stdout);
-    const summary = lastSummary(ended.stdout);
-    expect([ended.code, summary.exitCode, summary.error?.code, checkLog(log)]).toEqual([
-      code,
-      code,
-      "paused",
-      [],
-    ]);
-    expect(ended.stderr).toBe(`next: millrace resume ${summary.runId}\n`);
-    const done = log.filter(({ kind }) => kind === "node.succeeded").length;
-    expect(done).toBe(20);
-    server.letGo();
-    server.asked.length = 0;
-    const resumed = await millrace(["resume", summary.runId, "--json"], at);
-    const whole = events(resumed.stdout);
-    expect([resumed.code, checkLog(whole)]).toEqual([0, []]);
-    expect(whole.slice(0, log.length - 1)).toEqual(log.slice(0, -1));
-    expect(lastSummary(resumed.stdout)).toMatchObject({
-      status: "succeeded",
-      outputs: { n: ITEMS },
-    });
-    expect(new Set(server.asked).size).toBe(ITEMS - done);
-    expect(server.asked).toHaveLength(ITEMS - done);
-  },
-);
+test("a signal pauses a kept run at once, and resume makes just the items that are missing", async () => {
+  const at = project({ "many.flow": MANY });
+  const server = await counter(20);
+  const words = ["run", "many.flow", "--save", "--json", "-i", `url=${server.url}`];
+  const run = start(words, at);
+  await server.isReached;
+  run.child.kill("SIGINT");
+  const ended = await run.ended;
+  const log = events(ended.stdout);
+  const summary = lastSummary(ended.stdout);
+  expect([ended.code, summary.exitCode, summary.error?.code, checkLog(log)]).toEqual([
+    130,
+    130,
+    "paused",
+    [],
+  ]);
+  expect(ended.stderr).toBe(`next: millrace resume ${summary.runId}\n`);
+  const done = log.filter(({ kind }) => kind === "node.succeeded").length;
+  expect(done).toBe(20);
+  server.letGo();
+  server.asked.length = 0;
+  const resumed = await millrace(["resume", summary.runId, "--json"], at);
+  const whole = events(resumed.stdout);
+  expect([resumed.code, checkLog(whole)]).toEqual([0, []]);
+  expect(whole.slice(0, log.length - 1)).toEqual(log.slice(0, -1));
+  expect(lastSummary(resumed.stdout)).toMatchObject({
+    status: "succeeded",
+    outputs: { n: ITEMS },
+  });
+  expect(new Set(server.asked).size).toBe(ITEMS - done);
+  expect(server.asked).toHaveLength(ITEMS - done);
+});
 
 test("a person reads how to stop now and how to go on; a run that was resumed is paused again", async () => {
   const at = project({ "many.flow": MANY }, { history: true });

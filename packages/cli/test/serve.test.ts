@@ -6,20 +6,6 @@ import { expect, test } from "vitest";
 import { millrace, scratch, start } from "./cli.ts";
 import { inside } from "./inside.ts";
 
-test("a folder has one server: the second ends with 6 and names the first", async () => {
-  const home = scratch();
-  const words = ["serve", "--port", "0", "--json", "--home", home];
-  const first = start(words);
-  await first.until('"listening"');
-  const second = await start(words).ended;
-  expect(second.code).toBe(6);
-  expect(second.stdout + second.stderr).toContain(`process ${first.child.pid}`);
-  first.child.kill("SIGTERM");
-  expect(await first.ended).toMatchObject({ code: 0 });
-  const third = start(words);
-  await third.until('"listening"');
-});
-
 test("a server says where its API and data are, who is let in, and which schedules do not fire", async () => {
   const home = scratch();
   const nightly = "flow 1 nightly\n\nschedule night {\n  every = 15m\n}\n\noutput n: int = 1\n";
@@ -65,12 +51,14 @@ test("without a keyring no file is chosen over the connections of a folder; the 
 test("what is no terminal gets JSON from the first line on, with the level as a word, as far as it is wanted", async () => {
   const cwd = scratch({
     "hi.flow": "flow 1 hi\n\noutput n: int = 1\n",
-    "millrace.json": '{"serve":{"logLevel":"error","logFormat":"pretty"}}',
+    "millrace.json": '{"serve":{"logLevel":"error","logFormat":"pretty","studio":false}}',
   });
   const env = { MILLRACE_TRUST_PROJECT: "1", MILLRACE_SERVE_LOG_LEVEL: "debug" };
   const server = start(["serve", "--port", "0", "--log-format", "json"], { cwd, env });
   await server.until('"server.listening"}\n');
-  const { url } = JSON.parse(server.told().split("\n")[0] ?? "") as { url: string };
+  const told = JSON.parse(server.told().split("\n")[0] ?? "") as { url: string };
+  await expectNoPage(told);
+  const { url } = told;
   await inside(["run", "hi.flow", "--server", url], { cwd, env });
   await server.until('"run.ended"');
   server.child.kill("SIGTERM");
@@ -122,10 +110,21 @@ function browser(): { readonly PATH: string; readonly opened: () => string } {
   };
 }
 
-test("the page is served and named, unless a flag or the configuration says no", async () => {
-  const server = start(["serve", "--port", "0", "--json"]);
-  await server.until('"listening"');
-  const { url, studio } = JSON.parse(server.output()) as { url: string; studio: string };
+/** A server that says where it is names no page, and has none. */
+async function expectNoPage(told: { readonly url: string }): Promise<void> {
+  expect(told).not.toHaveProperty("studio", expect.any(String));
+  expect((await fetch(`${told.url}/studio`)).status).toBe(404);
+}
+
+test("a folder has one server, which names the page and serves it, unless a flag says no; the second ends with 6 and names the first", async () => {
+  const home = scratch();
+  const words = ["serve", "--port", "0", "--json", "--home", home];
+  const first = start(words);
+  await first.until('"listening"');
+  const second = await start(words).ended;
+  expect(second.code).toBe(6);
+  expect(second.stdout + second.stderr).toContain(`process ${first.child.pid}`);
+  const { url, studio } = JSON.parse(first.output()) as { url: string; studio: string };
   expect(studio).toBe(`${url}/studio`);
   const page = await fetch(studio);
   expect([page.status, page.headers.get("content-type")]).toEqual([
@@ -134,18 +133,11 @@ test("the page is served and named, unless a flag or the configuration says no",
   ]);
   const [, script] = /src="([^"]+)"/.exec(await page.text()) ?? [];
   expect((await fetch(new URL(script ?? "/none", studio))).status).toBe(200);
-  const cwd = scratch({ "millrace.json": '{"serve":{"studio":false}}' });
-  const env = { MILLRACE_TRUST_PROJECT: "1" };
-  for (const [words, options] of [
-    [["--no-studio"], {}],
-    [[], { cwd, env }],
-  ] as const) {
-    const bare = start(["serve", "--port", "0", "--json", ...words], options);
-    await bare.until('"listening"');
-    const told = JSON.parse(bare.output()) as { url: string };
-    expect(told).not.toHaveProperty("studio");
-    expect((await fetch(`${told.url}/studio`)).status).toBe(404);
-  }
+  first.child.kill("SIGTERM");
+  expect(await first.ended).toMatchObject({ code: 0 });
+  const third = start([...words, "--no-studio"]);
+  await third.until('"listening"');
+  await expectNoPage(JSON.parse(third.output()) as { url: string });
 });
 
 test("--open gives the browser the address of the page, without the token", async () => {

@@ -267,7 +267,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     check: (type, fields) =>
       use(async (at) => {
         const checked = at.peer.request("check", { type, fields }) as Promise<FieldFinding[]>;
-        return within(times.loadMs, checked, () => {
+        return within(times.checkMs, checked, () => {
           // A step may have the thread for that long: it has its own end, and is not to end with the check.
           const isBusy = at.calls.size > 1;
           const text = isBusy ? "its process is at work; it was left out" : "it was killed";

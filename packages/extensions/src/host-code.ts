@@ -14,8 +14,10 @@ import { type ExtensionProblem, ProblemFound } from "./problem.ts";
 
 /** Lengths of time in the life of code, in milliseconds; a test may shorten them. */
 export interface CodeTimes {
-  /** To import it, and to check literal fields; default 5,000. */
+  /** To import it; default 5,000. */
   readonly loadMs: number;
+  /** To check literal fields; default 5,000. */
+  readonly checkMs: number;
   /** First pause after a crash, which doubles up to 30 s; default 500. */
   readonly backoffMs: number;
   /** From the signal to the end of a process whose body goes on; default 5,000. */
@@ -27,6 +29,7 @@ export interface CodeTimes {
 /** The defaults, in milliseconds. */
 export const CODE_TIMES: CodeTimes = {
   loadMs: 5_000,
+  checkMs: 5_000,
   backoffMs: 500,
   killMs: 5_000,
   idleMs: 60_000,

@@ -51,8 +51,10 @@ const BODIES = {
 const HEAD = `import fs from "node:fs";
 const raw = (frame) => fs.writeSync(3, JSON.stringify(frame) + "\\n"); let kept;`;
 
-/** Long enough for a machine that does much else; what never ends is waited for beside everything else. */
+/** Long enough for a machine that does much else. */
 const LOAD_MS = 15_000;
+/** A check that never ends has the whole of it, of a processor too. */
+const CHECK_MS = 2_000;
 
 let folder: string;
 let stuck: ReturnType<typeof run>;
@@ -136,7 +138,7 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
     data: join(folder, "data"),
     openFetch: createNodeHost().openFetch,
     warn: (warning) => void warnings.push(warning),
-    times: { loadMs: LOAD_MS, backoffMs: 1 },
+    times: { loadMs: LOAD_MS, checkMs: CHECK_MS, backoffMs: 1 },
   });
   engine = createEngine({
     host: createNodeHost(),

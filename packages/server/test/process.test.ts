@@ -87,7 +87,6 @@ test.each(["throw", "reject"])("an uncaught error (%s) ends the process with 70"
 });
 
 test.each([
-  "process.exit(3)",
   'throw new Error("nobody catches it")',
   "process.on('exit', () => log.info('last')); process.exit(3)",
 ])("what was logged before %s is written", async (end) => {

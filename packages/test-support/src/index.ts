@@ -19,11 +19,11 @@ const LOCAL_MODELS = new URL("../../local-models/", import.meta.url).href;
 const IS_FULL = process.env["MILLRACE_TESTS"] === "all";
 
 /**
- * How many cases a test tries: all of them where the variable `MILLRACE_TESTS` is `all`, as in `.ci/run`; else a tenth, so that
+ * How many cases a test tries: all of them where the variable `MILLRACE_TESTS` is `all`, as in `.ci/run`; else a twentieth, so that
  * the suite stays quick.
  */
 export function casesOf(all: number): number {
-  return IS_FULL ? all : Math.ceil(all / 10);
+  return IS_FULL ? all : Math.ceil(all / 20);
 }
 
 /** Why a long test, of which shorter ones show the most, is skipped; undefined where `MILLRACE_TESTS` is `all`. */
