@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CLIENT, oauth2, service } from "./connections/support.ts";
 import { FIXTURES, HUB, type World } from "./support/fixtures.ts";
 import { HELLO } from "./support/flows.ts";
-import { writeHub } from "./support/hub-folder.ts";
+import { writeHub } from "./support/hubs.ts";
 import { restRequest } from "./support/rest.ts";
 import { keepLog, problemOf } from "./support/server.ts";
 import { frames, readUntil } from "./support/streams.ts";
