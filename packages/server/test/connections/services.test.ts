@@ -87,6 +87,18 @@ async function endOf(server: RunningServer, connectId: string): Promise<ConnectP
 async function problem(server: RunningServer, command: string, args: object) {
   return problemOf(await post(server, "/api/invoke", { command, args }));
 }
+const codeOf = async (server: RunningServer, command: string, args: object) =>
+  (await problem(server, command, args)).code;
+
+const connectionsOf = async (server: RunningServer, slug = "tracker") =>
+  (await invoke<ServiceInfo>(server, "get_service", { slug })).connections;
+
+/** A consent that the caller receives, given by its person and not yet completed. */
+async function consented(server: RunningServer, args: object = caller) {
+  const { connectId, authorizeUrl } = await start(server, args);
+  const { code, state } = await consent(authorizeUrl);
+  return { connectId, code, state };
+}
 
 async function expectFree(url: string): Promise<void> {
   const other = createServer();
@@ -97,35 +109,25 @@ async function expectFree(url: string): Promise<void> {
   await new Promise((resolve) => other.close(resolve));
 }
 
+const NOWHERE = "http://127.0.0.1:1/token";
+const TRACKER = { slug: "tracker", service: "tracker", scheme: "oauth2", store: "custom" };
 const caller = { receiver: "caller", redirectUri: "http://127.0.0.1:9/callback" };
 
 describe("services", () => {
   test("are listed by slug, with operations and without what is not connected", async () => {
     const { server } = await world();
     const page = await (await fetch(`${server.url}/api/services?limit=2`)).json();
+    const none = { operations: ["list"], connections: [] };
     expect(page).toEqual({
       items: [
-        {
-          slug: "files",
-          title: "The service files",
-          scheme: "basic",
-          operations: ["list"],
-          connections: [],
-        },
-        {
-          slug: "keys",
-          title: "The service keys",
-          scheme: "apiKey",
-          operations: ["list"],
-          connections: [],
-        },
+        { slug: "files", title: "The service files", scheme: "basic", ...none },
+        { slug: "keys", title: "The service keys", scheme: "apiKey", ...none },
       ],
       nextCursor: expect.any(String),
     });
     const { nextCursor } = page as { nextCursor: string };
-    const rest = await invoke<{ items: ServiceInfo[] }>(server, "list_services", {
-      cursor: nextCursor,
-    });
+    const args = { cursor: nextCursor };
+    const rest = await invoke<{ items: ServiceInfo[] }>(server, "list_services", args);
     expect(rest.items.map(({ slug }) => slug)).toEqual(["mail", "open", "tracker"]);
     expect(await (await fetch(`${server.url}/api/services/open`)).json()).toMatchObject({
       connections: [{ slug: "open", status: "connected", refreshable: false }],
@@ -142,18 +144,13 @@ describe("services", () => {
       "service:tracker",
       stored({ expires_at: "2020-01-01T00:00:00Z", scope: "a b" }),
     );
-    expect(
-      (await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" })).connections,
-    ).toEqual([
+    expect(await connectionsOf(server)).toEqual([
       {
-        slug: "tracker",
-        service: "tracker",
-        scheme: "oauth2",
+        ...TRACKER,
         status: "reconnect_required",
         scopes: ["a", "b"],
         expires_at: "2020-01-01T00:00:00.000Z",
         refreshable: false,
-        store: "custom",
       },
     ]);
   });
@@ -161,7 +158,7 @@ describe("services", () => {
   test("show a store that fails as unavailable, not as nothing connected", async () => {
     const { server, store } = await world();
     store.failure = new Error("s3cret");
-    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "mail" });
+    const connections = await connectionsOf(server, "mail");
     expect(connections).toMatchObject([
       { status: "unavailable", lastError: { code: "oauth_credential" } },
     ]);
@@ -181,18 +178,15 @@ describe("a consent that the server receives", () => {
     expect(await auth.visit(started.authorizeUrl)).toBe(200);
     expect(await endOf(server, started.connectId)).toEqual({ state: "connected" });
 
-    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    const connections = await connectionsOf(server);
     expect(connections).toEqual([
       {
-        slug: "tracker",
-        service: "tracker",
-        scheme: "oauth2",
+        ...TRACKER,
         status: "connected",
         scopes: ["read"],
         expires_at: expect.stringMatching(/Z$/),
         refreshable: true,
         connectedAt: expect.stringMatching(/Z$/),
-        store: "custom",
       },
     ]);
     const entry = (await store.entries())["service:tracker"] ?? "";
@@ -221,7 +215,7 @@ describe("a consent that the server receives", () => {
     expect(started.redirectUri).toBe(`http://127.0.0.1:${port}/back`);
     expect(await auth.visit(started.authorizeUrl)).toBe(200);
     await endOf(server, started.connectId);
-    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    const connections = await connectionsOf(server);
     expect(connections).toMatchObject([
       { slug: "tracker-eu", scopes: ["x", "y"], status: "connected" },
     ]);
@@ -284,11 +278,9 @@ describe("a consent that the server receives", () => {
     await invoke(server, "cancel_connect", { connectId: spare.connectId });
     const all = await Promise.allSettled([1, 2, 3].map(() => call(server, { port })));
     const last = (all.at(-1) as PromiseFulfilledResult<ConnectStarted>).value;
+    const superseded = { code: "state_conflict", options: { members: { state: "superseded" } } };
     for (const { reason } of all.slice(0, -1) as PromiseRejectedResult[]) {
-      expect(reason).toMatchObject({
-        code: "state_conflict",
-        options: { members: { state: "superseded" } },
-      });
+      expect(reason).toMatchObject(superseded);
     }
     await auth.visit(last.authorizeUrl);
     expect(await endOf(server, last.connectId)).toEqual({ state: "connected" });
@@ -314,9 +306,8 @@ describe("a consent that the server receives", () => {
     const call = (command: string, args: object) => server.app.invoke(command, args, ADMINISTRATOR);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
-    const { connectId, redirectUri } = (await call("connect_service", {
-      slug: "tracker",
-    })) as ConnectStarted;
+    const started = await call("connect_service", { slug: "tracker" });
+    const { connectId, redirectUri } = started as ConnectStarted;
     vi.advanceTimersByTime(299_999);
     expect(await call("get_connect_status", { connectId })).toEqual({ state: "waiting" });
     vi.advanceTimersByTime(1);
@@ -376,29 +367,20 @@ describe("a consent that the caller receives", () => {
 
   test("ends at another state, without a request", async () => {
     const { server, auth } = await world();
-    const { connectId, authorizeUrl } = await start(server, caller);
-    const { code } = await consent(authorizeUrl);
+    const { connectId, code } = await consented(server);
     const refused = await problem(server, "complete_connect", { connectId, code, state: "guess" });
-    expect(refused).toMatchObject({
-      code: "state_conflict",
-      state: "failed",
-      detail: "OAuth state mismatch (possible CSRF)",
-    });
+    const detail = "OAuth state mismatch (possible CSRF)";
+    expect(refused).toMatchObject({ code: "state_conflict", state: "failed", detail });
     expect((await stateOf(server, connectId)).error?.reason).toBe("state_mismatch");
     expect(auth.requests.filter(({ path }) => path === "/token")).toEqual([]);
   });
 
   test.each([
     ["a code that is none", {}, "reconnect_service"],
-    [
-      "a token endpoint that is not there",
-      { tokenUrl: "http://127.0.0.1:1/token" },
-      "upstream_failed",
-    ],
+    ["a token endpoint that is not there", { tokenUrl: NOWHERE }, "upstream_failed"],
   ])("fails with %s", async (_what, more, code) => {
     const { server } = await world({ more });
-    const { connectId, authorizeUrl } = await start(server, caller);
-    const { state } = await consent(authorizeUrl);
+    const { connectId, state } = await consented(server);
     const refused = await problem(server, "complete_connect", { connectId, code: "none", state });
     expect(refused.code).toBe(code);
     expect((await stateOf(server, connectId)).state).toBe("failed");
@@ -406,19 +388,16 @@ describe("a consent that the caller receives", () => {
 
   test("fails when the store does", async () => {
     const { server, store } = await world();
-    const { connectId, authorizeUrl } = await start(server, caller);
-    const { code, state } = await consent(authorizeUrl);
+    const args = await consented(server);
     store.failure = new Error("s3cret");
-    const refused = await problem(server, "complete_connect", { connectId, code, state });
+    const refused = await problem(server, "complete_connect", args);
     expect(refused.code).toBe("credential_store_unavailable");
     expect(JSON.stringify(refused)).not.toContain("s3cret");
   });
 
   test("is not completed when the server is to receive it", async () => {
     const { server } = await world();
-    const { connectId, authorizeUrl } = await start(server);
-    const { code, state } = await consent(authorizeUrl);
-    const refused = await problem(server, "complete_connect", { connectId, code, state });
+    const refused = await problem(server, "complete_connect", await consented(server, {}));
     expect(refused).toMatchObject({ code: "state_conflict", state: "waiting" });
   });
 });
@@ -430,30 +409,26 @@ describe("connecting is refused", () => {
       code: "not_found",
       resource: "service",
     });
-    expect((await problem(server, "connect_service", { slug: "mail" })).code).toBe("invalid_args");
+    expect(await codeOf(server, "connect_service", { slug: "mail" })).toBe("invalid_args");
     await store.delete("client:tracker");
     expect(await problem(server, "connect_service", { slug: "tracker" })).toMatchObject({
       code: "not_found",
       resource: "client",
     });
     store.failure = new Error("s3cret");
-    expect((await problem(server, "connect_service", { slug: "tracker" })).code).toBe(
+    expect(await codeOf(server, "connect_service", { slug: "tracker" })).toBe(
       "credential_store_unavailable",
     );
   });
 
   test("to who may only run flows", async () => {
     const { server } = await world({ tokens: [ADMIN, `runner:run:${RUNNER}`] });
-    const as = (token: string, command: string, args: object) =>
-      post(
-        server,
-        "/api/invoke",
-        { command, args },
-        { headers: { authorization: `Bearer ${token}` } },
-      );
-    const { connectId } = (await (
-      await as(ADMIN, "connect_service", { slug: "tracker" })
-    ).json()) as ConnectStarted;
+    const as = (token: string, command: string, args: object) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return post(server, "/api/invoke", { command, args }, { headers });
+    };
+    const started = await as(ADMIN, "connect_service", { slug: "tracker" });
+    const { connectId } = (await started.json()) as ConnectStarted;
     for (const [command, args] of [
       ["connect_service", { slug: "tracker" }],
       ["complete_connect", { connectId, code: "x", state: "y" }],
@@ -489,16 +464,13 @@ describe("set_service_secret", () => {
     });
     expect(response.status).toBe(200);
     const text = await response.text();
-    expect(JSON.parse(text)).toMatchObject({
-      slug: `my-${slug}`,
-      service: slug,
-      status: "connected",
-    });
+    const made = { slug: `my-${slug}`, service: slug, status: "connected" };
+    expect(JSON.parse(text)).toMatchObject(made);
     expect(text).not.toContain(value);
     expect((await store.entries())[`service:my-${slug}`]).toBe(
       JSON.stringify({ access_token: value, token_type: "", scope: "" }),
     );
-    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug });
+    const connections = await connectionsOf(server, slug);
     expect(connections.map((connection) => connection.slug)).toEqual([`my-${slug}`]);
   });
 
@@ -560,7 +532,7 @@ describe("set_service_secret", () => {
   test("refuses a service that is not there, and says when the store fails", async () => {
     const { server, store } = await world();
     const args = { slug: "mail", service: "none", value: "x" };
-    expect((await problem(server, "set_service_secret", args)).code).toBe("not_found");
+    expect(await codeOf(server, "set_service_secret", args)).toBe("not_found");
     store.failure = new Error("s3cret");
     const refused = await problem(server, "set_service_secret", { ...args, service: "mail" });
     expect(refused.code).toBe("credential_store_unavailable");
@@ -572,39 +544,28 @@ describe("disconnect_service", () => {
     options: Parameters<typeof world>[0] = {},
   ): Promise<World & { refresh: string }> {
     const made = await world(options);
-    const { connectId, authorizeUrl } = await start(made.server, caller);
-    const { code, state } = await consent(authorizeUrl);
-    await invoke(made.server, "complete_connect", { connectId, code, state });
+    await invoke(made.server, "complete_connect", await consented(made.server));
     const entry = JSON.parse((await made.store.entries())["service:tracker"] ?? "{}");
     return { ...made, refresh: entry.refresh_token };
   }
 
   test("revokes and deletes what is being stored while it is asked for", async () => {
     const { server, store, auth } = await world();
-    const { connectId, authorizeUrl } = await start(server, {
-      ...caller,
-      slug: "eu",
-      service: "tracker",
-    });
-    const { code, state } = await consent(authorizeUrl);
+    const args = await consented(server, { ...caller, slug: "eu", service: "tracker" });
     const { set } = store;
     let disconnected: Promise<unknown> | undefined;
     store.set = async (account, value) => {
       disconnected ??= invoke(server, "disconnect_service", { slug: "eu" });
-      await vi.waitFor(
-        async () => expect((await stateOf(server, connectId)).state).toBe("cancelled"),
-        20_000,
-      );
+      const isCancelled = async () =>
+        expect((await stateOf(server, args.connectId)).state).toBe("cancelled");
+      await vi.waitFor(isCancelled, 20_000);
       await set(account, value);
     };
-    await post(server, "/api/invoke", {
-      command: "complete_connect",
-      args: { connectId, code, state },
-    });
+    await post(server, "/api/invoke", { command: "complete_connect", args });
     await disconnected;
     expect(auth.requests.filter(({ path }) => path === "/revoke")).toHaveLength(1);
     expect(Object.keys(await store.entries())).toEqual(["client:tracker"]);
-    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    const connections = await connectionsOf(server);
     expect(connections).toEqual([]);
   });
 
@@ -615,11 +576,9 @@ describe("disconnect_service", () => {
     const revoked = auth.requests.filter(({ path }) => path === "/revoke");
     expect(revoked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual([refresh]);
     expect(Object.keys(await store.entries())).toEqual(["client:tracker"]);
-    const { connections } = await invoke<ServiceInfo>(server, "get_service", { slug: "tracker" });
+    const connections = await connectionsOf(server);
     expect(connections).toEqual([]);
-    expect((await problem(server, "disconnect_service", { slug: "tracker" })).code).toBe(
-      "not_found",
-    );
+    expect(await codeOf(server, "disconnect_service", { slug: "tracker" })).toBe("not_found");
   });
 
   test("deletes although the revocation fails, and logs it", async () => {
@@ -647,7 +606,7 @@ describe("disconnect_service", () => {
   test("says when the store fails", async () => {
     const { server, store } = await world();
     store.failure = new Error("s3cret");
-    expect((await problem(server, "disconnect_service", { slug: "tracker" })).code).toBe(
+    expect(await codeOf(server, "disconnect_service", { slug: "tracker" })).toBe(
       "credential_store_unavailable",
     );
   });
@@ -667,7 +626,7 @@ test("import_service answers with a service, and saves nothing", async () => {
   expect(await response.json()).toMatchObject({
     entry: { slug: "shop", serviceIntegration: { operations: [{ id: "list", path: "/orders" }] } },
   });
-  expect((await problem(server, "get_service", { slug: "shop" })).code).toBe("not_found");
+  expect(await codeOf(server, "get_service", { slug: "shop" })).toBe("not_found");
   expect(await invoke(server, "import_service", { document: {} })).toMatchObject({
     entry: null,
     diagnostics: [{ severity: "error" }],
@@ -676,9 +635,7 @@ test("import_service answers with a service, and saves nothing", async () => {
 
 test("token requests obey the egress policy", async () => {
   const { server, auth } = await world({ egress: {} });
-  const { connectId, authorizeUrl } = await start(server, caller);
-  const { code, state } = await consent(authorizeUrl);
-  const refused = await problem(server, "complete_connect", { connectId, code, state });
+  const refused = await problem(server, "complete_connect", await consented(server));
   expect(refused).toMatchObject({ code: "upstream_failed" });
   expect(auth.requests.filter(({ path }) => path === "/token")).toEqual([]);
 });
@@ -686,13 +643,9 @@ test("token requests obey the egress policy", async () => {
 test("what is known of a connection besides its token outlives the server", async () => {
   const store = temporaryFolder();
   const first = await world({ store });
-  await invoke(first.server, "set_service_secret", {
-    slug: "work-mail",
-    service: "mail",
-    value: "t0ken",
-  });
+  const mail = { slug: "work-mail", service: "mail" };
+  await invoke(first.server, "set_service_secret", { ...mail, value: "t0ken" });
   await first.server.close({ graceMs: 0 });
   const next = await world({ store });
-  const info = await invoke<ServiceInfo>(next.server, "get_service", { slug: "mail" });
-  expect(info.connections).toMatchObject([{ slug: "work-mail", service: "mail" }]);
+  expect(await connectionsOf(next.server, "mail")).toMatchObject([mail]);
 });
