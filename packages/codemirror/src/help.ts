@@ -15,7 +15,8 @@ import {
 } from "@codemirror/view";
 import type { Signature } from "@millrace/dsl/editor";
 import { analysisOf, hasChanged, settle } from "./current.ts";
-import { markdownNode } from "./markdown.ts";
+
+const INLINE = /(`+)( ?)([\s\S]*?)\2\1(?!`)|\*\*((?:\\.|[^*\\])+)\*\*|\\(.)| {2}(\n)/g;
 
 const hover = hoverTooltip(async ({ state }, pos) => {
   const found = await analysisOf(state).hover(pos);
@@ -104,3 +105,33 @@ class SignatureFollower {
 
 /** Hovers, and signatures while a call is typed. */
 export const help: Extension = [hover, shownSignature, ViewPlugin.fromClass(SignatureFollower)];
+
+/** A node that shows the Markdown of an analysis: paragraphs, code, bold. Whatever else stands in it is text and leads nowhere. */
+function markdownNode(markdown: string): HTMLElement {
+  const node = document.createElement("div");
+  for (const text of markdown.split("\n\n")) {
+    node.appendChild(document.createElement("p")).append(...inlineNodes(text));
+  }
+  return node;
+}
+
+function* inlineNodes(text: string): Generator<string | Node> {
+  let done = 0;
+  for (const { index, 0: whole, 3: code, 4: bold, 5: escaped, 6: lineEnd } of text.matchAll(
+    INLINE,
+  )) {
+    yield text.slice(done, index);
+    done = index + whole.length;
+    if (code !== undefined) yield element("code", code);
+    else if (bold !== undefined) yield element("strong", ...inlineNodes(bold));
+    else if (lineEnd !== undefined) yield document.createElement("br");
+    else yield escaped ?? "";
+  }
+  yield text.slice(done);
+}
+
+function element(name: string, ...children: readonly (string | Node)[]): HTMLElement {
+  const node = document.createElement(name);
+  node.append(...children);
+  return node;
+}

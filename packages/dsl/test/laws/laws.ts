@@ -3,17 +3,17 @@
  * here a text that takes too long runs into the time limit of its test.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { FlowGraph } from "@millrace/contracts";
+import type { FlowGraph, Json } from "@millrace/contracts";
 import { digest, formatFlow, impliedEdges, parseFlow, printFlow } from "@millrace/dsl";
 import { keepsOrder, reblank } from "./decorate.ts";
 import { editOne } from "./edit.ts";
 import { breakOne, namesIn, someItems } from "./faults.ts";
 import { commentsIn } from "./layout.ts";
 import { checkRanges, checkTotal } from "./mutate.ts";
+import type { Random } from "./random.ts";
 import { checkReadings, checkStrict } from "./readings.ts";
 import { checkReconcile } from "./reconciled.ts";
 import { Broken, type Sample, syntaxOf } from "./sample.ts";
-import { shuffled } from "./shuffled.ts";
 
 export interface Law {
   readonly id: string;
@@ -173,4 +173,34 @@ function checkFaults(sample: Sample): void {
     hold(isBroken || names.includes(name), `item ${name} is read`, source);
     start = end + 1;
   }
+}
+
+const SETS: readonly string[] = ["nodes", "edges", "inputs", "outputs", "connections", "schedules"];
+
+/** Members that hold data: it may bear the names of sets, so inside of it only keys change places. */
+const DATA: readonly string[] = [
+  ...["data", "fields", "policy", "meta", "default", "schema", "value", "output"],
+];
+
+/** A graph that means the same: its sets and the keys of its objects in another order; lists stay. */
+function shuffled(graph: FlowGraph, r: Random): FlowGraph {
+  return shuffle(graph, r, "") as unknown as FlowGraph;
+}
+
+function shuffle(value: unknown, r: Random, key: string): Json {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => shuffle(item, r, key === "data" ? "data" : ""));
+    return SETS.includes(key) ? r.shuffle(items) : items;
+  }
+  if (typeof value !== "object" || value === null) return value as Json;
+  // The `inputs` of a schedule are no list, but data too.
+  const isData = DATA.includes(key) || key === "inputs";
+  return Object.fromEntries(
+    r
+      .shuffle(Object.entries(value))
+      .map(([name, member]) => [
+        name,
+        shuffle(member, r, isData || DATA.includes(name) ? "data" : name),
+      ]),
+  );
 }

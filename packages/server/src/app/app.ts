@@ -13,7 +13,7 @@ import { ConfigError, ProblemError } from "../errors.ts";
 import { createGate } from "../gate/gate.ts";
 import { clientThrough } from "../gate/proxies.ts";
 import { Revocations } from "../gate/revocations.ts";
-import { isLoopback } from "../gate/target.ts";
+import { isLoopback, loggedPath } from "../gate/target.ts";
 import { TokenBuckets } from "../gate/token-buckets.ts";
 import type { TokenIdentity } from "../gate/tokens.ts";
 import {
@@ -25,7 +25,6 @@ import {
   preflightHeaders,
 } from "../http/index.ts";
 import type { McpRoute } from "../mcp/http.ts";
-import { loggedPath } from "../observe/logged-path.ts";
 import { createPages } from "../openapi/pages.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
 import { isEnded, liveRuns } from "../runs/index.ts";
