@@ -67,6 +67,12 @@ describe("what is published for programs", () => {
   );
 });
 
+/** What the makers themselves publish otherwise. */
+const MAKERS_OWN: Readonly<Record<string, object>> = {
+  "shopify-oauth": { scopeSeparator: "," },
+  hubspot: { tokenUrl: "https://api.hubapi.com/oauth/2026-03/token" },
+};
+
 test("credentials are sent, and consents asked for, as is published for programs", () => {
   const { services } = PUBLISHED.auth;
   for (const [name, { origin, params = {}, scopes, authorizeUrl, ...facts }] of Object.entries(
@@ -96,10 +102,7 @@ test("credentials are sent, and consents asked for, as is published for programs
     ]);
     const { scopeSeparator = " ", clientAuth = "post" } = auth;
     const own = { ...auth, scopeSeparator, clientAuth, ...lower(auth, "tokenHeader") };
-    // The maker's own package joins scopes with commas.
-    expect(own, name).toMatchObject(
-      name === "shopify-oauth" ? { ...facts, scopeSeparator: "," } : facts,
-    );
+    expect(own, name).toMatchObject({ ...facts, ...MAKERS_OWN[name] });
     const asked = [
       ...auth.scopes,
       ...Object.keys(auth.includes ?? {}),
