@@ -7,7 +7,7 @@
  *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then what a live run keeps waits on, its events and
  *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
- * In:  the units of `packed-units.ts` with `more`: others may follow at once; or { close: true }.
+ * In:  the units of `packed-units.ts` with `more`: others follow at once, or a message without any; or { close: true }.
  * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
  *      { changed: true } when another process has written.
  */
@@ -21,7 +21,7 @@ const MAX_RECORDS = 1024; // of one COMMIT: the first of them does not wait for 
 const MAX_BYTES = 1_048_576;
 const RELAXED_MS = 10; // longest delay of a write that is not awaited
 const RELAXED_RECORDS = 256;
-const SLOW_MS = 2; // a COMMIT that takes so long is worth waiting for what follows at once
+const SLOW_MS = 0.6; // a COMMIT that takes so long is worth waiting for what follows at once
 const FOLLOWS_MS = 1;
 const CHECKPOINT_BYTES = 8_388_608;
 const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: a few pages
@@ -78,11 +78,10 @@ parentPort.on("message", (message) => {
     refuseAll("store_unavailable", "the writer has ended");
     return;
   }
-  if (waitMs > 0) return;
-  if (message.more && commitMs > SLOW_MS) {
-    clearTimeout(relaxed);
-    relaxed = setTimeout(schedule, FOLLOWS_MS);
-  } else if (units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  if (waitMs > 0 || queue.length === 0) return;
+  const isDue = units.length === 0 || units.some(({ sync }) => sync);
+  if (message.more) scheduleMore();
+  else if (isDue || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
@@ -122,6 +121,13 @@ function schedule() {
   setImmediate(commit);
 }
 
+/** Where a COMMIT is slow it waits for what follows at once. */
+function scheduleMore() {
+  if (commitMs <= SLOW_MS) return schedule();
+  clearTimeout(relaxed);
+  relaxed = setTimeout(schedule, FOLLOWS_MS);
+}
+
 function commit() {
   isScheduled = false;
   clearTimeout(idle);
@@ -139,7 +145,8 @@ function commit() {
   parentPort.postMessage({ done: done.map(shortened) });
   walBytes += COMMIT_BYTES + bytesOf(batch);
   if (walBytes >= CHECKPOINT_BYTES) checkpoint("PASSIVE");
-  if (queue.length > 0) schedule();
+  // those that have their answers may go on
+  if (queue.length > 0) scheduleMore();
   else if (closing) end();
   else idle = setTimeout(() => checkpoint("PASSIVE"), IDLE_MS);
 }

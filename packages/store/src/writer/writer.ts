@@ -39,6 +39,8 @@ export class Writer {
   /** Units that are sent at the end of this turn, or before when they are many: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
   #outgoingRecords = 0;
+  /** The thread has been told that more follows. */
+  #isAhead = false;
   #waitingBytes = 0;
   #lastId = 0;
   #condition: Condition = "ok";
@@ -149,9 +151,10 @@ export class Writer {
     return this.#closed;
   }
 
-  /** `more`: others may follow in the same turn. */
+  /** `more`: others may follow in the same turn, at the end of which the thread is told that none does. */
   #send({ more = false } = {}): void {
-    if (this.#outgoing.length === 0) return;
+    if (this.#outgoing.length === 0 && !this.#isAhead) return;
+    this.#isAhead = more;
     const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
     this.#outgoingRecords = 0;
