@@ -16,7 +16,7 @@ import { legalLog } from "@millrace/test-support/logs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { anyEvent, holds } from "./arbitrary.ts";
-import { journal, node, run, started, T0, type Words } from "./builder.ts";
+import { journal, node, run, started, T0, type Words, words } from "./builder.ts";
 
 function fold(events: Iterable<ExecutionEvent>, trace: Trace = createTrace()): Trace {
   for (const event of events) foldTrace(trace, event);
@@ -39,64 +39,30 @@ test("an empty trace has every key of its JSON form", () => {
   });
 });
 
-const ERROR = { code: "http_status", message: "503", retryable: true };
-
 test("each attempt is a span, and the time to the next one a wait", () => {
-  const log = journal(
-    started(),
-    { kind: "node.started", node: "a", type: "http.request" },
-    { kind: "node.retrying", node: "a", error: ERROR, delayMs: 500, next: 2 },
-    { kind: "node.started", node: "a", attempt: 2, type: "http.request", ts: 600 },
-    { kind: "node.succeeded", node: "a", attempt: 2, output: 1, ts: 700 },
-    { kind: "node.skipped", node: "b", why: "when", ts: 701 },
-  );
-  const one = { node: "a", attempt: 1 };
-  expect(spansOf(log)).toEqual([
-    {
-      ...one,
-      kind: "node",
-      name: "http.request",
-      startedAt: T0 + 10,
-      endedAt: T0 + 20,
-      state: "failed",
-      firstSeq: 2,
-      lastSeq: 3,
-    },
-    {
-      ...one,
-      kind: "wait",
-      name: "retry",
-      startedAt: T0 + 20,
-      endedAt: T0 + 600,
-      state: "succeeded",
-      firstSeq: 3,
-      lastSeq: 4,
-    },
-    {
-      node: "a",
-      attempt: 2,
-      kind: "node",
-      name: "http.request",
-      startedAt: T0 + 600,
-      endedAt: T0 + 700,
-      state: "succeeded",
-      firstSeq: 4,
-      lastSeq: 5,
-    },
+  const said = words`begin:http retry begin:http#2+600 end#2+700 skip:when@b+701`;
+  const span = (attempt: number, kind: string, name: string) => ({
+    node: "a",
+    attempt,
+    kind,
+    name,
+  });
+  const from = (startedAt: number, endedAt: number) => ({
+    startedAt: T0 + startedAt,
+    endedAt: T0 + endedAt,
+  });
+  expect(spansOf(journal(started(), ...said))).toEqual([
+    { ...span(1, "node", "http"), ...from(10, 20), state: "failed", firstSeq: 2, lastSeq: 3 },
+    { ...span(1, "wait", "retry"), ...from(20, 600), state: "succeeded", firstSeq: 3, lastSeq: 4 },
+    { ...span(2, "node", "http"), ...from(600, 700), state: "succeeded", firstSeq: 4, lastSeq: 5 },
   ]);
 });
 
 test("a waiting node is open in both of its spans, and its wait ends when it goes on or is cancelled", () => {
-  const words: Words[] = [
-    started(),
-    { kind: "node.started", node: "a", type: "confirm" },
-    { kind: "node.waiting", node: "a", on: "confirm", ids: ["k1"] },
-    { kind: "node.resumed", node: "a" },
-    { kind: "node.waiting", node: "a", on: "timer", until: T0 + 900 },
-    { kind: "node.cancelled", node: "a", reason: "run_cancelled" },
-  ];
+  const timer: Words = { kind: "node.waiting", node: "a", on: "timer", until: T0 + 900 };
+  const said = [started(), ...words`begin:confirm wait back ${timer} cancelled`];
   const states = (count: number) =>
-    spansOf(journal(...words.slice(0, count))).map(({ kind, name, state }) => [kind, name, state]);
+    spansOf(journal(...said.slice(0, count))).map(({ kind, name, state }) => [kind, name, state]);
   expect(states(3)).toEqual([
     ["node", "confirm", "waiting"],
     ["wait", "confirm", "waiting"],
@@ -112,66 +78,37 @@ test("a waiting node is open in both of its spans, and its wait ends when it goe
   ]);
 });
 
-const call = (id: string): Words => ({
-  kind: "llm.started",
-  node: "a",
-  call: id,
-  provider: "mock",
-  model: `model-${id}`,
-  target: 0,
-  step: 1,
-  purpose: "generate",
+const finished = (call: string, more: object): Words => ({
+  ...{ kind: "llm.finished", node: "a", call, finish: "stop", lengths: {}, durationMs: 10 },
+  ...more,
 });
 
 test("calls have their tokens and money, and the attempt has their sums", () => {
+  const ofNode = { node: "a", call: "c1" };
+  const delta: Words = { kind: "llm.delta", ...ofNode, channel: "text", offset: 0, text: "Hel" };
+  const failed: Words = {
+    ...{ kind: "llm.failed", ...ofNode, reason: "timeout", discarded: 3, next: "retry" },
+  };
+  const ofTool = { node: "a", call: "t1" };
+  const tool: Words = { kind: "tool.started", ...ofTool, tool: "search", llmCall: "c2" };
+  const denied: Words = { kind: "tool.finished", ...ofTool, outcome: "denied", durationMs: 10 };
+  const second = { inputTokens: 12, outputTokens: 2, cachedInputTokens: 3 };
+  const third = { inputTokens: 20, outputTokens: 4, reasoningTokens: 1 };
   const log = journal(
     started(),
-    { kind: "node.started", node: "a", type: "ai" },
-    call("c1"),
-    { kind: "llm.delta", node: "a", call: "c1", channel: "text", offset: 0, text: "Hel" },
-    { kind: "llm.failed", node: "a", call: "c1", reason: "timeout", discarded: 3, next: "retry" },
-    call("c2"),
-    {
-      kind: "llm.finished",
-      node: "a",
-      call: "c2",
-      finish: "tool_calls",
-      lengths: {},
-      usage: { inputTokens: 12, outputTokens: 2, cachedInputTokens: 3 },
-      costUsd: 0.25,
-      durationMs: 10,
-    },
-    { kind: "tool.started", node: "a", call: "t1", tool: "search", llmCall: "c2" },
-    { kind: "tool.finished", node: "a", call: "t1", outcome: "denied", durationMs: 10 },
-    call("c3"),
-    {
-      kind: "llm.finished",
-      node: "a",
-      call: "c3",
-      finish: "stop",
-      lengths: {},
-      usage: { inputTokens: 20, outputTokens: 4, reasoningTokens: 1 },
-      costUsd: 0.5,
-      durationMs: 10,
-    },
+    ...words`begin call ${delta} ${failed}`,
+    ...words`call:c2 ${finished("c2", { finish: "tool_calls", usage: second, costUsd: 0.25 })}`,
+    ...words`${tool} ${denied} call:c3 ${finished("c3", { usage: third, costUsd: 0.5 })}`,
   );
   const sums = { inputTokens: 32, outputTokens: 6, cachedInputTokens: 3, reasoningTokens: 1 };
   expect(spansOf(log)).toMatchObject([
     { kind: "node", state: "running", lastSeq: 11, usage: sums, costUsd: 0.75 },
     { kind: "llm", call: "c1", state: "failed", firstSeq: 3, lastSeq: 5 },
-    { kind: "llm", call: "c2", name: "model-c2", usage: { inputTokens: 12 }, costUsd: 0.25 },
+    { kind: "llm", call: "c2", name: "m", usage: { inputTokens: 12 }, costUsd: 0.25 },
     { kind: "tool", call: "t1", name: "search", state: "failed" },
     { kind: "llm", call: "c3", state: "succeeded", usage: { inputTokens: 20 }, costUsd: 0.5 },
   ]);
-  const unpriced = journal(started(), { kind: "node.started", node: "a", type: "ai" }, call("c1"), {
-    kind: "llm.finished",
-    node: "a",
-    call: "c1",
-    finish: "stop",
-    lengths: {},
-    costUsd: null,
-    durationMs: 1,
-  });
+  const unpriced = journal(started(), ...words`begin call ${finished("c1", { costUsd: null })}`);
   expect(spansOf(unpriced)[0]?.costUsd).toBeNull();
 });
 
@@ -249,12 +186,7 @@ test("an unknown kind moves the position only", () => {
 });
 
 test("a later snapshot stands for what was missed: last attempts and open calls, from there on", () => {
-  const log = journal(
-    started(),
-    ...node("a"),
-    { kind: "node.started", node: "b", type: "ai" },
-    call("c1"),
-  );
+  const log = journal(started(), ...words`node@a begin@b call`);
   const view = createView();
   for (const event of log) foldEvents(view, event);
   const trace = fold(log.slice(0, 2));

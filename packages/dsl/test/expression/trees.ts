@@ -6,19 +6,7 @@ const AT = { start: 0, end: 0 };
 const NAMES = ["a", "b", "l", "o", "s", "x", "y", "unknown"];
 const KEYS = ["a", "b", "key", "value", "constructor", "__proto__"];
 const TEXTS = [
-  "",
-  "a",
-  "ab",
-  "é",
-  "\u{1f600}",
-  "\uffff",
-  "1",
-  "1.5",
-  "1e999",
-  "true",
-  "-0",
-  "01",
-  "a,b",
+  ...["", "a", "ab", "é", "\u{1f600}", "\uffff", "1", "1.5", "1e999", "true", "-0", "01", "a,b"],
   "\ud83d",
 ];
 const NUMBERS = [0, 1, 2, -1, 0.5, 1.5, 10, 1e308, -1e308, 1e21, 1e-7, 10_001];
@@ -31,39 +19,20 @@ const FUNCTIONS: readonly (readonly [name: string, least: number, most: number])
     .map((name) => [name, 2, 2] as const),
   ["replace", 3, 3],
   ["substring", 2, 3],
-  ["range", 1, 2],
-  ["min", 1, 3],
-  ["max", 1, 3],
-  ["merge", 1, 3],
-  ["slice", 2, 3],
-  ["zip", 2, 3],
+  ...[["range", 1, 2] as const, ["slice", 2, 3] as const, ["zip", 2, 3] as const],
+  ...["min", "max", "merge"].map((name) => [name, 1, 3] as const),
 ];
-export const MACROS: readonly string[] = [
-  "map",
-  "filter",
-  "all",
-  "exists",
-  "sortBy",
-  "groupBy",
-  "countBy",
-];
-const BINARY = [
-  "??",
-  "||",
-  "&&",
-  "==",
-  "!=",
-  "in",
-  "<",
-  "<=",
-  ">",
-  ">=",
-  "+",
-  "-",
-  "*",
-  "/",
-  "%",
-] as const;
+export const MACROS: readonly string[] = "map filter all exists sortBy groupBy countBy".split(" ");
+const BINARY = "?? || && == != in < <= > >= + - * / %".split(" ") as readonly (Expression & {
+  readonly kind: "binary";
+})["op"][];
+
+/** At most three members, each of another name. */
+const entriesOf = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<[string, T][]> =>
+  fc.uniqueArray(fc.tuple(fc.constantFrom(...KEYS), value), {
+    maxLength: 3,
+    selector: ([key]) => key,
+  });
 
 /** Trees of every kind of expression; most of them fail when they are evaluated. */
 export const trees: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression }>((tie) => {
@@ -84,10 +53,10 @@ export const trees: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression }>((
       literal,
       name,
       fc.tuple(node, fc.constantFrom(...KEYS), fc.boolean()).map(
-        ([object, key, optional]): Expression => ({
+        ([object, name, optional]): Expression => ({
           kind: "member",
           object,
-          name: key,
+          name,
           optional,
           ...AT,
         }),
@@ -98,18 +67,10 @@ export const trees: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression }>((
       fc
         .array(node, { maxLength: 3 })
         .map((elements): Expression => ({ kind: "list", elements, ...AT })),
-      fc
-        .uniqueArray(fc.tuple(fc.constantFrom(...KEYS), node), {
-          maxLength: 3,
-          selector: ([key]) => key,
-        })
-        .map(
-          (entries): Expression => ({
-            kind: "object",
-            entries: entries.map(([key, value]) => ({ key, value })),
-            ...AT,
-          }),
-        ),
+      entriesOf(node).map((pairs): Expression => {
+        const entries = pairs.map(([key, value]) => ({ key, value }));
+        return { kind: "object", entries, ...AT };
+      }),
       fc
         .tuple(fc.constantFrom(...TEXTS.slice(1)), node)
         .map(([text, part]): Expression => ({ kind: "template", parts: [text, part], ...AT })),
@@ -121,11 +82,7 @@ export const trees: fc.Arbitrary<Expression> = fc.letrec<{ node: Expression }>((
         .map(([op, left, right]): Expression => ({ kind: "binary", op, left, right, ...AT })),
       fc.tuple(node, node, node).map(
         ([test, then, otherwise]): Expression => ({
-          kind: "conditional",
-          test,
-          then,
-          otherwise,
-          ...AT,
+          ...{ kind: "conditional", test, then, otherwise, ...AT },
         }),
       ),
       fc
@@ -159,12 +116,7 @@ const data = fc.letrec((tie) => ({
     { maxDepth: 3, withCrossShrink: true },
     fc.constantFrom(null, true, false, ...TEXTS, ...NUMBERS),
     fc.array(tie("value"), { maxLength: 4 }),
-    fc
-      .uniqueArray(fc.tuple(fc.constantFrom(...KEYS), tie("value")), {
-        maxLength: 3,
-        selector: ([key]) => key,
-      })
-      .map((entries) => Object.fromEntries(entries)),
+    entriesOf(tie("value")).map((entries) => Object.fromEntries(entries)),
   ),
 })).value;
 /** Values of the names. */
