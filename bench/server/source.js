@@ -17,11 +17,14 @@ export function createSource({ count, bytes, endless = false, whole = false }) {
   };
   const line = Buffer.from(text({ ...head, message: "x".repeat(bytes - text(head).length) }));
   const event = { seq: 1, kind: "log", line };
+  const last = { ...event, kind: "summary" }; // a log that ends otherwise goes on elsewhere
   const pages = new Map();
   const pageAt = (at) => {
     let page = pages.get(at);
     if (page === undefined) {
-      page = Array.from({ length: Math.min(PAGE, count - at) }, () => event);
+      page = Array.from({ length: Math.min(PAGE, count - at) }, (_, i) =>
+        at + i === count - 1 ? last : event,
+      );
       pages.set(at, page);
       if (pages.size > KEPT_PAGES) pages.delete(pages.keys().next().value);
     }

@@ -13,8 +13,8 @@ export interface Sink {
   poke(bytes: Uint8Array): void;
   /** Ends the stream; what is written afterwards is dropped. */
   end(): void;
-  /** Aborted when the reader has left before the end, or was thrown out. */
-  readonly left: AbortSignal;
+  /** Calls `listener` once when the reader has left before the end, or was thrown out, at once if it has; null: nobody. */
+  onLeft(listener: (() => void) | null): void;
   /** Bytes written so far. */
   readonly bytes: number;
   /** When the last byte was written, by `performance.now()`. */
@@ -40,7 +40,8 @@ interface Target {
 
 /** A sink over a target; `release` lets its writer go on, `leave` says that the reader has left. */
 function createSink(target: Target): { sink: Sink; release(): void; leave(): void } {
-  const leaving = new AbortController();
+  let hasLeft = false;
+  let onLeft: (() => void) | null = null;
   let bytes = 0;
   let wroteAt = performance.now();
   let waiting: (() => void) | undefined;
@@ -57,7 +58,10 @@ function createSink(target: Target): { sink: Sink; release(): void; leave(): voi
     return target.send(chunk);
   };
   const sink: Sink = {
-    left: leaving.signal,
+    onLeft(listener) {
+      onLeft = listener;
+      if (hasLeft) listener?.();
+    },
     get bytes() {
       return bytes;
     },
@@ -81,7 +85,10 @@ function createSink(target: Target): { sink: Sink; release(): void; leave(): voi
     },
   };
   const leave = () => {
-    leaving.abort();
+    if (!hasLeft) {
+      hasLeft = true;
+      onLeft?.();
+    }
     release();
   };
   return { sink, release, leave };
