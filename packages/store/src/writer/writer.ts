@@ -13,7 +13,7 @@ import type { Posted, UnitOp } from "./unit.ts";
 import { createUnits, type UnitAnswer } from "./units.js";
 
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
-const SENT_AT_ONCE = 100; // records that are sent before the end of a turn: the thread writes them while this one makes the others
+const SENT_AT_ONCE = 50; // units that are sent before the end of a turn: the thread writes them while this one makes the others
 const ROW_BYTES = 64; // estimated cost of a row besides its lines
 
 interface Message {
@@ -38,7 +38,6 @@ export class Writer {
   readonly #busyText: () => string;
   /** Units that are sent at the end of this turn, or before when they are many: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
-  #outgoingRecords = 0;
   /** The thread has been told that more follows. */
   #isAhead = false;
   #waitingBytes = 0;
@@ -135,8 +134,7 @@ export class Writer {
       this.#waitingBytes += bytes;
       if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
       this.#outgoing.push({ id, sync, bytes, records, quiet, ops });
-      this.#outgoingRecords += records;
-      if (this.#outgoingRecords >= SENT_AT_ONCE) this.#send({ more: true });
+      if (this.#outgoing.length === SENT_AT_ONCE) this.#send({ more: true });
     });
   }
 
@@ -157,7 +155,6 @@ export class Writer {
     this.#isAhead = more;
     const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
-    this.#outgoingRecords = 0;
     this.#worker.postMessage({ ...packed, more }, [packed.block]);
   }
 
