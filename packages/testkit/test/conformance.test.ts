@@ -143,25 +143,29 @@ function busy(ms: number): void {
 
 let attempts = 0;
 
+const SLOW = "https://slow.example/";
+const keyOf = async ({ credentials }: NodeContext) => (await credentials.secret("KEY")).reveal();
+const CANCEL = "abort: ends at once when it is cancelled while it waits";
+const LOG = "events: its log is legal";
+const SECRETS = "secrets: none";
+const CHECK = "check: it says";
+
 describe("what is wrong is named", () => {
   const wrongs: readonly (readonly [string, ExtensionDefinition, suite: string, RegExp])[] = [
     [
       "ignores abort",
       bad(async (ctx) => {
-        await ctx.fetch("https://slow.example/").catch(() => {});
+        await ctx.fetch(SLOW).catch(() => {});
         await new Promise((resolve) => setTimeout(resolve, 5_000));
         return {};
       }),
-      "abort: ends at once when it is cancelled while it waits",
+      CANCEL,
       /ignores abort/,
     ],
     [
       "answers although it was cancelled",
-      bad(async (ctx) => {
-        await ctx.fetch("https://slow.example/").catch(() => {});
-        return {};
-      }),
-      "abort: ends at once when it is cancelled while it waits",
+      bad((ctx) => ctx.fetch(SLOW).catch(() => ({}))),
+      CANCEL,
       /a cancelled body rejects/,
     ],
     [
@@ -174,56 +178,53 @@ describe("what is wrong is named", () => {
         }, 1);
         return {};
       }),
-      "events: its log is legal",
+      LOG,
       /used its context after its end/,
     ],
     [
       "leaks a secret into its output",
-      bad(async (ctx) => ({ echo: (await ctx.credentials.secret("KEY")).reveal() })),
-      "secrets: none",
+      bad(async (ctx) => ({ echo: await keyOf(ctx) })),
+      SECRETS,
       /the secret KEY is in its output/,
     ],
     [
       "leaks a secret into what it throws",
       bad(async (ctx) => {
-        const key = (await ctx.credentials.secret("KEY")).reveal();
-        throw new NodeError("bad", "no", { cause: new Error(`refused ${key}`) });
+        throw new NodeError("bad", "no", { cause: new Error(`refused ${await keyOf(ctx)}`) });
       }),
-      "secrets: none",
+      SECRETS,
       /the secret KEY is in what it throws/,
     ],
     [
       "goes on in its second wait although it was cancelled",
       bad(async (ctx) => {
-        await ctx.fetch("https://slow.example/");
+        await ctx.fetch(SLOW);
         await ctx.sleep(5_000).catch(() => {});
         return {};
       }),
-      "abort: ends at once when it is cancelled while it waits",
+      CANCEL,
       /a cancelled body rejects/,
     ],
     [
       "leaks a secret into one of many errors",
       bad(async (ctx) => {
-        const key = (await ctx.credentials.secret("KEY")).reveal();
-        throw new AggregateError([new Error(`refused ${key}`)], "all refused");
+        throw new AggregateError([new Error(`refused ${await keyOf(ctx)}`)], "all refused");
       }),
-      "secrets: none",
+      SECRETS,
       /the secret KEY is in what it throws/,
     ],
     [
       "leaks a secret into a question",
       asking(async (_, ctx) => {
-        const key = (await ctx.credentials.secret("KEY")).reveal();
-        await ctx.confirm("use", { prompt: `Use ${key}?` });
+        await ctx.confirm("use", { prompt: `Use ${await keyOf(ctx)}?` });
         return {};
       }),
-      "secrets: none",
+      SECRETS,
       /the secret KEY is in what it logs or asks/,
     ],
     [
       "calls itself pure and asks a server",
-      bad(async (ctx) => (await ctx.fetch("https://slow.example/")).status, "pure"),
+      bad(async (ctx) => (await ctx.fetch(SLOW)).status, "pure"),
       "effect: what is pure",
       /its result depends on more than its fields/,
     ],
@@ -232,7 +233,7 @@ describe("what is wrong is named", () => {
       asking(async () => ({}), {
         check: ({ cases }) => (Object.keys(cases as object).length > 9 ? [] : []),
       }),
-      "check: it says",
+      CHECK,
       /Cannot convert undefined/,
     ],
     [
@@ -243,7 +244,7 @@ describe("what is wrong is named", () => {
             ? [{ pointer: "/cases", code: "none", message: "needs cases", severity: "error" }]
             : [],
       }),
-      "check: it says",
+      CHECK,
       /refuses a field that a flow computes: \/cases/,
     ],
     [
@@ -264,18 +265,13 @@ describe("what is wrong is named", () => {
       "determinism: two runs",
       /take time and chance from ctx/,
     ],
-    [
-      "answers what is no JSON",
-      bad(async () => ({ at: Number.NaN })),
-      "events: its log is legal",
-      /no plain JSON/,
-    ],
+    ["answers what is no JSON", bad(async () => ({ at: Number.NaN })), LOG, /no plain JSON/],
   ];
 
   test.each(wrongs)("%s", async (_, extension, suite, says) => {
     const fixture: Fixture = {
       fields: suite.startsWith("check") ? { cases: {} } : {},
-      http: [{ url: "https://slow.example/" }],
+      http: [{ url: SLOW }],
       confirm: () => ({ decision: "approve" }),
     };
     const fixtures = { "weather.bad": [fixture] };
@@ -338,16 +334,8 @@ describe("schemas", () => {
 
   test("of all kinds agree in catalog and code, and their values are many", async () => {
     const fields = {
-      kind: { is: "cat", lives: 9 },
-      ...{
-        who: "ann@example.com",
-        by: {},
-        even: 2,
-        list: "a,b",
-        trimmed: "a",
-        odd: "a",
-        pet: { name: "x", friends: [] },
-      },
+      ...{ kind: { is: "cat", lives: 9 }, who: "ann@example.com", by: {}, even: 2, list: "a,b" },
+      ...{ trimmed: "a", odd: "a", pet: { name: "x", friends: [] } },
     };
     expect(await outcome(typed(zoo, zoo), fields)).toEqual([]);
     const random = createRandom(1);
@@ -384,25 +372,16 @@ describe("schemas", () => {
 describe("a package that lies", () => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-lies-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const manifest = (nodes: readonly string[]) => ({
-    name: "lies",
-    version: "1.0.0",
-    type: "module",
-    millrace: {
-      apiVersion: 1,
-      entry: "./extension.js",
-      catalog: "./catalog.json",
-      contributes: { nodes, providers: [], services: [] },
-      permissions: {},
-      mode: "child",
-    },
-  });
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest(["weather.other"])));
+  const millrace = {
+    ...{ apiVersion: 1, entry: "./extension.js", catalog: "./catalog.json" },
+    contributes: { nodes: ["weather.other"], providers: [], services: [] },
+    ...{ permissions: {}, mode: "child" },
+  };
+  const manifest = { name: "lies", version: "1.0.0", type: "module", millrace };
+  const code = 'globalThis.leak = 1; console.log("hello"); setInterval(() => {}, 1000);';
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(folder, "catalog.json"), "{}");
-  writeFileSync(
-    join(folder, "extension.js"),
-    'globalThis.leak = 1; console.log("hello"); setInterval(() => {}, 1000);',
-  );
+  writeFileSync(join(folder, "extension.js"), code);
 
   test.each([
     ["in its manifest", /the manifest says what/, /the manifest lies/],
@@ -426,11 +405,7 @@ test("a host that asks for a token for every call is named", async () => {
         body: new URLSearchParams({ grant_type: "refresh_token", refresh_token: "again" }),
       });
       const { access_token: value = "" } = (await answer.json()) as { access_token?: string };
-      return {
-        scheme: "oauth2" as const,
-        scopes: ["contacts.read"],
-        reveal: () => value,
-      };
+      return { scheme: "oauth2" as const, scopes: ["contacts.read"], reveal: () => value };
     };
     expect(token.refresh_token).toBe("again");
     return { credentials: { resolve: renew, renew, secret: async () => undefined } };

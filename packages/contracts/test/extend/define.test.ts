@@ -120,28 +120,23 @@ describe("a definition", () => {
 
   test("tells the seam that made it, and a plain object has none", () => {
     const made = [weather.actions[0], weather, acme, defineNodeType(nodeType), crm, extension];
-    expect(made.map(definitionKind)).toEqual([
-      "action",
-      "adapter",
-      "provider",
-      "nodeType",
-      "service",
-      "extension",
-    ]);
+    const kinds = ["action", "adapter", "provider", "nodeType", "service", "extension"];
+    expect(made.map(definitionKind)).toEqual(kinds);
     expect([action, null, "x", undefined].map(definitionKind)).toEqual(Array(4).fill(undefined));
   });
 
   test("of an extension has all four lists", () => {
-    expect(defineExtension({})).toMatchObject({
-      adapters: [],
-      providers: [],
-      nodeTypes: [],
-      services: [],
-    });
+    const none = { adapters: [], providers: [], nodeTypes: [], services: [] };
+    expect(defineExtension({})).toMatchObject(none);
   });
 });
 
 describe("a bad definition is refused with a pointer to the place", () => {
+  const typed = (more: object) => defineNodeType({ ...nodeType, ...more });
+  const echo = defineAction(action);
+  const adapter = (...actions: unknown[]) =>
+    defineActionAdapter({ id: "x", title: "X", actions: actions as never });
+  const of = (spec: object) => defineExtension(spec as never);
   const bad = (more: object) => () => defineAction({ ...action, ...more } as typeof action);
   test.each<[name: string, make: () => unknown, pointer: string]>([
     ["a name in capitals", bad({ name: "Echo" }), "/name"],
@@ -164,66 +159,29 @@ describe("a bad definition is refused with a pointer to the place", () => {
     ["a body that is no function", bad({ run: "run" }), "/run"],
     ["a missing body", bad({ run: undefined }), "/run"],
     ["nothing at all", () => defineAction(undefined as never), ""],
-    ["a type with an empty part", () => defineNodeType({ ...nodeType, type: "a..b" }), "/type"],
-    ["a type of one word", () => defineNodeType({ ...nodeType, type: "shop" }), "/type"],
-    ["a type of version 0", () => defineNodeType({ ...nodeType, type: "a.b@0" }), "/type"],
-    [
-      "a check that is no function",
-      () => defineNodeType({ ...nodeType, check: 1 as never }),
-      "/check",
-    ],
-    [
-      "an adapter without actions",
-      () => defineActionAdapter({ id: "x", title: "X", actions: [] }),
-      "/actions",
-    ],
-    [
-      "an action that was not defined",
-      () => defineActionAdapter({ id: "x", title: "X", actions: [action as never] }),
-      "/actions/0",
-    ],
-    [
-      "an action twice",
-      () =>
-        defineActionAdapter({
-          id: "x",
-          title: "X",
-          actions: [defineAction(action), defineAction(action)],
-        }),
-      "/actions/1/name",
-    ],
+    ["a type with an empty part", () => typed({ type: "a..b" }), "/type"],
+    ["a type of one word", () => typed({ type: "shop" }), "/type"],
+    ["a type of version 0", () => typed({ type: "a.b@0" }), "/type"],
+    ["a check that is no function", () => typed({ check: 1 }), "/check"],
+    ["an adapter without actions", () => adapter(), "/actions"],
+    ["an action that was not defined", () => adapter(action), "/actions/0"],
+    ["an action twice", () => adapter(echo, echo), "/actions/1/name"],
     [
       "a provider without create",
       () => defineProvider({ id: "x", title: "X" } as never),
       "/create",
     ],
-    [
-      "a service of the wrong kind",
-      () => defineService({ ...crm, slug: "Acme" } as never),
-      "/slug",
-    ],
-    [
-      "an adapter id twice",
-      () => defineExtension({ adapters: [weather, weather] }),
-      "/adapters/1/id",
-    ],
-    [
-      "a provider among the adapters",
-      () => defineExtension({ adapters: [acme as never] }),
-      "/adapters/0",
-    ],
+    ["a service of the wrong kind", () => defineService({ ...crm, slug: "A" } as never), "/slug"],
+    ["an adapter id twice", () => of({ adapters: [weather, weather] }), "/adapters/1/id"],
+    ["a provider among the adapters", () => of({ adapters: [acme] }), "/adapters/0"],
     [
       "a definition of another version of the seams",
-      () => defineExtension({ adapters: [{ ...weather, apiVersion: 2 } as never] }),
+      () => of({ adapters: [{ ...weather, apiVersion: 2 }] }),
       "/adapters/0/apiVersion",
     ],
     [
       "a node type that is also an action",
-      () =>
-        defineExtension({
-          adapters: [weather],
-          nodeTypes: [defineNodeType({ ...nodeType, type: "weather.forecast" })],
-        }),
+      () => of({ adapters: [weather], nodeTypes: [typed({ type: "weather.forecast" })] }),
       "/nodeTypes/0/type",
     ],
   ])("%s", (_, make, pointer) => {
@@ -260,11 +218,8 @@ describe("a definition made by another copy of the package", () => {
 
   test("shows no marker in the JSON or the keys of an error", () => {
     const error = new NodeError("weather_http", "answered 503", { retryable: true, status: 503 });
-    expect(
-      Object.getOwnPropertySymbols(error).filter((key) =>
-        Object.prototype.propertyIsEnumerable.call(error, key),
-      ),
-    ).toEqual([]);
+    const isShown = (key: symbol) => Object.prototype.propertyIsEnumerable.call(error, key);
+    expect(Object.getOwnPropertySymbols(error).filter(isShown)).toEqual([]);
     expect(error).toMatchObject({ code: "weather_http", retryable: true, status: 503 });
   });
 });
