@@ -2,7 +2,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-export const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+export function median(list) {
+  const sorted = [...list].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
 export const times = (ratio) => (Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "FAIL");
 export const note = (text) => process.stderr.write(`${text}\n`);
 

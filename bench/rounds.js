@@ -16,9 +16,9 @@ const CELL_MS = 300_000; // the slowest takes minutes on a busy machine
 
 /**
  * Runs the `cases` of `cases.js` in the folder `base`, all or those of `--workload <case>`, also written `--only`; exits 1 when ours is past a bar, or a case
- * fails. `--smoke`: every case once, and only what fails counts. `roundsOf`: rounds of a case, by default five, three with `--quick`.
+ * fails. `--smoke`: every case once, and only what fails counts. `roundsOf`: rounds of a case, by default five, two with `--quick`.
  */
-export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 3 : 5) }) {
+export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5) }) {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean" },
