@@ -47,15 +47,17 @@ test.each([
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: holes of the flow language
 
-test.each([
-  ["in an empty layout", (comments: string) => `layout {\n${comments}}\n`],
-  ["in the object of a chain", (comments: string) => `a -> b -> c {\n${comments}  v: 1 }\n`],
+test.each(
   [
-    "in a schema that is a type",
-    (c: string) => `input a {\n  schema = {\n${c}type: "string" }\n}\n`,
-  ],
-  ["before the name of a connection", (c: string) => `connection a: b {\n${c}  slug = "a"\n}\n`],
-])(
+    ["in an empty layout", (comments: string) => `layout {\n${comments}}\n`],
+    ["in the object of a chain", (comments: string) => `a -> b -> c {\n${comments}  v: 1 }\n`],
+    [
+      "in a schema that is a type",
+      (c: string) => `input a {\n  schema = {\n${c}type: "string" }\n}\n`,
+    ],
+    ["before the name of a connection", (c: string) => `connection a: b {\n${c}  slug = "a"\n}\n`],
+  ].slice(0, casesOf(40)) as [string, (comments: string) => string][],
+)(
   "comments %s, more than a call takes arguments, are kept, and go with what they are in",
   (_, text) => {
     const source = `flow 1 x\n\n${text("# c\n".repeat(MANY))}`;
