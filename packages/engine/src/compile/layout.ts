@@ -71,7 +71,7 @@ export interface Layout {
   readonly readTo: Int32Array;
   /** Reads whose absence skips the node or drops the output. */
   readonly required: readonly (readonly Read[])[];
-  /** Counters of a fresh frame: edges left, references left, live edges, readers left, states with attempts. */
+  /** Counters of a fresh frame, `COUNTERS` of each target together: see `EDGES_LEFT` and those after it. */
   readonly counters: readonly number[];
   /** Targets that wait for nothing. */
   readonly roots: Int32Array;
@@ -94,8 +94,15 @@ export interface Layout {
   readonly longestId: number;
 }
 
-/** Number of counter arrays in `Layout.counters`, each of `size + outputs.length`. */
-const COUNTERS = 5;
+/** How many counters a target has; together, because what looks at one of them looks at the others. */
+export const COUNTERS = 5;
+/** Places in the counters of a target. */
+export const EDGES_LEFT = 0;
+export const READS_LEFT = 1;
+export const LIVE_EDGES = 2;
+export const READERS_LEFT = 3;
+/** State and attempt of a node. */
+export const STATUS = 4;
 
 /** One level to lay out. */
 export interface Level {
@@ -171,7 +178,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
   for (const [i, node] of nodes.entries()) join[i] = joinOf(node);
   const counters = countersOf(size + outputs.length, { ...wiring, local });
   for (const { up, node } of bodyReads) {
-    if (up === 0) add(counters, 3 * (size + outputs.length) + node, 1); // held until the round has ended
+    if (up === 0) add(counters, COUNTERS * node + READERS_LEFT, 1); // held until the round has ended
   }
   const layout: Layout = {
     flowId: level.flowId,
@@ -189,7 +196,7 @@ export function layOut(level: Level, outer: Names | null, options: LayoutOptions
     ...flatten(local),
     required: reads.map(requiredOf),
     counters,
-    roots: rootsOf(counters, size + outputs.length),
+    roots: rootsOf(counters),
     bodies,
     tools: nodes.map((node) => toolsOf(node, options)),
     bodyOutput,
@@ -324,19 +331,23 @@ function countersOf(
   targets: number,
   parts: { inEdges: Int32Array; local: readonly (readonly number[])[] },
 ): number[] {
-  const counters = [...parts.inEdges];
+  const counters: number[] = [];
   while (counters.length < COUNTERS * targets) counters.push(0); // a list without holes is the fastest
+  for (const [node, edges] of parts.inEdges.entries()) {
+    counters[COUNTERS * node + EDGES_LEFT] = edges;
+  }
   for (const [reader, sources] of parts.local.entries()) {
-    counters[targets + reader] = sources.length;
-    for (const source of sources) add(counters, 3 * targets + source, 1);
+    counters[COUNTERS * reader + READS_LEFT] = sources.length;
+    for (const source of sources) add(counters, COUNTERS * source + READERS_LEFT, 1);
   }
   return counters;
 }
 
-function rootsOf(counters: readonly number[], targets: number): Int32Array {
+function rootsOf(counters: readonly number[]): Int32Array {
   const roots: number[] = [];
-  for (let i = 0; i < targets; i += 1) {
-    if (counters[i] === 0 && counters[targets + i] === 0) roots.push(i);
+  for (let at = 0; at < counters.length; at += COUNTERS) {
+    if (counters[at + EDGES_LEFT] === 0 && counters[at + READS_LEFT] === 0)
+      roots.push(at / COUNTERS);
   }
   return Int32Array.from(roots);
 }

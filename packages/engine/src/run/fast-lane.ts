@@ -8,19 +8,28 @@
 import { isNodeExit } from "@millrace/contracts";
 import type { FastType } from "../compile/fast.ts";
 import type { FieldSet } from "../compile/fields.ts";
-import { PORT_OUT } from "../compile/layout.ts";
+import type * as layouts from "../compile/layout.ts";
 import type { Fields, NodeType } from "../node-type.ts";
-import { copiedBytes, deepFreeze, INLINE_BYTES, isPromise, plainCopy } from "../values.ts";
+import type * as values from "../values.ts";
+import { copiedBytes, copiedPort, deepFreeze, isPromise, plainCopy } from "../values.ts";
 import { armTimeout } from "./attempt.ts";
 import { ContextOf } from "./context.ts";
 import { add, since } from "./emit.ts";
 import { checkLiveBytes } from "./end.ts";
 import { NodeStarted, NodeSucceeded } from "./event-makers.ts";
-import { type Frame, READY, RUNNING, SUCCEEDED } from "./frame.ts";
+import type * as frames from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import { scopeOf } from "./scope.ts";
 import { acquire, release } from "./slots.ts";
 import { Attempt, type RunCore } from "./state.ts";
 import { begin, bodyReturned, bodyThrew, enter } from "./step.ts";
+
+// Written again, as in `flow.ts`.
+const PORT_OUT: typeof layouts.PORT_OUT = 0;
+const READY: typeof frames.READY = 1;
+const RUNNING: typeof frames.RUNNING = 2;
+const SUCCEEDED: typeof frames.SUCCEEDED = 5;
+const INLINE_BYTES: typeof values.INLINE_BYTES = 65_536;
 
 /** `startNode` of such a node. */
 export function startFast(run: RunCore, frame: Frame, node: number): void {
@@ -118,7 +127,7 @@ function settle(attempt: Attempt, raw: unknown): void {
   const bytes = copiedBytes;
   if (
     output === undefined ||
-    (output["port"] !== undefined && isNodeExit(raw)) ||
+    (copiedPort && isNodeExit(raw)) ||
     bytes > INLINE_BYTES ||
     bytes > run.limits.outputBytes ||
     !(frame.layout.fast[node] as FastType).fits(output)

@@ -5,26 +5,31 @@
  * as tools are frames within a node.
  */
 import { type Json, type JsonObject, NodeError } from "@millrace/contracts";
-import { BY_REFERENCE, JOIN_ALL, JOIN_DEFAULT, type Layout } from "../compile/layout.ts";
+import type * as layouts from "../compile/layout.ts";
+import type { Layout } from "../compile/layout.ts";
 import { failureOf, toFailure } from "../failures.ts";
 import type { BodyEnd, FlowCall } from "../node-type.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { sizeOf } from "../values.ts";
 import { emitLog, emitSkipped } from "./emit.ts";
 import { stopFrame } from "./end.ts";
-import {
-  Frame,
-  MANY_PORTS,
-  NO_PORT,
-  PENDING,
-  READY,
-  RUNNING,
-  SKIPPED,
-  SUCCEEDED,
-} from "./frame.ts";
+import type * as frames from "./frame.ts";
+import { Frame, NO_PORT, RUNNING, SKIPPED, SUCCEEDED } from "./frame.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
 import { take } from "./slots.ts";
 import type { Attempt, RunCore } from "./state.ts";
+
+// Compiled code reads an imported number at every use; one of its own module is part of it. The types let no other number in.
+const BY_REFERENCE: typeof layouts.BY_REFERENCE = -1;
+const COUNTERS: typeof layouts.COUNTERS = 5;
+const EDGES_LEFT: typeof layouts.EDGES_LEFT = 0;
+const READS_LEFT: typeof layouts.READS_LEFT = 1;
+const LIVE_EDGES: typeof layouts.LIVE_EDGES = 2;
+const JOIN_ALL: typeof layouts.JOIN_ALL = -1;
+const JOIN_DEFAULT: typeof layouts.JOIN_DEFAULT = 0;
+const MANY_PORTS: typeof frames.MANY_PORTS = -2;
+const PENDING: typeof frames.PENDING = 0;
+const READY: typeof frames.READY = 1;
 
 /** Decides the targets of a frame that wait for nothing. */
 export function decideRoots(run: RunCore, frame: Frame): void {
@@ -49,18 +54,19 @@ export function propagate(run: RunCore): void {
 /** Tells the edges and readers of a node that it has left by `port`, and decides what follows. */
 export function follow(run: RunCore, frame: Frame, node: number, port: number): void {
   const { outOff, outTo, outPort } = frame.layout;
-  const { counters, targets } = frame;
+  const { counters } = frame;
   const fired = port === MANY_PORTS ? frame.fired?.get(node) : undefined;
   const end = outOff[node + 1] as number;
   for (let k = outOff[node] as number; k < end; k += 1) {
     const to = outTo[k] as number;
     const by = outPort[k] as number;
+    const at = COUNTERS * to;
     if (by === BY_REFERENCE) {
-      counters[targets + to] = (counters[targets + to] as number) - 1;
+      counters[at + READS_LEFT] = (counters[at + READS_LEFT] as number) - 1;
     } else {
-      counters[to] = (counters[to] as number) - 1;
+      counters[at + EDGES_LEFT] = (counters[at + EDGES_LEFT] as number) - 1;
       if (by === port || fired?.includes(by) === true) {
-        counters[2 * targets + to] = (counters[2 * targets + to] as number) + 1;
+        counters[at + LIVE_EDGES] = (counters[at + LIVE_EDGES] as number) + 1;
         if (frame.layout.types[to]?.wantsSources === true) arrive(frame, to, node);
       }
     }
@@ -78,9 +84,9 @@ function arrive(frame: Frame, to: number, from: number): void {
 
 /** Decides a target once its edges and references allow it. */
 function decide(run: RunCore, frame: Frame, target: number): void {
-  const { layout, counters, targets } = frame;
+  const { layout, counters } = frame;
   if (frame.state(target) !== PENDING) return;
-  if (counters[targets + target] !== 0) {
+  if (counters[COUNTERS * target + READS_LEFT] !== 0) {
     return; // references first: the verdict of the edges stays what it is
   }
   if (target >= layout.size) {
@@ -102,11 +108,11 @@ function decide(run: RunCore, frame: Frame, target: number): void {
 }
 
 function verdictOf(frame: Frame, node: number): "live" | "dead" | "open" {
-  const { layout, counters, targets } = frame;
+  const { layout, counters } = frame;
   const edges = layout.inEdges[node] as number;
   if (edges === 0) return "live";
-  const left = counters[node] as number;
-  const live = counters[2 * targets + node] as number;
+  const left = counters[COUNTERS * node + EDGES_LEFT] as number;
+  const live = counters[COUNTERS * node + LIVE_EDGES] as number;
   const join = layout.join[node] as number;
   if (join === JOIN_DEFAULT || join === JOIN_ALL) {
     if (left > 0) return "open";

@@ -5,6 +5,7 @@
  *   F3  a node's state only moves as `events` allow; terminal states stay.
  */
 import type { Json, JsonObject } from "@millrace/contracts";
+import type * as layouts from "../compile/layout.ts";
 import { type Layout, PORT_OUT } from "../compile/layout.ts";
 import type { Read } from "../compile/names.ts";
 import type { ReadingScope } from "../compile/value.ts";
@@ -30,10 +31,13 @@ export const MANY_PORTS = -2;
 
 const NO_PORTS: readonly string[] = [];
 
+// Written again, as in `flow.ts`: what every node does asks for them.
+const COUNTERS: typeof layouts.COUNTERS = 5;
+const READERS_LEFT: typeof layouts.READERS_LEFT = 3;
+const STATUS: typeof layouts.STATUS = 4;
+
 export class Frame {
   readonly layout: Layout;
-  /** Nodes and outputs. */
-  readonly targets: number;
   /** Place among the frames of the run; given again after the end. */
   readonly id: number;
   /** Prefix of the paths of its nodes: empty, or ending in `/`. */
@@ -79,7 +83,6 @@ export class Frame {
     },
   ) {
     this.layout = layout;
-    this.targets = layout.size + layout.outputs.length;
     this.id = place.id;
     this.base = place.base;
     this.depth = place.depth;
@@ -93,25 +96,25 @@ export class Frame {
   }
 
   state(node: number): number {
-    return (this.counters[4 * this.targets + node] as number) & STATE;
+    return (this.counters[COUNTERS * node + STATUS] as number) & STATE;
   }
 
   setState(node: number, state: number): void {
-    const at = 4 * this.targets + node;
+    const at = COUNTERS * node + STATUS;
     this.counters[at] = ((this.counters[at] as number) & ~STATE) | state;
   }
 
   attempt(node: number): number {
-    return (this.counters[4 * this.targets + node] as number) >> STATE_BITS;
+    return (this.counters[COUNTERS * node + STATUS] as number) >> STATE_BITS;
   }
 
   setAttempt(node: number, attempt: number): void {
-    this.counters[4 * this.targets + node] = (attempt << STATE_BITS) | this.state(node);
+    this.counters[COUNTERS * node + STATUS] = (attempt << STATE_BITS) | this.state(node);
   }
 
   /** The first attempt of a node that is ready begins. */
   begin(node: number): void {
-    this.counters[4 * this.targets + node] = (1 << STATE_BITS) | RUNNING;
+    this.counters[COUNTERS * node + STATUS] = (1 << STATE_BITS) | RUNNING;
   }
 
   /** Whether a node of it was stopped. */
@@ -139,7 +142,7 @@ export class Frame {
 
   /** Keeps an output while it has readers; answers whether it is kept. */
   keep(node: number, value: Json, bytes: number): boolean {
-    if (this.counters[3 * this.targets + node] === 0) return false;
+    if (this.counters[COUNTERS * node + READERS_LEFT] === 0) return false;
     if (this.#kept === NOTHING_KEPT) this.#kept = new Array(2 * this.layout.size);
     this.#kept[2 * node] = value;
     this.#kept[2 * node + 1] = bytes;
@@ -149,12 +152,12 @@ export class Frame {
   /** Counts down the readers of everything that `target` read; answers the bytes that became free. */
   releaseReads(target: number): number {
     const { readOff, readTo } = this.layout;
-    const readers = 3 * this.targets;
     let freed = 0;
     for (let k = readOff[target] as number; k < (readOff[target + 1] as number); k += 1) {
       const source = readTo[k] as number;
-      const left = (this.counters[readers + source] as number) - 1;
-      this.counters[readers + source] = left;
+      const at = COUNTERS * source + READERS_LEFT;
+      const left = (this.counters[at] as number) - 1;
+      this.counters[at] = left;
       if (left === 0) {
         freed += this.heldBytes(source);
         if (this.#kept === NOTHING_KEPT) continue;
