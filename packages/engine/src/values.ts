@@ -90,8 +90,10 @@ const PLAIN_VALUES = 4_096; // and here, where each level holds itself twice
 /** A copy of a record that is JSON as it stands, or `undefined`: `toJsonValue` may make something of it, or says what is wrong. */
 export function plainCopy(value: unknown): JsonObject | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  for (const _name in Object.prototype) return undefined; // somebody has added to every record
   valuesLeft = PLAIN_VALUES;
   copiedBytes = 0;
+  copiedPort = false;
   try {
     return copyOf(value, PLAIN_DEPTH) as JsonObject | undefined;
   } catch {
@@ -102,13 +104,16 @@ export function plainCopy(value: unknown): JsonObject | undefined {
 /** What `boundOf` says of the last copy that `plainCopy` has made: counted on the way, so that nothing is walked twice. */
 export let copiedBytes = 0;
 
+/** Whether something in it is named `port`, as a member of an exit is. */
+export let copiedPort = false;
+
 let valuesLeft = 0;
 
 function copyOf(value: unknown, depth: number): Json | undefined {
   switch (typeof value) {
     case "string":
       copiedBytes += value.length * 6 + 2;
-      return SURROGATE.test(value) ? undefined : value;
+      return isClean(value) ? value : undefined;
     case "boolean":
       copiedBytes += 25;
       return value;
@@ -129,19 +134,34 @@ function copyOf(value: unknown, depth: number): Json | undefined {
   if (Array.isArray(value)) return listCopy(value, depth);
   // biome-ignore lint/suspicious/noProto: `Object.getPrototypeOf` leaves compiled code; an own `__proto__` is refused below
   if ((value as { __proto__?: unknown }).__proto__ !== Object.prototype) return undefined;
-  const keys = Object.keys(value);
-  if (keys.length === 0) return new Empty();
-  const copy: { [key: string]: Json } = {};
-  valuesLeft -= keys.length;
-  if (valuesLeft < 0) return undefined;
-  for (let i = 0; i < keys.length; i += 1) {
-    const key = keys[i] as string;
-    const inner = copyOf((value as { [key: string]: unknown })[key], depth - 1);
-    if (inner === undefined || key === "__proto__" || SURROGATE.test(key)) return undefined;
+  return recordCopy(value as { readonly [key: string]: unknown }, depth);
+}
+
+function recordCopy(record: { readonly [key: string]: unknown }, depth: number): Json | undefined {
+  let copy: { [key: string]: Json } | null = null;
+  for (const key in record) {
+    valuesLeft -= 1;
+    if (valuesLeft < 0 || key === "__proto__" || !isClean(key)) return undefined;
+    if (key === "port") copiedPort = true;
+    const inner = record[key];
+    if (copy === null) copy = {};
     copiedBytes += key.length * 6 + 4;
-    copy[key] = inner;
+    // Written out for plain members, which most are: a call that calls itself is not compiled into its caller.
+    if (typeof inner === "string") {
+      if (!isClean(inner)) return undefined;
+      copiedBytes += inner.length * 6 + 2;
+      copy[key] = inner;
+    } else if (typeof inner === "number") {
+      if (!Number.isFinite(inner)) return undefined;
+      copiedBytes += 25;
+      copy[key] = inner === 0 ? 0 : inner;
+    } else {
+      const made = copyOf(inner, depth - 1);
+      if (made === undefined) return undefined;
+      copy[key] = made;
+    }
   }
-  return copy;
+  return copy ?? new Empty();
 }
 
 /** A plain object without members and without room for any: what effects answer with is kept in their events. A literal has room for four. */
@@ -168,6 +188,11 @@ function zeroOf(value: number): number | undefined {
 }
 
 const SURROGATE = /[\ud800-\udfff]/;
+
+/** Whether a text has no half of a character; what cannot tell says no where there is a whole one of two halves. */
+function isClean(text: string & { isWellFormed?(): boolean }): boolean {
+  return text.isWellFormed === undefined ? !SURROGATE.test(text) : text.isWellFormed();
+}
 
 /** Freezes a JSON value through and through. */
 export function deepFreeze(value: Json): Json {

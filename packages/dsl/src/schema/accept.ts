@@ -44,7 +44,8 @@ export function acceptor(node: SchemaNode): ((value: unknown) => boolean) | null
       const fits = names[at] === name ? (bits[at++] as number) : (members.get(name) ?? others);
       if ((bitOf(record[name]) & fits) === 0) return false;
     }
-    for (const name of required) {
+    for (let i = 0; i < required.length; i += 1) {
+      const name = required[i] as string;
       if (!Object.hasOwn(record, name) || record[name] === undefined) return false;
     }
     return true;

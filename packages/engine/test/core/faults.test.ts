@@ -25,6 +25,17 @@ function unreadable(name: string): object {
   return Object.defineProperty({}, name, { get: () => raise(new Error("no")), enumerable: true });
 }
 
+/** Every record has a member more until the body has been answered for. */
+function inheriting(): unknown {
+  Object.defineProperty(Object.prototype, "more", {
+    value: 1,
+    enumerable: true,
+    configurable: true,
+  });
+  queueMicrotask(() => Reflect.deleteProperty(Object.prototype, "more"));
+  return { n: 1 };
+}
+
 const faults: [name: string, body: () => unknown, code: string][] = [
   ["throws an Error", () => raise(new Error("secret text")), "extension_threw"],
   ["throws undefined", () => raise(undefined), "extension_threw"],
@@ -73,6 +84,12 @@ describe("a body that", () => {
     ["returns nothing", () => undefined, null],
     ["returns a BigInt", () => ({ n: 12n }), { n: 12 }],
     ["returns NaN", () => ({ n: Number.NaN }), { n: null }],
+    [
+      "returns whole and half characters",
+      () => ({ "😀": "😀", h: "\ud83d" }),
+      { "😀": "😀", h: "\ufffd" },
+    ],
+    ["returns a record while all records inherit a member", inheriting, { n: 1 }],
   ];
   test.each(fine)("%s has its output", async (_name, body, output) => {
     const { events } = await finish("node a: test.fine", { types: [bodyType("fine", body)] });
