@@ -157,6 +157,7 @@ interface Adapter {
 
 function runBody(type: NodeType, fields: Fields, ctx: ControlContext): unknown {
   const result: unknown = type.run(fields, ctx as CoreContext);
+  if (type.outputProblem === undefined) return result; // the engine knows all of its schema
   // Not every holder of a `then` answers one with another.
   if (isPromise(result)) return Promise.resolve(result).then((value) => checkedOutput(type, value));
   return checkedOutput(type, result);
