@@ -1,44 +1,10 @@
 /** `millrace graph`: flows as JSON, into a file, and what it refuses. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROUTES } from "@millrace/test-support/graph";
 import { describe, expect, test } from "vitest";
 import { ROOT, scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
-
-const ROUTES = `flow 1 routes {
-  title = "Routes & <more>"
-}
-
-input n: number = 1
-
-node size: condition {
-  when = inputs.n > 10
-}
-
-node big: log {
-  message = "big"
-}
-
-node small: log {
-  message = "small"
-}
-
-node pages: map {
-  items = [1, 2]
-  body {
-    node one: transform {
-      value = item
-    }
-  }
-}
-
-node last: transform {
-  value = pages.items
-}
-
-size.true -> big
-size.false -> small
-`;
 
 async function json(text: string): Promise<string> {
   const files = { "a.flow": text };

@@ -5,63 +5,25 @@ import { parseFlow } from "@millrace/dsl";
 import { drawFlow, layoutDrawing, toDot, toMermaid, toSvg } from "@millrace/graph";
 import { describeWith } from "@millrace/test-support";
 import { type Browser, launchChromium } from "@millrace/test-support/chromium";
+import { graphWith, ROUTES } from "@millrace/test-support/graph";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const ROUTES = `flow 1 routes {
-  title = "Routes & <more>"
-}
-
-input n: number = 1
-
-node size: condition {
-  when = inputs.n > 10
-}
-
-node big: log {
-  message = "big"
-}
-
-node small: log {
-  message = "small"
-}
-
-node pages: map {
-  items = [1, 2]
-  body {
-    node one: transform {
-      value = item
-    }
-  }
-}
-
-node last: transform {
-  value = pages.items
-}
-
-size.true -> big
-size.false -> small
-`;
-
-const HOSTILE = JSON.stringify({
-  version: 1,
-  id: "hostile",
-  inputs: [],
-  nodes: [
-    "end",
-    "</text><script>x()</script>",
-    '"]; n0 --> n1; click n0 "javascript:x()"',
-    "a\u202eb\u0007",
-  ].map((id) => ({ id, type: 'x"<b>', fields: {} })),
-  edges: [
-    { from: "end", port: '|"--> end', to: "a\u202eb\u0007" },
-    { from: "end", port: "out", to: "nowhere" },
-    { from: "end", port: "out", to: "end" },
-  ],
-  outputs: [],
-  connections: [],
-  schedules: [],
-  layout: {},
-});
+const HOSTILE = JSON.stringify(
+  graphWith({
+    id: "hostile",
+    nodes: [
+      "end",
+      "</text><script>x()</script>",
+      '"]; n0 --> n1; click n0 "javascript:x()"',
+      "a\u202eb\u0007",
+    ].map((id) => ({ id, type: 'x"<b>', fields: {} })),
+    edges: [
+      { from: "end", port: '|"--> end', to: "a\u202eb\u0007" },
+      { from: "end", port: "out", to: "nowhere" },
+      { from: "end", port: "out", to: "end" },
+    ],
+  }),
+);
 
 /** What the page has that Node has not. */
 interface Page {

@@ -76,22 +76,10 @@ test("a body answers the record, or an exit with it, now or later", () => {
 });
 
 test("actions and node types of different fields live in one list", () => {
-  const one = defineAction({
-    ...texts,
-    name: "a",
-    effect: "read",
-    fields: city,
-    output: record,
-    run: () => ({ high: 1 }),
-  });
-  const two = defineAction({
-    ...texts,
-    name: "b",
-    effect: "pure",
-    fields: record,
-    output: city,
-    run: () => ({ city: "x", units: "c" as const }),
-  });
+  const a = { ...texts, name: "a", effect: "read", fields: city, output: record } as const;
+  const b = { ...texts, name: "b", effect: "pure", fields: record, output: city } as const;
+  const one = defineAction({ ...a, run: () => ({ high: 1 }) });
+  const two = defineAction({ ...b, run: () => ({ city: "x", units: "c" as const }) });
   const type = defineNodeType({
     ...texts,
     type: "wait.people",
@@ -141,12 +129,9 @@ test("a literal JSON Schema gives the types that it describes", () => {
     properties: { grams: { type: "number" } },
     required: ["grams"],
   });
+  const weigh = { ...texts, type: "shop.weigh", effect: "pure", fields, output } as const;
   defineNodeType({
-    ...texts,
-    type: "shop.weigh",
-    effect: "pure",
-    fields,
-    output,
+    ...weigh,
     run({ pieces, unit, tags, size, inner, free, any }) {
       expectTypeOf(pieces).toEqualTypeOf<number>();
       expectTypeOf(unit).toEqualTypeOf<"g" | "kg">();
@@ -158,26 +143,16 @@ test("a literal JSON Schema gives the types that it describes", () => {
       return { grams: pieces };
     },
   });
+  const open = jsonSchema({ type: "object" });
   defineNodeType({
-    ...texts,
-    type: "shop.open",
-    effect: "pure",
-    fields: jsonSchema({ type: "object" }),
-    output: jsonSchema({ type: "object" }),
+    ...{ ...weigh, fields: open, output: open },
     run(given) {
       expectTypeOf(given).toEqualTypeOf<JsonObject>();
       return { grams: 1 };
     },
   });
-  defineNodeType({
-    ...texts,
-    type: "shop.wrong",
-    effect: "pure",
-    fields,
-    output,
-    // @ts-expect-error grams are a number
-    run: () => ({ grams: "1" }),
-  });
+  // @ts-expect-error grams are a number
+  defineNodeType({ ...weigh, run: () => ({ grams: "1" }) });
   expectTypeOf(jsonSchema<{ city: string }>({ type: "object" })).toEqualTypeOf<
     JsonSchemaOf<{ city: string }>
   >();
@@ -203,16 +178,12 @@ test("a provider gives models of the provider specification, never a string", ()
     doStream(options: CallOptions): PromiseLike<{ stream: ReadableStream<Part> }>;
   }
   expectTypeOf<LanguageModelV3>().toExtend<AiModel>();
-  defineProvider({
-    id: "acme",
-    title: "Acme",
-    create: () => provider(() => ({}) as LanguageModelV3),
-  });
+  const acme = { id: "acme", title: "Acme" };
+  defineProvider({ ...acme, create: () => provider(() => ({}) as LanguageModelV3) });
   // @ts-expect-error a string is no model
-  defineProvider({ id: "acme", title: "Acme", create: () => provider(() => "gpt") });
+  defineProvider({ ...acme, create: () => provider(() => "gpt") });
   defineProvider({
-    id: "acme",
-    title: "Acme",
+    ...acme,
     create: (config, host) => {
       expectTypeOf(config).toEqualTypeOf<JsonObject>();
       expectTypeOf(host.now()).toBeNumber();
@@ -227,18 +198,11 @@ test("a service is data, and its auth fields belong to one scheme each", () => {
   const operation = { id: "list", method: "GET", path: "/list" } as const;
   const service = { slug: "acme", ...texts };
   const baseUrl = "https://api.example";
-  defineService({
-    ...service,
-    serviceIntegration: { baseUrl, auth: { scheme: "none" }, operations: [operation] },
-  });
-  const oauth2 = {
-    scheme: "oauth2",
-    authorizeUrl: baseUrl,
-    tokenUrl: baseUrl,
-    scopes: [],
-  } as const;
+  const urls = { authorizeUrl: baseUrl, tokenUrl: baseUrl } as const;
+  const oauth2 = { scheme: "oauth2", ...urls, scopes: [] } as const;
   const make = (auth: ServiceAuth) =>
     defineService({ ...service, serviceIntegration: { baseUrl, auth, operations: [operation] } });
+  make({ scheme: "none" });
   // @ts-expect-error a header name belongs to apiKey
   expect(() => make({ scheme: "bearer", name: "x" })).toThrow("/auth/name is unknown");
   // @ts-expect-error a client secret is never in a descriptor

@@ -6,6 +6,7 @@ import {
   jsonObjectSchema,
   jsonValueSchema,
 } from "@millrace/contracts/schemas";
+import { graphWith } from "@millrace/test-support/graph";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -60,22 +61,14 @@ describe("a flow on the wire", () => {
   });
 
   test("may leave out empty lists, empty fields and the port out", () => {
-    const short = {
-      version: 1,
-      id: "x",
-      nodes: [{ id: "a", type: "log" }],
-      edges: [{ from: "a", to: "b" }],
-    };
-    expect(flowGraphSchema.parse(short)).toEqual({
-      ...short,
-      inputs: [],
-      nodes: [{ id: "a", type: "log", fields: {} }],
-      edges: [{ from: "a", port: "out", to: "b" }],
-      outputs: [],
-      connections: [],
-      schedules: [],
-      layout: {},
-    });
+    const parts = { nodes: [{ id: "a", type: "log" }], edges: [{ from: "a", to: "b" }] };
+    expect(flowGraphSchema.parse({ version: 1, id: "x", ...parts })).toEqual(
+      graphWith({
+        id: "x",
+        nodes: [{ id: "a", type: "log", fields: {} }],
+        edges: [{ from: "a", port: "out", to: "b" }],
+      }),
+    );
   });
 
   test.each<[string, object, string]>([
@@ -163,27 +156,10 @@ test("a diagnostic needs a place: a pointer, or a range", () => {
 
 test("a catalog entry comes from core or from a pinned package, never from an unpinned one", () => {
   const entry = {
-    type: "t",
-    version: 1,
-    kind: "action",
-    title: "",
-    summary: "",
-    category: "t",
-    tags: [],
-    fields: {},
-    output: {},
-    ports: [],
-    body: false,
-    effect: "pure",
-    requires: { secrets: [], permissions: {} },
-    defaults: {},
-    examples: [],
-    state: "ready",
+    ...{ type: "t", version: 1, kind: "action", title: "", summary: "", category: "t", tags: [] },
+    ...{ fields: {}, output: {}, ports: [], body: false, effect: "pure", defaults: {} },
+    ...{ requires: { secrets: [], permissions: {} }, examples: [], state: "ready" },
   };
-  expect(catalogEntrySchema.safeParse({ ...entry, source: { package: "core" } }).success).toBe(
-    true,
-  );
-  expect(catalogEntrySchema.safeParse({ ...entry, source: { package: "@a/b" } }).success).toBe(
-    false,
-  );
+  const isEntry = (source: object) => catalogEntrySchema.safeParse({ ...entry, source }).success;
+  expect([isEntry({ package: "core" }), isEntry({ package: "@a/b" })]).toEqual([true, false]);
 });
