@@ -7,7 +7,7 @@
  *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then what a live run keeps waits on, its events and
  *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
- * In:  the units of `packed-units.ts` with `more`: others follow at once, or a message without any; or { close: true }.
+ * In:  the units of `packed-units.ts` with `more`: others follow at once; or { close: true }.
  * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
  *      { changed: true } when another process has written.
  */
@@ -78,10 +78,9 @@ parentPort.on("message", (message) => {
     refuseAll("store_unavailable", "the writer has ended");
     return;
   }
-  if (waitMs > 0 || queue.length === 0) return;
-  const isDue = units.length === 0 || units.some(({ sync }) => sync);
+  if (waitMs > 0) return;
   if (message.more) scheduleMore();
-  else if (isDue || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  else if (units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 

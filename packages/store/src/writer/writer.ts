@@ -38,8 +38,6 @@ export class Writer {
   readonly #busyText: () => string;
   /** Units that are sent at the end of this turn, or before when they are many: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
-  /** The thread has been told that more follows. */
-  #isAhead = false;
   #waitingBytes = 0;
   #lastId = 0;
   #condition: Condition = "ok";
@@ -132,9 +130,9 @@ export class Writer {
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(id, { bytes, resolve, reject });
       this.#waitingBytes += bytes;
+      if (this.#outgoing.length === SENT_AT_ONCE) this.#send({ more: true });
       if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
       this.#outgoing.push({ id, sync, bytes, records, quiet, ops });
-      if (this.#outgoing.length === SENT_AT_ONCE) this.#send({ more: true });
     });
   }
 
@@ -149,10 +147,9 @@ export class Writer {
     return this.#closed;
   }
 
-  /** `more`: others may follow in the same turn, at the end of which the thread is told that none does. */
+  /** `more`: others follow in the same turn. */
   #send({ more = false } = {}): void {
-    if (this.#outgoing.length === 0 && !this.#isAhead) return;
-    this.#isAhead = more;
+    if (this.#outgoing.length === 0) return;
     const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
     this.#worker.postMessage({ ...packed, more }, [packed.block]);
