@@ -65,6 +65,18 @@ const errorOf = (promise: Promise<unknown>) =>
     (error: unknown) => error as OAuthError,
   );
 
+/** Asks, leaves once `reached` no longer throws, and is told so at once. */
+async function leaveDuring(
+  ensure: (options: Partial<Ensure>) => Promise<unknown>,
+  reached: () => void,
+): Promise<void> {
+  const controller = new AbortController();
+  const ended = errorOf(ensure({ signal: controller.signal }));
+  await vi.waitFor(reached, 30_000);
+  controller.abort("enough");
+  expect(await ended).toBe("enough");
+}
+
 /** Lets every promise that can go on go on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -114,11 +126,8 @@ describe("without a request", () => {
   test("an expired token without a refresh token is NoRefreshToken, with the way out", async () => {
     const { ensure } = setUp(stored("a0", EXPIRED, {}));
     const error = await errorOf(ensure());
-    expect(error).toMatchObject({
-      kind: "NoRefreshToken",
-      code: "oauth_no_refresh_token",
-      retryable: false,
-    });
+    const wanted = { kind: "NoRefreshToken", code: "oauth_no_refresh_token", retryable: false };
+    expect(error).toMatchObject(wanted);
     expect(error?.message).toBe(
       'No refresh token is stored for service "tracker". Reconnect the service: millrace connect tracker',
     );
@@ -160,13 +169,8 @@ describe("with a request", () => {
   test("an expired token is renewed and stored", async () => {
     const { ensure, store, forms } = setUp(stored("a0", EXPIRED));
     const token = await ensure();
-    expect(token).toEqual({
-      access_token: "a1",
-      refresh_token: "r1",
-      expires_at: FRESH,
-      token_type: "",
-      scope: "",
-    });
+    const { expires_in: _, ...given } = renewed;
+    expect(token).toEqual({ ...given, expires_at: FRESH, token_type: "", scope: "" });
     expect(forms.map((form) => form.get("refresh_token"))).toEqual(["r0"]);
     expect(await store.get(ACCOUNT)).toBe(JSON.stringify(token));
     expect(await ensure()).toEqual(token);
@@ -180,10 +184,8 @@ describe("with a request", () => {
   });
 
   test("the refresh token that was sent stays when the answer has none", async () => {
-    const { ensure, store } = setUp(stored("a0", EXPIRED), {
-      access_token: "a1",
-      expires_in: 3600,
-    });
+    const answer = { access_token: "a1", expires_in: 3600 };
+    const { ensure, store } = setUp(stored("a0", EXPIRED), answer);
     await ensure();
     expect(JSON.parse((await store.get(ACCOUNT)) ?? "")).toMatchObject({ refresh_token: "r0" });
   });
@@ -195,11 +197,8 @@ describe("with a request", () => {
   });
 
   test("a failed request leaves the entry as it was, and the next call tries again", async () => {
-    const { ensure, store, forms } = setUp(
-      stored("a0", EXPIRED),
-      new Response("", { status: 503 }),
-      renewed,
-    );
+    const busy = new Response("", { status: 503 });
+    const { ensure, store, forms } = setUp(stored("a0", EXPIRED), busy, renewed);
     expect(await errorOf(ensure())).toMatchObject({ kind: "Token", status: 503, retryable: true });
     expect(await store.get(ACCOUNT)).toBe(stored("a0", EXPIRED));
     expect((await ensure())?.access_token).toBe("a1");
@@ -224,21 +223,16 @@ describe("single flight", () => {
 
   test("callers with and without a rejected token share a request", async () => {
     const { ensure, forms } = setUp(stored("a0", EXPIRED));
-    const tokens = await Promise.all([
-      ensure(),
-      ensure({ rejected: "a0" }),
-      ensure({ rejected: "x" }),
-    ]);
+    const asked = [{}, { rejected: "a0" }, { rejected: "x" }];
+    const tokens = await Promise.all(asked.map(ensure));
     expect(tokens.map((token) => token?.access_token)).toEqual(["a1", "a1", "a1"]);
     expect(forms).toHaveLength(1);
   });
 
   test("who joined a flight that brings the token he had rejected starts another", async () => {
     const first = later<Response>();
-    const { ensure, forms } = setUp(stored("a0", EXPIRED), first.promise, {
-      ...renewed,
-      access_token: "a2",
-    });
+    const second = { ...renewed, access_token: "a2" };
+    const { ensure, forms } = setUp(stored("a0", EXPIRED), first.promise, second);
     const early = ensure();
     await settle();
     const late = ensure({ rejected: "a1" });
@@ -373,11 +367,8 @@ describe("the lock", () => {
     const grant = later<Awaited<ReturnType<Lock["acquire"]>>>();
     const ended = errorOf(ensure({ lock: { acquire: () => grant.promise } }));
     await vi.advanceTimersByTimeAsync(45_000);
-    expect(await ended).toMatchObject({
-      kind: "Credential",
-      reason: "lock_timeout",
-      retryable: true,
-    });
+    const wanted = { kind: "Credential", reason: "lock_timeout", retryable: true };
+    expect(await ended).toMatchObject(wanted);
     const log: string[] = [];
     grant.resolve(await recordingLock(log).acquire("k", { timeoutMs: 1 }));
     await settle();
@@ -475,11 +466,7 @@ describe("aborting", () => {
   test("during the request rejects the caller at once; the answer is stored all the same", async () => {
     const answer = later<Response>();
     const { ensure, store, forms } = setUp(stored("a0", EXPIRED), answer.promise);
-    const controller = new AbortController();
-    const ended = errorOf(ensure({ signal: controller.signal }));
-    await vi.waitFor(() => expect(forms).toHaveLength(1), 30_000);
-    controller.abort("enough");
-    expect(await ended).toBe("enough");
+    await leaveDuring(ensure, () => expect(forms).toHaveLength(1));
     answer.resolve(Response.json(renewed));
     await vi.waitFor(async () => expect(await store.get(ACCOUNT)).toContain('"a1"'), 30_000);
     expect((await ensure())?.access_token).toBe("a1");
@@ -489,11 +476,7 @@ describe("aborting", () => {
   test("a caller who comes after an abort during the request joins it", async () => {
     const answer = later<Response>();
     const { ensure, forms } = setUp(stored("a0", EXPIRED), answer.promise);
-    const controller = new AbortController();
-    const ended = errorOf(ensure({ signal: controller.signal }));
-    await vi.waitFor(() => expect(forms).toHaveLength(1), 30_000);
-    controller.abort("enough");
-    await ended;
+    await leaveDuring(ensure, () => expect(forms).toHaveLength(1));
     const other = ensure();
     answer.resolve(Response.json(renewed));
     expect((await other)?.access_token).toBe("a1");
@@ -523,11 +506,10 @@ describe("aborting", () => {
         return grant.promise;
       },
     };
-    const controller = new AbortController();
-    const ended = errorOf(ensure({ lock, signal: controller.signal }));
-    await vi.waitFor(() => expect(seen).toBeDefined(), 30_000);
-    controller.abort("enough");
-    expect(await ended).toBe("enough");
+    await leaveDuring(
+      (options) => ensure({ lock, ...options }),
+      () => expect(seen).toBeDefined(),
+    );
     expect(seen?.aborted).toBe(true);
     const log: string[] = [];
     grant.resolve(await recordingLock(log).acquire("k", { timeoutMs: 1 }));
@@ -554,26 +536,32 @@ describe("a write that fails", () => {
     return { ...setup, state };
   }
 
+  /** Lets every try of a write fail, and the token be kept. */
+  async function untilKept(asked: Promise<unknown>): Promise<void> {
+    const ended = errorOf(asked);
+    await vi.advanceTimersByTimeAsync(2100);
+    expect(await ended).toMatchObject({ kind: "Credential" });
+  }
+
   test("is tried again after 100, 400 and 1600 ms", async () => {
     const { ensure, store, state } = failingWrites(3);
     const ended = ensure();
-    await vi.advanceTimersByTimeAsync(99);
-    expect(state.writes).toBe(1);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(state.writes).toBe(2);
-    await vi.advanceTimersByTimeAsync(400);
-    expect(state.writes).toBe(3);
-    await vi.advanceTimersByTimeAsync(1600);
-    expect(state.writes).toBe(4);
+    for (const [ms, writes] of [
+      [99, 1] as const,
+      [1, 2] as const,
+      [400, 3] as const,
+      [1600, 4] as const,
+    ]) {
+      await vi.advanceTimersByTimeAsync(ms);
+      expect(state.writes).toBe(writes);
+    }
     expect((await ended)?.access_token).toBe("a1");
     expect(await store.get(ACCOUNT)).toContain('"a1"');
   });
 
   test("for good: Credential; the token is kept, and written before the next use", async () => {
     const { ensure, store, forms } = failingWrites(4);
-    const ended = errorOf(ensure());
-    await vi.advanceTimersByTimeAsync(2100);
-    expect(await ended).toMatchObject({ kind: "Credential" });
+    await untilKept(ensure());
     expect(await store.get(ACCOUNT)).toBe(stored("a0", EXPIRED));
     expect((await ensure())?.access_token).toBe("a1");
     expect(await store.get(ACCOUNT)).toContain('"a1"');
@@ -583,25 +571,17 @@ describe("a write that fails", () => {
   test("on every use: Credential each time, and never a second request", async () => {
     const { ensure, forms } = failingWrites(Number.POSITIVE_INFINITY);
     for (let use = 0; use < 3; use++) {
-      const ended = errorOf(ensure());
-      await vi.advanceTimersByTimeAsync(2100);
-      expect(await ended).toMatchObject({ kind: "Credential" });
+      await untilKept(ensure());
     }
     expect(forms).toHaveLength(1);
   });
 
   test("a kept token gives way to what was stored or deleted since", async () => {
     const { ensure, store, state, forms } = failingWrites(4);
-    const ended = errorOf(ensure());
-    await vi.advanceTimersByTimeAsync(2100);
-    await ended;
+    await untilKept(ensure());
     state.left = 0;
-    await storeToken(store, "tracker", {
-      access_token: "reconnected",
-      expires_at: FRESH,
-      token_type: "",
-      scope: "",
-    });
+    const token = { access_token: "reconnected", expires_at: FRESH, token_type: "", scope: "" };
+    await storeToken(store, "tracker", token);
     expect((await ensure())?.access_token).toBe("reconnected");
     await store.delete(ACCOUNT);
     expect(await ensure()).toBeUndefined();
@@ -610,26 +590,20 @@ describe("a write that fails", () => {
 
   test("a kept token comes even where the stored one looks fresh", async () => {
     const { ensure } = failingWrites(4, stored("a0", FRESH));
-    const ended = errorOf(ensure({ rejected: "a0" }));
-    await vi.advanceTimersByTimeAsync(2100);
-    expect(await ended).toMatchObject({ kind: "Credential" });
+    await untilKept(ensure({ rejected: "a0" }));
     expect((await ensure())?.access_token).toBe("a1");
   });
 
   test("a kept token and an aborted signal: nothing is written", async () => {
     const { ensure, state } = failingWrites(4);
-    const ended = errorOf(ensure());
-    await vi.advanceTimersByTimeAsync(2100);
-    await ended;
+    await untilKept(ensure());
     await expect(ensure({ signal: AbortSignal.abort("no") })).rejects.toBe("no");
     expect(state.writes).toBe(4);
   });
 
   test("a kept token is written under a lock that is still held", async () => {
     const { ensure, state } = failingWrites(4);
-    const ended = errorOf(ensure());
-    await vi.advanceTimersByTimeAsync(2100);
-    await ended;
+    await untilKept(ensure());
     const log: string[] = [];
     const lost = recordingLock(log, [false, false, false, false]);
     expect(await errorOf(ensure({ lock: lost }))).toMatchObject({ reason: "lock_timeout" });
@@ -640,9 +614,7 @@ describe("a write that fails", () => {
 
   test("a kept token whose caller leaves is written once, before anybody else renews", async () => {
     const { ensure, store, forms } = failingWrites(4);
-    const ended = errorOf(ensure());
-    await vi.advanceTimersByTimeAsync(2100);
-    await ended;
+    await untilKept(ensure());
     const set = store.set.bind(store);
     const slow = later<void>();
     const written: string[] = [];
@@ -650,11 +622,7 @@ describe("a write that fails", () => {
       if (written.push(JSON.parse(value).access_token) === 1) await slow.promise;
       await set(account, value);
     };
-    const controller = new AbortController();
-    const leaving = errorOf(ensure({ signal: controller.signal }));
-    await vi.waitFor(() => expect(written).toEqual(["a1"]), 30_000);
-    controller.abort("enough");
-    expect(await leaving).toBe("enough");
+    await leaveDuring(ensure, () => expect(written).toEqual(["a1"]));
     const next = ensure({ rejected: "a1" });
     await settle();
     expect(forms).toHaveLength(1);
@@ -666,9 +634,7 @@ describe("a write that fails", () => {
 
   test("a kept token that was rejected is renewed with its own refresh token", async () => {
     const { ensure, forms } = failingWrites(4);
-    const ended = errorOf(ensure());
-    await vi.advanceTimersByTimeAsync(2100);
-    await ended;
+    await untilKept(ensure());
     await ensure({ rejected: "a1" });
     expect(forms.map((form) => form.get("refresh_token"))).toEqual(["r0", "r1"]);
   });
