@@ -6,7 +6,7 @@ import type { Duplex } from "node:stream";
 import { NodeError } from "@millrace/contracts";
 
 /** Longest frame; a larger value belongs into a file. */
-export const MAX_FRAME_BYTES: number = 16 * 1_048_576;
+const MAX_FRAME_BYTES = 16 * 1_048_576;
 
 /** Descriptor of the pipe in the child. */
 export const LINE_FD = 3;
