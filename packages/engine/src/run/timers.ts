@@ -2,7 +2,8 @@
  * All timers of an engine: one binary heap by (due, order), one timer of the host for the next of them.
  *   T1  a timer fires only when the clock has reached `due`; host timers may come a millisecond early.
  *   T2  timers with one due time fire in the order they were set.
- *   T3  a cancelled timer never fires and holds nothing.
+ *   T3  a cancelled timer never fires and holds nothing. That of the host stays until the turn is over: the next node of a chain
+ *       sets its time limit before.
  */
 import type { Host } from "../host.ts";
 
@@ -22,6 +23,8 @@ export class Timers {
   #armed: (() => void) | null = null;
   #armedFor = Number.POSITIVE_INFINITY;
   #firing = false;
+  /** A microtask will see whether any timer is left. */
+  #isLeaving = false;
 
   constructor(host: Host) {
     this.#host = host;
@@ -42,15 +45,19 @@ export class Timers {
 
   cancel(timer: Timer | null): void {
     if (timer === null || timer.at < 0) return;
-    const wasFirst = timer.at === 0;
     this.#remove(timer);
-    if (wasFirst) this.#arm();
+    if (this.#heap.length > 0 || this.#isLeaving) return;
+    this.#isLeaving = true;
+    queueMicrotask(() => {
+      this.#isLeaving = false;
+      if (this.#heap.length === 0) this.#arm();
+    });
   }
 
   #arm(): void {
     if (this.#firing) return;
     const due = this.#heap[0]?.due ?? Number.POSITIVE_INFINITY;
-    if (due === this.#armedFor) return;
+    if (due === this.#armedFor || (due > this.#armedFor && this.#heap.length > 0)) return; // to wake too soon costs less than to arm again
     this.#armed?.();
     this.#armed = null;
     this.#armedFor = due;

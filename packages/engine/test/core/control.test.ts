@@ -72,8 +72,8 @@ a -> after`,
     const { run, clock, end } = await start("node a: test.both", { types: [both] });
     expect(run.state).toBe("paused");
     run.cancel();
-    expect(clock.pending).toBe(0);
     expect((await end()).status).toBe("cancelled");
+    expect(clock.pending).toBe(0);
     expect(reason).toMatchObject({ name: "AbortError" });
   });
 
