@@ -129,9 +129,11 @@ function scheduleMore() {
 
 function commit() {
   isScheduled = false;
-  clearTimeout(idle);
+  clearTimeout(relaxed); // what it waits for is written now, or tried again later
+  relaxed = undefined;
   const batch = take();
   if (batch.length === 0) return;
+  clearTimeout(idle);
   let done;
   try {
     done = written(batch);
@@ -203,6 +205,7 @@ function failed(error, batch) {
     const hadReserve = existsSync(reserve);
     rmSync(reserve, { force: true }); // room for what is at work, for cancels and summaries
     clearTimeout(refill);
+    clearTimeout(retry);
     waitMs = hadReserve ? 1 : Math.min(Math.max(waitMs * 2, FULL_FIRST_MS), FULL_MAX_MS);
     retry = setTimeout(schedule, waitMs);
     return;

@@ -1,0 +1,69 @@
+/** The writer's thread under a clock of the test: which of its timers are left, and what they do. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "@millrace/test-support/folder";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { prepareFile } from "../src/sqlite/database-file.ts";
+import { chooseDriver } from "../src/sqlite/driver.ts";
+import { createPacker } from "../src/writer/packed-units.ts";
+
+const port = vi.hoisted(() => ({ parentPort: {}, workerData: {} }));
+vi.mock("node:worker_threads", () => port);
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** Runs the thread here, with `pragmas` for its connection. */
+async function startThread(pragmas = "") {
+  const dir = temporaryFolder();
+  const path = join(dir, "millrace.db");
+  const driver = chooseDriver();
+  prepareFile(driver, path);
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  vi.resetModules();
+  const told: Message[] = [];
+  let receive: (message: Message) => void = () => {};
+  Object.assign(port.workerData, {
+    ...{ path, driver: driver.name, opening: "o", reserve: join(dir, "reserve.bin") },
+    ...{ pragmas: `PRAGMA journal_mode=WAL; ${pragmas}`, reserveBytes: 4_096 },
+  });
+  Object.assign(port.parentPort, {
+    on: (_: string, listener: typeof receive) => {
+      receive = listener;
+    },
+    postMessage: (message: Message) => told.push(message),
+    close: () => {},
+  });
+  await import("../src/writer/writer-thread.js");
+  const pack = createPacker();
+  let id = 0;
+  const write = (json: string, { sync }: { readonly sync: boolean }): void => {
+    id += 1;
+    const ops = [{ sql: "INSERT INTO setting(path, json) VALUES(?, ?)", rows: [[`${id}`, json]] }];
+    receive({ ...pack([{ id, sync, bytes: 64, records: 1, quiet: true, ops }]), more: false });
+  };
+  return { path, told, write, close: () => receive({ close: true }) };
+}
+
+test("a write that waits for others and was written with them takes nothing from the idle checkpoint", async () => {
+  const { path, told, write, close } = await startThread();
+  write("first", { sync: true });
+  write("mark of the second", { sync: false });
+  vi.advanceTimersByTime(1_000);
+  expect(told).toContainEqual({ done: [1, 2] });
+  expect(readFileSync(path).includes("mark of the second")).toBe(false);
+  vi.advanceTimersByTime(5_000);
+  expect(readFileSync(path).includes("mark of the second")).toBe(true);
+  close();
+});
+
+test("on a full disk one timer tries again, and none is left after the close", async () => {
+  const { told, write, close } = await startThread("PRAGMA max_page_count=1");
+  write("x".repeat(10_000_000), { sync: true });
+  write("small", { sync: false });
+  vi.advanceTimersByTime(100);
+  expect(told).toContainEqual({ condition: "store_full" });
+  close();
+  expect(told.at(-1)).toMatchObject({ done: [{ code: "store_full" }, { code: "store_full" }] });
+  expect(vi.getTimerCount()).toBe(0);
+});
