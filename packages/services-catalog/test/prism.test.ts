@@ -14,7 +14,9 @@ import { CATALOG, complete, movedTo, runCalls, sampleArgs } from "./support.ts";
 async function startPrism(document: Requests): Promise<string> {
   const file = join(temporaryFolder(), "openapi.json");
   writeFileSync(file, JSON.stringify(document));
-  const prism = spawn("prism", ["mock", file, "--port", "0", "--errors"]);
+  const prism = spawn("prism", ["mock", file, "--port", "0", "--errors"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   onTestFinished(() => void prism.kill());
   let said = "";
   return new Promise((resolve, reject) => {
@@ -23,6 +25,7 @@ async function startPrism(document: Requests): Promise<string> {
       const url = /listening on (http:\/\/\S+)/.exec(said)?.[1];
       if (url !== undefined) resolve(url);
     });
+    prism.once("error", reject);
     prism.once("exit", () => reject(new Error(said)));
   });
 }
