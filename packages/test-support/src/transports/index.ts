@@ -1,3 +1,3 @@
 /** The suite of transports, and the logs that its host must hold. */
-export { recordTransportLogs } from "./recordings.ts";
+export { DELTAS, recordTransportLogs } from "./recordings.ts";
 export { type TransportSubject, transportConformance } from "./suite.ts";

@@ -10,9 +10,10 @@ import {
   type RunHeader,
   serialiseEvent,
 } from "@millrace/contracts";
+import { casesOf } from "../index.ts";
 
 /** Deltas of the one call of the long log, unless fewer are asked for; each is one letter. */
-export const DELTAS: number = 100_000;
+export const DELTAS: number = Math.max(10_000, casesOf(100_000));
 /** Events written at once. */
 const PAGE = 5_000;
 /** Now: a store forgets what is old. */
