@@ -31,6 +31,21 @@ async function fetchDocument(): Promise<Document> {
   return (await response.json()) as Document;
 }
 
+const LINE = 120;
+
+/** The value as JSON, with what fits on one line there. */
+function printed(value: unknown, indent = ""): string {
+  const flat = JSON.stringify(value);
+  if (typeof value !== "object" || value === null || indent.length + flat.length <= LINE)
+    return flat;
+  const inner = `${indent} `;
+  const parts = Array.isArray(value)
+    ? value.map((item) => printed(item, inner))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${printed(item, inner)}`);
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
+}
+
 const operationsOf = (document: Document) =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -106,7 +121,7 @@ describe("against the document that was", () => {
     const { info: _, ...now } = await fetchDocument();
     const then: unknown = JSON.parse(await readFile(GOLDEN, "utf8").catch(() => "{}"));
     expect(narrowings(then, now)).toEqual([]);
-    if (WRITES) await writeFile(GOLDEN, `${JSON.stringify(now, null, 1)}\n`);
+    if (WRITES) await writeFile(GOLDEN, `${printed(now)}\n`);
     else expect(now, "MILLRACE_GOLDEN=write takes additions into the file").toEqual(then);
   });
 
