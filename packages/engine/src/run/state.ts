@@ -97,10 +97,11 @@ export class Attempt implements Claimant, FrameOwner {
     return this.over;
   }
 
-  /** Tells the body to stop; a reason is made where somebody has asked for a signal. */
+  /** Tells the body to stop; a reason is made where somebody has asked for a signal, or may now. */
   abort(why: Attempt["stopping"]): void {
-    this.controller?.abort(abortReason(why));
     const { onAbort } = this;
+    if (onAbort !== null) this.controller ??= new AbortController();
+    this.controller?.abort(abortReason(why));
     this.onAbort = null;
     onAbort?.();
   }

@@ -77,6 +77,32 @@ a -> after`,
     expect(reason).toMatchObject({ name: "AbortError" });
   });
 
+  test.each<[string, (fields: unknown, ctx: CoreContext) => Promise<unknown>, string]>([
+    ["is cancelled while it asks", (_, ctx) => ctx.confirm("a", { prompt: "a?" }), "AbortError"],
+    ["is late while it waits", (_, ctx) => ctx.waitUntil(ctx.now() + 3_600_000), "TimeoutError"],
+  ])("who hears that a body %s finds a signal with the reason", async (_, wait, name) => {
+    const heard: unknown[] = [];
+    const note = ({ signal }: CoreContext) => heard.push(signal.aborted, signal.reason);
+    const contexts: CoreContext[] = [];
+    const parked = (which: string) =>
+      bodyType(which, (fields, given) => {
+        const ctx = given as unknown as CoreContext;
+        contexts.push(ctx);
+        if (which === "hears") ctx.onAbort(() => note(ctx));
+        return wait(fields, ctx);
+      });
+    const { run, clock, end } = await start(
+      "node a: test.hears { @timeout = 1m }\nnode b: test.looks { @timeout = 1m }",
+      { types: [parked("hears"), parked("looks")], run: { onFailure: "finish" } },
+    );
+    if (name === "AbortError") run.cancel();
+    else await clock.advance(60_000);
+    await end();
+    expect(heard).toEqual([true, expect.objectContaining({ name })]);
+    contexts.forEach(note); // a first look after the stop
+    expect(heard.slice(2)).toEqual([heard[0], heard[1], true, expect.objectContaining({ name })]);
+  });
+
   test("a body that asks or parks while it stops is refused at once: nobody is asked any more", async () => {
     const refused: unknown[] = [];
     const stubborn = bodyType("stubborn", async (fields, ctx) => {
