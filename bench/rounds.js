@@ -16,7 +16,7 @@ const CELL_MS = 300_000; // the slowest takes minutes on a busy machine
 
 /**
  * Runs the `cases` of `cases.js` in the folder `base`, all or those of `--workload <case>`, also written `--only`; exits 1 when ours is past a bar, or a case
- * fails. `--smoke`: every case once, and only what fails counts. `roundsOf`: rounds of a case, by default five, two with `--quick`.
+ * fails. `--smoke`: every case but the long ones once, and only what fails counts. `roundsOf`: rounds of a case, by default five, two with `--quick`.
  */
 export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5) }) {
   const { values } = parseArgs({
@@ -78,7 +78,7 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5)
     return found[0];
   }
 
-  /** Every case once, those that need no surroundings in one process; after one that failed the others in another. */
+  /** Every case of these once, those that need no surroundings in one process; after one that failed the others in another. */
   function smokeOf(names) {
     const left = new Set(names);
     while (left.size > 0) {

@@ -1,4 +1,4 @@
-// How much a bench does. `--smoke`: every case once and in its smallest size, to show that it still works; nothing is judged by a bar.
+// How much a bench does. `--smoke`: every case but the long ones once and in its smallest size, to show that it still works; nothing is judged by a bar.
 if (process.argv.includes("--smoke")) process.env.BENCH_SMOKE = "1"; // processes of cases inherit it
 
 export const smoke = process.env.BENCH_SMOKE === "1";

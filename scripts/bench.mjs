@@ -1,6 +1,6 @@
 // Runs the benches, all or the named one, on what is built. Words after the name go to the bench.
 // Usage: node scripts/bench.mjs [engine | dsl | fix | editor | oauth | durable | ai | models | server | cli | extensions | studio] [--quick | --smoke] …   Exits 1 when one is past a
-// hard bar, or a case fails. `--quick`: fewer rounds, without the long cases. `--smoke`: every case once in its smallest size, nothing is judged.
+// hard bar, or a case fails. `--quick`: fewer rounds, without the long cases. `--smoke`: every case but the long ones once in its smallest size, nothing is judged.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
