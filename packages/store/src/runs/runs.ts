@@ -85,12 +85,12 @@ export function createRuns(parts: {
         where.push("(created_at, no) < (?, ?)");
         values.push(...(cursors.read(filter, cursor) as readonly number[]));
       }
-      // each state by its own index: together they would be sorted, however many there are
+      // each state by its own index: together they would be sorted, however many there are; what is sorted has no more than its key
       const found = [...new Set(query.status ?? [undefined])].map((status) => {
         const all = status === undefined ? where : [...where, "status = ?"];
         return db.all(
-          `${selected} ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
-           ORDER BY created_at DESC, no DESC LIMIT ?`,
+          `${selected} WHERE no IN (SELECT no FROM run ${all.length > 0 ? `WHERE ${all.join(" AND ")}` : ""}
+           ORDER BY created_at DESC, no DESC LIMIT ?)`,
           [...values, ...(status === undefined ? [] : [status]), limit + 1],
           { once: true },
         );
