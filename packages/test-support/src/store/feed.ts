@@ -2,7 +2,7 @@
 import type { Store } from "@millrace/store";
 import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
-import { appendAll, logOf } from "./logs.ts";
+import { appendAll, logOf, startRun } from "./logs.ts";
 
 /** Declares the tests. */
 export function feedSuite({ newStore, testRestart }: StoreBench): void {
@@ -41,6 +41,33 @@ export function feedSuite({ newStore, testRestart }: StoreBench): void {
       expect(await store.feed.last()).toBe(all.length);
       for (const after of [1, all.length - 1, all.length]) {
         expect(await readAll(store, after)).toEqual(all.slice(after));
+      }
+    });
+
+    test("has each line of runs that go on together once, and none of an append that is refused", async () => {
+      const store = await newStore();
+      const runs = await Promise.all(
+        [1, 2, 3, 4, 5, 6].map(async (seed) => {
+          const { epoch } = await store.journal.create(startRun(seed));
+          return { runId: `r${seed}`, log: logOf(seed), lines: expectedOf(seed), epoch };
+        }),
+      );
+      const starts = runs.map(({ runId, log, epoch }) =>
+        store.journal.append(runId, 0, log.slice(0, 1), { epoch, sync: true }),
+      );
+      await Promise.all(starts);
+      const rests = runs.map(({ runId, log, epoch }) =>
+        store.journal.append(runId, 1, log.slice(1), {
+          epoch: runId === "r3" ? epoch + 100 : epoch,
+          sync: true,
+        }),
+      );
+      const settled = await Promise.allSettled(rests);
+      expect(settled.flatMap(({ status }, at) => (status === "rejected" ? [at] : []))).toEqual([2]);
+      const all = (await readAll(store)).map(({ line }) => line);
+      for (const { runId, lines } of runs) {
+        const isOwn = (line: string): boolean => JSON.parse(line).runId === runId;
+        expect(all.filter(isOwn)).toEqual(runId === "r3" ? lines.slice(0, 1) : lines);
       }
     });
 
