@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { bundleProgram } from "@millrace/test-support/program";
-import { appendAll, linesOf, linesOfText, logOf } from "@millrace/test-support/store";
+import { appendAll, linesOf, linesOfText, logOf, startRun } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
 import { prepareFile } from "../src/sqlite/database-file.ts";
 import { chooseDriver } from "../src/sqlite/driver.ts";
@@ -140,8 +140,8 @@ test("a process that is killed while it moves the log leaves it whole for reader
   expect(ask(`${path}.bak-2`, "SELECT count(*) FROM journal")).toBe(RUNS.length * LINES);
 });
 
-/** What a store holds in tables of version 4, which kept the end of a log in its row of `run`. */
-function asVersion4(path: string): string {
+/** What a store holds in tables of version 4, which kept the end of a log in its row of `run`: `ends`, by the ids of runs. */
+function asVersion4(path: string, ends: Readonly<Record<string, number>>): string {
   const older = join(temporaryFolder(), "millrace.db");
   prepareFile(chooseDriver(), older, { migrations: MIGRATIONS.slice(0, 4) });
   const db = chooseDriver().open(older);
@@ -159,22 +159,30 @@ function asVersion4(path: string): string {
       `DELETE FROM main.${name}; INSERT INTO main.${name}(${names}) SELECT ${names} FROM newer.${name}`,
     );
   }
-  db.exec("UPDATE run SET last_seq = (SELECT max(seq) FROM journal WHERE journal.run = run.no)");
+  const keep = db.prepare("UPDATE run SET last_seq = ? WHERE id = ?");
+  for (const [id, end] of Object.entries(ends)) keep.run([end, id]);
   db.close();
   return older;
 }
 
 test("the ends of logs are found again after their column has gone, also where a process is killed on the way", async () => {
   const newer = await madeStore();
+  const ends = { r1: logOf(1).length, r2: 0 };
+  const soon = (logOf(1).at(-1)?.event.ts ?? 0) + 40 * 86_400_000;
+  const made = await newStore({ dir: join(newer, ".."), now: () => soon });
+  expect(await made.retain()).toMatchObject({ pruned: 1 }); // two lines of r1 are left
+  await made.journal.create(startRun(2));
+  await made.close();
   const told = async (path: string, readonly: boolean): Promise<unknown> => {
     const store = await newStore({ dir: join(path, ".."), readonly });
     const { items } = await store.runs.list({ limit: 10 });
     const loaded = await Promise.all(items.map(({ runId }) => store.journal.load(runId)));
     await store.close();
+    expect(Object.fromEntries(items.map(({ runId, lastSeq }) => [runId, lastSeq]))).toEqual(ends);
     return [items, loaded];
   };
   const before = await told(newer, true);
-  const path = asVersion4(newer);
+  const path = asVersion4(newer, ends);
   const program = await bundleProgram(KILLED, import.meta.url);
   const child = startChild(program, [path, "ALTER TABLE run DROP COLUMN last_seq"]);
   await child.exited;
@@ -184,7 +192,7 @@ test("the ends of logs are found again after their column has gone, also where a
   expect(await told(path, false)).toEqual(before);
   expect(ask(path, "PRAGMA user_version")).toBe(MIGRATIONS.length);
   expect(ask(path, "PRAGMA integrity_check")).toBe("ok");
-  expect(ask(`${path}.bak-5`, "SELECT last_seq FROM run WHERE id = 'r1'")).toBe(logOf(1).length);
+  expect(ask(`${path}.bak-5`, "SELECT last_seq FROM run WHERE id = 'r1'")).toBe(ends.r1);
   expect(() => prepareFile(chooseDriver(), path, { migrations: MIGRATIONS.slice(0, 4) })).toThrow(
     /has version 5, this program knows 4; use a newer millrace/,
   );
