@@ -1,7 +1,8 @@
 /**
  * The tables, as numbered migrations that are never edited once released. They are those of SQLite (`packages/store/src/sqlite/schema.ts`,
- * its newest version) with the same columns, and what several servers need besides. Times are epoch milliseconds, JSON is text.
- * Text is compared by its bytes, whatever the language of the database.
+ * its newest version) with the same columns, and what several servers need besides; only here `run.last_seq` keeps the end of a log, so
+ * that an append locks the row of its run. Times are epoch milliseconds, JSON is text. Text is compared by its bytes, whatever the
+ * language of the database.
  */
 import { REFUSED } from "../connect/faults.ts";
 import { SERVER_LOCKS, STALE_MS } from "./names.ts";

@@ -1,7 +1,7 @@
 /**
  * The journal port over a database.
  *   J1  Whatever a call has written is stored when its promise resolves.
- *   J2  Only the owner of a run appends: epoch and last `seq` are compared and set in the transaction of the events.
+ *   J2  Only the owner of a run appends: epoch and last `seq` are compared in the transaction of the events.
  *   J3  Whether an owner is gone is said by the database: `isHeld` of its dialect, and `openingOf`.
  */
 

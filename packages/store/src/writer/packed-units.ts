@@ -1,6 +1,6 @@
 /**
- * All units of one turn as one message to the writer thread: a list of plain values, and one block of memory with the lines of all of
- * them, which the thread takes over. A hundred runs that go on together cost it one message, not a hundred copies.
+ * Units of one turn, up to 50 of them, as one message to the writer thread: a list of plain values, and one block of memory with the
+ * lines of all of them, which the thread takes over. A hundred runs that go on together cost it two messages, not a hundred copies.
  *   - `texts`: the statements and kinds of events that the thread has not seen yet; each is known by its number from then on.
  *   - `words`: for each unit `id sync bytes records quiet`, the number of its operations, then these:
  *     `LINES run epoch after count at`, `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
