@@ -11,7 +11,7 @@ import { folder, newRun, round } from "./append-cases.js";
 import { chain, endEvent, logEvents } from "./logs.js";
 
 const LENGTH = sized(1_000, 20);
-const HALF_OF = sized(10_000, 100);
+const HALF_OF = sized(10_000, 2_000); // more than one batch of events
 const READ = sized(100_000, 1_000);
 
 const effect = defineNodeType({
