@@ -63,8 +63,8 @@ export async function refreshToken(
 }
 
 /**
- * Tells the server to forget a token. Done when it answers 2xx, where RFC 7009 says 200; any other status
- * is an `OAuthError` kind `Token`, no answer is kind `Http`. Forgetting a token here does not need it.
+ * Tells the server to forget a token. Done when it answers 200; any other status is an `OAuthError` kind `Token`, no
+ * answer is kind `Http`. Forgetting a token here does not need it.
  * @see RFC 7009
  */
 export async function revokeToken(
@@ -79,7 +79,7 @@ export async function revokeToken(
     first: [["token", token], ...(hint ? ([["token_type_hint", hint]] as Fields) : [])],
     last: [],
   });
-  if (!isDone(answer)) throw refusal("revocation endpoint", answer);
+  if (answer.status !== 200) throw refusal("revocation endpoint", answer);
 }
 
 /** Sends a form: `first`, the client, `middle`, `last`, resources, extra parameters. */
@@ -143,12 +143,8 @@ function formEncode(value: string): string {
   return new URLSearchParams([["", value]]).toString().slice(1);
 }
 
-function isDone({ status }: FormAnswer): boolean {
-  return status >= 200 && status <= 299;
-}
-
 function readToken(answer: FormAnswer, client: Client, previous?: string): OAuthToken {
-  if (!isDone(answer)) throw refusal("token endpoint", answer);
+  if (answer.status < 200 || answer.status > 299) throw refusal("token endpoint", answer);
   if (answer.cut) throw new OAuthError("Decode", "token response: it is longer than 1 MiB");
   return tokenFromResponse(decodeStrictly(answer.bytes), {
     now: client.now?.(),
