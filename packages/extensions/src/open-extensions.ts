@@ -147,11 +147,12 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
     const nothing = async () => {};
     return { types, serviceEntries: [], providers: [], now, load: nothing, close: nothing };
   }
-  let nodes = listed.entries.filter(isNode);
   const fail = (problem: ExtensionProblem): void => {
     if (present.state === "failed") return;
     present = failed(listed, problem);
-    nodes = present.entries.filter(isNode);
+    present.entries.filter(isNode).forEach((entry, at) => {
+      (types[at] as LiveType).entry = entry;
+    });
     options.warn({ extension: listed.name, ...problem });
   };
   const { project, filesRoot = project, data } = options;
@@ -162,17 +163,16 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
   const code = createCode(listed, inspected, { ...options, grants, fail, hostLog });
   const checks = new Set(inspected.catalog.checks);
   const adapters = new Set(inspected.catalog.adapters.map(({ id }) => id));
-  const types = nodes.map((entry, at) =>
+  const types = listed.entries.filter(isNode).map((entry) =>
     liveType(entry, {
       code,
       grants,
       adapters,
       learn: hostLog.learn,
       hasCheck: checks.has(nameOf({ entry })),
-      now: () => nodes[at] as CatalogEntry,
     }),
   );
-  const first = nodes[0];
+  const first = types[0];
   return {
     types,
     serviceEntries: listed.entries.filter(isService),
@@ -180,7 +180,7 @@ async function openOne(listed: ListedExtension, options: OpenExtensionsOptions):
     now,
     async load() {
       // Any call loads it; what it answers is of no interest.
-      if (first !== undefined) await code.check(nameOf({ entry: first }), {}).catch(() => {});
+      if (first !== undefined) await code.check(nameOf(first), {}).catch(() => {});
       else
         for (const { id } of listed.providers)
           await code
@@ -305,6 +305,9 @@ function deadType(entry: CatalogEntry): NodeType {
   };
 }
 
+/** A type whose entry is written over by one with a problem. A member, not a getter: the engine reads it for each node. */
+type LiveType = Omit<NodeType, "entry"> & { entry: CatalogEntry };
+
 function liveType(
   entry: CatalogEntry,
   how: {
@@ -313,10 +316,9 @@ function liveType(
     readonly adapters: ReadonlySet<string>;
     readonly hasCheck: boolean;
     readonly learn: (secret: string) => void;
-    readonly now: () => CatalogEntry;
   },
-): NodeType {
-  const { code, grants, now } = how;
+): LiveType {
+  const { code, grants } = how;
   const type = nameOf({ entry });
   const family = entry.type.split(".")[0] as string;
   const { effect, idempotent, requires } = entry;
@@ -324,9 +326,7 @@ function liveType(
   const isRepeatable = effect === "pure" || effect === "read" || idempotent === true;
   const body = code.body({ type, isRepeatable });
   return {
-    get entry() {
-      return now();
-    },
+    entry,
     changes: true,
     foreign: true,
     grants,
