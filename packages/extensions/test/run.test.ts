@@ -230,6 +230,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       "node j: weather.half {}",
       "node l: weather.query {}",
       "node k: weather.settings {\n a = j.text\n b = j.text\n}",
+      "node m: weather.settings { a = [j.text, j.text] }",
       "node h: transform { value = c.by }",
       "c.cold -> h",
     );
@@ -241,6 +242,7 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     expect(of("e")).toBe("extension_threw");
     expect(of("f")).toBe("output_too_large");
     expect(of("k")).toBe("output_too_large");
+    expect(of("m")).toBe("output_too_large");
     expect(of("l")).toEqual({ rows: 1 });
     expect(of("g")).toMatchObject({ region: "us", opened: 1, now: "number", random: true });
     const failed = events.find((event) => event.kind === "node.failed" && event.node === "d");
