@@ -58,7 +58,7 @@ const NAMED: { readonly [name: string]: (of?: string) => Words } = {
   ask: (id = "k1") => ({ kind: "confirm.requested", id, prompt: "Send?" }),
   answer: (id = "k1") => ({ kind: "confirm.resolved", id, outcome: "approved", by: "api" }),
   call: (id = "c1") => ({
-    ...{ kind: "llm.started", call: id, provider: "p", model: "m" },
+    ...{ kind: "llm.started", call: id, provider: "p", model: `model-${id}` },
     ...{ target: 0, step: 1, purpose: "generate" },
   }),
   reject: (id = "c1") => ({ kind: "llm.rejected", call: id, problems: [], repair: 1 }),
@@ -77,7 +77,9 @@ export function words(texts: TemplateStringsArray, ...given: Words[]): Words[] {
     const parts = /^(\w+)(?::(\w+))?(?:@([^#+]+))?(?:#(\d+))?(?:\+(\d+))?$/.exec(text) ?? [];
     const [, name = "", of, path = "a", attempt, ts] = parts;
     if (name === "node") return node(path);
-    const said = OF_RUN[name]?.(of) ?? { node: path, ...(NAMED[name]?.(of) as Words) };
+    const ofNode = NAMED[name]?.(of);
+    const said = OF_RUN[name]?.(of) ?? (ofNode && { node: path, ...ofNode });
+    if (said === undefined) throw new Error(`no event is called ${text}`);
     return [
       { ...said, ...(attempt && { attempt: Number(attempt) }), ...(ts && { ts: Number(ts) }) },
     ];

@@ -193,7 +193,14 @@ test("an open call shows its texts, a closed one is gone", () => {
     usage: { inputTokens: 12, outputTokens: 2, cachedInputTokens: 3 },
   });
   const view = fold(log.slice(0, -1));
-  const open = { call: "c1", node: "a", attempt: 1, kind: "llm", name: "m", startedAt: T0 + 20 };
+  const open = {
+    call: "c1",
+    node: "a",
+    attempt: 1,
+    kind: "llm",
+    name: "model-c1",
+    startedAt: T0 + 20,
+  };
   const texts = { text: "Hello", reasoning: "hm" };
   expect(viewToJson(view).calls).toEqual([{ ...open, texts }]);
   fold(log.slice(-1), view);

@@ -103,10 +103,10 @@ test("calls have their tokens and money, and the attempt has their sums", () => 
   const sums = { inputTokens: 32, outputTokens: 6, cachedInputTokens: 3, reasoningTokens: 1 };
   expect(spansOf(log)).toMatchObject([
     { kind: "node", state: "running", lastSeq: 11, usage: sums, costUsd: 0.75 },
-    { kind: "llm", call: "c1", state: "failed", firstSeq: 3, lastSeq: 5 },
-    { kind: "llm", call: "c2", name: "m", usage: { inputTokens: 12 }, costUsd: 0.25 },
+    { kind: "llm", call: "c1", name: "model-c1", state: "failed", firstSeq: 3, lastSeq: 5 },
+    { kind: "llm", call: "c2", name: "model-c2", usage: { inputTokens: 12 }, costUsd: 0.25 },
     { kind: "tool", call: "t1", name: "search", state: "failed" },
-    { kind: "llm", call: "c3", state: "succeeded", usage: { inputTokens: 20 }, costUsd: 0.5 },
+    { kind: "llm", call: "c3", name: "model-c3", usage: { inputTokens: 20 }, costUsd: 0.5 },
   ]);
   const unpriced = journal(started(), ...words`begin call ${finished("c1", { costUsd: null })}`);
   expect(spansOf(unpriced)[0]?.costUsd).toBeNull();
