@@ -50,7 +50,7 @@ type Words = JsonObject & { readonly kind: ExecutionEvent["kind"] };
 
 /** What is recorded and read. */
 export interface TransportLogs {
-  /** Deltas of the long log; default 100,000. */
+  /** Deltas of the long log; default `DELTAS`. */
   readonly deltas?: number;
 }
 
