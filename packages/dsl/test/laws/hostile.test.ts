@@ -14,7 +14,7 @@ import {
   reconcile,
   validateFlow,
 } from "@millrace/dsl";
-import { casesOf } from "@millrace/test-support";
+import { casesOf, notFull } from "@millrace/test-support";
 import { graphWith } from "@millrace/test-support/graph";
 import { describe, expect, test } from "vitest";
 import { catalog } from "../fixtures/catalog.ts";
@@ -56,7 +56,7 @@ test.each(
       (c: string) => `input a {\n  schema = {\n${c}type: "string" }\n}\n`,
     ],
     ["before the name of a connection", (c: string) => `connection a: b {\n${c}  slug = "a"\n}\n`],
-  ].slice(0, casesOf(40)) as [string, (comments: string) => string][],
+  ].slice(0, notFull === undefined ? 4 : 1) as [string, (comments: string) => string][],
 )(
   "comments %s, more than a call takes arguments, are kept, and go with what they are in",
   (_, text) => {
