@@ -10,6 +10,7 @@ import {
   createMemoryJournal,
   createRegistry,
   type Engine,
+  type Run,
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import {
@@ -58,7 +59,7 @@ const CHECK_MS = 2_000;
 
 let folder: string;
 let stuck: ReturnType<typeof run>;
-let patient: Promise<Awaited<ReturnType<typeof run>>[]>;
+let patient: ReturnType<typeof runPatient>;
 let extensions: Extensions;
 let engine: Engine;
 const warnings: { extension: string; code: string; message: string }[] = [];
@@ -120,7 +121,8 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
         code: checkedCode(
           "patient.go",
           `check: ({ first }) => first ? [] : new Promise(() => {}),
-  run: ({ first }) => first ? new Promise((resolve) => { finish = resolve; }) : (finish({}), {})`,
+  run: ({ first }, ctx) => first
+    ? new Promise((resolve) => { finish = resolve; ctx.log("info", "at work"); }) : (finish({}), {})`,
         ),
       },
       { name: "@acme/liar", code: liar },
@@ -152,7 +154,7 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
     } as never,
   });
   stuck = run("stuck");
-  patient = Promise.all([run("patient", "first = true"), run("patient", "first = false")]);
+  patient = runPatient();
 });
 
 afterAll(async () => {
@@ -161,17 +163,30 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs one node to its end. */
-async function run(
-  id: string,
-  fields = "",
-): Promise<{ code?: string | undefined; output: unknown }> {
+/** Begins a run of one node. */
+async function begin(id: string, fields = ""): Promise<Run> {
   const registry = createRegistry([...extensions.types]);
   const source = `node a: ${id}.go { ${fields} }\noutput told = a`;
   const compiled = await compileFlow(graphOf(source), { registry });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
-  const { error, outputs } = await engine.run(compiled.plan).result;
+  return engine.run(compiled.plan);
+}
+
+async function endOf(run: Run): Promise<{ code?: string | undefined; output: unknown }> {
+  const { error, outputs } = await run.result;
   return { code: error?.code, output: outputs["told"] };
+}
+
+/** Runs one node to its end. */
+const run = async (id: string, fields?: string) => endOf(await begin(id, fields));
+
+/** The second step is checked when the process is at work on the first, however long that took. */
+async function runPatient() {
+  const first = await begin("patient", "first = true");
+  for await (const batch of first.batches()) {
+    if (batch.some(({ kind }) => kind === "log")) break;
+  }
+  return Promise.all([endOf(first), run("patient", "first = false")]);
 }
 
 test("what a process writes on its line ends that process at most", async () => {
@@ -218,7 +233,9 @@ test("an error in the process of the host is known by the code that it came thro
 
 test("a check that does not end is ended, and finds nothing", async () => {
   expect((await stuck).code).toBeUndefined();
-  expect(warnings).toContainEqual(expect.objectContaining({ code: "extension_check_late" }));
+  expect(warnings).toContainEqual(
+    expect.objectContaining({ extension: "@acme/stuck", code: "extension_check_late" }),
+  );
 });
 
 test("a check that does not end is left out while a step runs, and ends no step", async () => {
