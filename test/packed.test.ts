@@ -39,7 +39,6 @@ interface Program {
 const READMES = PUBLISHED.map((folder) => `${folder}/README.md`);
 const GUIDE = readdirSync(join(ROOT, "docs/guide")).map((name) => `docs/guide/${name}`);
 const programs: readonly Program[] = [...READMES, ...GUIDE, "README.md"].flatMap(programsOf);
-const project = mkdtempSync(join(tmpdir(), "millrace-packed-"));
 const READ_PAGE = join(ROOT, "test/support/read-page.mjs");
 
 /** One file of the page, as a server sent it. */
@@ -68,6 +67,7 @@ const PROTECTION: Readonly<Record<string, string>> = {
   vary: "Accept-Encoding",
 };
 
+let project: string;
 let packed: Packed;
 let complaints = "";
 
@@ -106,6 +106,7 @@ function isOfOthers(complaint: string): boolean {
 
 describeUnless(notFull)("a program of a page", () => {
   beforeAll(() => {
+    project = mkdtempSync(join(tmpdir(), "millrace-packed-"));
     packed = packAll();
     const manifest = {
       private: true,
@@ -158,10 +159,13 @@ describeUnless(notFull)("a program of a page", () => {
 });
 
 describeUnless(notFull)("the command where it alone is installed", () => {
-  const alone = mkdtempSync(join(tmpdir(), "millrace-alone-")); // below no folder that has the rest
-  const millrace = join(alone, "node_modules/@millrace/cli/bin/millrace.js");
-  const env = { PATH: process.env["PATH"], MILLRACE_HOME: join(alone, "home") };
+  let alone: string;
+  let millrace: string;
+  let env: NodeJS.ProcessEnv;
   beforeAll(() => {
+    alone = mkdtempSync(join(tmpdir(), "millrace-alone-")); // below no folder that has the rest
+    millrace = join(alone, "node_modules/@millrace/cli/bin/millrace.js");
+    env = { PATH: process.env["PATH"], MILLRACE_HOME: join(alone, "home") };
     const manifest = { private: true, dependencies: { "@millrace/cli": "*" } };
     writeFileSync(join(alone, "package.json"), JSON.stringify(manifest));
     packed.install(alone);
