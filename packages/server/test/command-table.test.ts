@@ -49,8 +49,8 @@ test("every route exists, and answers 501 exactly when its command is not wired"
     const response = await fetch(server.url + path + query, init);
     const isMissing = [404, 405].includes(response.status);
     const code = isMissing ? (await problemOf(response)).code : undefined;
-    expect([name, code]).not.toEqual([name, "route_not_found"]);
-    expect([name, response.status === 501]).toEqual([name, !WIRED.includes(name)]);
+    expect.soft([name, code]).not.toEqual([name, "route_not_found"]);
+    expect.soft([name, response.status === 501]).toEqual([name, !WIRED.includes(name)]);
     leave.abort(); // a stream goes on
   }
 });
@@ -60,9 +60,9 @@ test("by its name a command answers 501 exactly when it is not wired", async () 
   for (const command of COMMANDS.keys()) {
     const response = await post(server, "/api/invoke", { command, args: { none: 1 } });
     const isWired = WIRED.includes(command);
-    expect([command, response.status]).toEqual([command, isWired ? 422 : 501]);
-    const { code } = await problemOf(response);
-    expect([command, code === "command_not_wired"]).toEqual([command, !isWired]);
+    expect.soft([command, response.status]).toEqual([command, isWired ? 422 : 501]);
+    const { code } = (await response.json()) as { readonly code?: string };
+    expect.soft([command, code === "command_not_wired"]).toEqual([command, !isWired]);
   }
 });
 

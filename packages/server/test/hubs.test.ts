@@ -196,14 +196,21 @@ describe("a hostile index is refused, and the one before stays", () => {
   ];
 
   test("whatever is wrong with it", async () => {
-    const { server, files } = await withHub();
-    await synced(server);
+    const { server, files, url } = await withHub();
     for (const [name, index] of cases) {
+      // A new hub each time: one that took a bad index may have a serial from which it takes no good one.
+      const headers = { "if-match": "*" };
+      await fetch(`${server.url}/api/hubs/h`, { method: "DELETE", headers });
+      await add(server, `${url}/hub`);
+      files.set(INDEX, indexOf([itemOf(HELLO)]));
+      await synced(server);
       files.set(INDEX, index);
       const response = await sync(server);
-      expect([name, response.status, await codeOf(response)]).toEqual([name, 422, "hub_rejected"]);
-      expect((await itemsOf(server)).items, name).toEqual([itemOf(HELLO)]);
-      expect(await invoke(server, "get_hub", { hubId: "h" }), name).toMatchObject({ serial: 1 });
+      const { code } = (await response.json()) as { readonly code?: string };
+      expect.soft([name, response.status, code]).toEqual([name, 422, "hub_rejected"]);
+      expect.soft((await itemsOf(server)).items, name).toEqual([itemOf(HELLO)]);
+      const hub = await invoke(server, "get_hub", { hubId: "h" });
+      expect.soft(hub, name).toMatchObject({ serial: 1 });
     }
   });
 
