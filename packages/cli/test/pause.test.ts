@@ -14,13 +14,13 @@ test("a signal pauses a kept run at once, and resume makes just the items that a
   const words = ["run", "many.flow", "--save", "--json", "-i", `url=${server.url}`];
   const run = start(words, at);
   await server.isReached;
-  run.child.kill("SIGINT");
+  run.child.kill("SIGTERM");
   const ended = await run.ended;
   const log = events(ended.stdout);
   const summary = lastSummary(ended.stdout);
   expect([ended.code, summary.exitCode, summary.error?.code, checkLog(log)]).toEqual([
-    130,
-    130,
+    143,
+    143,
     "paused",
     [],
   ]);
