@@ -56,9 +56,9 @@ test("what is no terminal gets JSON from the first line on, with the level as a 
   const env = { MILLRACE_TRUST_PROJECT: "1", MILLRACE_SERVE_LOG_LEVEL: "debug" };
   const server = start(["serve", "--port", "0", "--log-format", "json"], { cwd, env });
   await server.until('"server.listening"}\n');
-  const told = JSON.parse(server.told().split("\n")[0] ?? "") as { url: string };
-  await expectNoPage(told);
-  const { url } = told;
+  const told = JSON.parse(server.told().split("\n")[0] ?? "") as { url: string; studio: null };
+  const { url, studio } = told;
+  expect([studio, (await fetch(`${url}/studio`)).status]).toEqual([null, 404]);
   await inside(["run", "hi.flow", "--server", url], { cwd, env });
   await server.until('"run.ended"');
   server.child.kill("SIGTERM");
@@ -110,12 +110,6 @@ function browser(): { readonly PATH: string; readonly opened: () => string } {
   };
 }
 
-/** A server that says where it is names no page, and has none. */
-async function expectNoPage(told: { readonly url: string }): Promise<void> {
-  expect(told).not.toHaveProperty("studio", expect.any(String));
-  expect((await fetch(`${told.url}/studio`)).status).toBe(404);
-}
-
 test("a folder has one server, which names the page and serves it, unless a flag says no; the second ends with 6 and names the first", async () => {
   const home = scratch();
   const words = ["serve", "--port", "0", "--json", "--home", home];
@@ -137,7 +131,9 @@ test("a folder has one server, which names the page and serves it, unless a flag
   expect(await first.ended).toMatchObject({ code: 0 });
   const third = start([...words, "--no-studio"]);
   await third.until('"listening"');
-  await expectNoPage(JSON.parse(third.output()) as { url: string });
+  const bare = JSON.parse(third.output()) as { url: string };
+  expect(bare).not.toHaveProperty("studio");
+  expect((await fetch(`${bare.url}/studio`)).status).toBe(404);
 });
 
 test("--open gives the browser the address of the page, without the token", async () => {
