@@ -134,6 +134,22 @@ test("a body that another parser has read is an error that says so, not a wait",
   expect(JSON.stringify(log.lines)).toContain("request.failed");
 });
 
+test("what a program writes after a stream was refused under its own head still arrives", async () => {
+  const log = keepLog();
+  const { app } = await mounted({ log });
+  const send = await overNode(async (incoming, outgoing) => {
+    outgoing.flushHeaders();
+    app.handle(incoming, outgoing);
+    await expect.poll(() => JSON.stringify(log.lines)).toContain("request.failed");
+    outgoing.write("mine");
+  });
+  const signal = AbortSignal.timeout(5_000);
+  const { body } = await send("/api/run", { ...json({ dsl: HELLO }), signal });
+  const reader = body?.getReader();
+  expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("mine");
+  await reader?.cancel();
+});
+
 test("`await using` closes a server", async () => {
   const { host, request, [Symbol.asyncDispose]: dispose } = await mounted({});
   await dispose();

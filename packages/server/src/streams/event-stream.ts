@@ -122,9 +122,9 @@ export class EventStreams {
     outgoing.shouldKeepAlive = false; // the socket closes after the last event
     const { socket } = outgoing;
     socket?.cork(); // what is written in this turn goes with them
+    process.nextTick(() => socket?.uncork()); // also when the head cannot be written
     outgoing.writeHead(200, headers);
     outgoing.flushHeaders();
-    process.nextTick(() => socket?.uncork());
     return { sink: createNodeSink(outgoing, patience), response: RESPONSE_ALREADY_SENT };
   }
 
