@@ -2,10 +2,14 @@
  * All timers of an engine: one binary heap by (due, order), one timer of the host for the next of them.
  *   T1  a timer fires only when the clock has reached `due`; host timers may come a millisecond early.
  *   T2  timers with one due time fire in the order they were set.
- *   T3  a cancelled timer never fires and holds nothing. That of the host stays until the turn is over: the next node of a chain
- *       sets its time limit before.
+ *   T3  a cancelled timer never fires and holds nothing. That of the host stays while other timers are set, until it fires, and
+ *       may then wake the engine for nothing; else until the turn is over: the next node of a chain sets its time limit before.
+ *   T4  a host that sleeps stops its timers but not its clock: one armed before holds up what is first afterwards for a second at most.
  */
 import type { Host } from "../host.ts";
+
+/** The age up to which the timer of the host serves another one: what is new is late by a shorter sleep at most. */
+const KEPT_MS = 1_000;
 
 /** A set timer. `due` is in epoch milliseconds. */
 export interface Timer {
@@ -21,7 +25,8 @@ export class Timers {
   readonly #heap: Timer[] = [];
   #order = 0;
   #armed: (() => void) | null = null;
-  #armedFor = Number.POSITIVE_INFINITY;
+  #armedFor = 0;
+  #armedAt = 0;
   #firing = false;
   /** A microtask will see whether any timer is left. */
   #isLeaving = false;
@@ -39,7 +44,13 @@ export class Timers {
     const timer: Timer = { due, order: this.#order++, fire, at: this.#heap.length };
     this.#heap.push(timer);
     this.#up(timer);
-    if (timer.at === 0) this.#arm();
+    if (timer.at > 0 && this.#armed !== null) return timer;
+    try {
+      this.#arm();
+    } catch (error) {
+      this.#remove(timer);
+      throw error;
+    }
     return timer;
   }
 
@@ -56,19 +67,24 @@ export class Timers {
 
   #arm(): void {
     if (this.#firing) return;
-    const due = this.#heap[0]?.due ?? Number.POSITIVE_INFINITY;
-    if (due === this.#armedFor || (due > this.#armedFor && this.#heap.length > 0)) return; // to wake too soon costs less than to arm again
+    const next = this.#heap[0];
+    if (next === undefined) {
+      this.#armed?.();
+      this.#armed = null;
+      return;
+    }
+    const now = this.#host.now();
+    const { due } = next;
+    if (this.#armed !== null && due >= this.#armedFor && now - this.#armedAt < KEPT_MS) return; // to wake too soon costs less than to arm again
+    const armed = this.#host.setTimer(() => this.#wake(), Math.max(0, due - now)); // when it throws, what was armed stays
     this.#armed?.();
-    this.#armed = null;
+    this.#armed = armed;
     this.#armedFor = due;
-    if (due === Number.POSITIVE_INFINITY) return;
-    const wait = Math.max(0, due - this.#host.now());
-    this.#armed = this.#host.setTimer(() => this.#wake(), wait);
+    this.#armedAt = now;
   }
 
   #wake(): void {
     this.#armed = null;
-    this.#armedFor = Number.POSITIVE_INFINITY;
     this.#firing = true;
     try {
       const now = this.#host.now();

@@ -22,9 +22,9 @@ export interface SimClockOptions {
 
 /** A `Host` whose time is moved by hand: `createEngine({ host: createSimClock() })`. */
 export interface SimClock extends Host {
-  /** Timers that are set and have not fired. */
+  /** Timers that are set and have not fired. An engine sets one at most, and leaves it for a while after its own is cancelled. */
   readonly pending: number;
-  /** Milliseconds until the next timer; undefined when none is set. */
+  /** Milliseconds until the next timer, which may wake an engine for nothing; undefined when none is set. */
   readonly nextIn: number | undefined;
   /** Moves time by `ms` and fires what falls due on the way; resolves when everything that follows has settled. */
   advance(ms: number): Promise<void>;
