@@ -30,8 +30,8 @@ const idle = defineActionAdapter({
   ],
 });
 
-function chain(type) {
-  const names = Array.from({ length: NODES }, (_, at) => `n${at}`);
+function chain(type, count) {
+  const names = Array.from({ length: count }, (_, at) => `n${at}`);
   return {
     ...{ version: 1, id: "chain", meta: {}, inputs: [], outputs: [], connections: [] },
     ...{ schedules: [], layout: {} },
@@ -76,8 +76,8 @@ export const script = {
     const engine = createEngine({ host: createNodeHost() });
     const registry = createRegistry([code, idle]);
     const least = {};
-    const perNode = async (who, type) => {
-      const { ok, plan, diagnostics } = await compileFlow(chain(type), {
+    const perNode = async (who, type, nodes = NODES) => {
+      const { ok, plan, diagnostics } = await compileFlow(chain(type, nodes), {
         registry,
         withoutCode: true,
       });
@@ -87,18 +87,17 @@ export const script = {
         const { status, error } = await engine.run(plan).result;
         if (status !== "succeeded") throw new Error(error?.message ?? status);
         const { user, system } = process.cpuUsage(before);
-        const ms = (user + system) / 1_000 / NODES;
+        const ms = (user + system) / 1_000 / nodes;
         least[who] = Math.min(least[who] ?? ms, ms);
         return ms;
       };
     };
     const none = await perNode("none", "idle.go");
-    const ours = await perNode("ours", "code.run");
     await none();
-    const before = process.cpuUsage();
-    await ours();
-    const { user, system } = process.cpuUsage(before);
-    const first = (user + system) / 1_000;
+    const started = performance.now();
+    await (await perNode("first", "code.run", 1))(); // compiles QuickJS, checks the source and runs it
+    const first = performance.now() - started;
+    const ours = await perNode("ours", "code.run");
     const call = await newContexts();
     return {
       contenders: {
@@ -116,7 +115,7 @@ export const script = {
           value: Math.round((least.ours - least.none) * 1_000),
           bar: 60,
         },
-        "ms of processor, first 100 steps": { value: Math.round(first), goal: 60 },
+        "ms, first use": { value: Math.round(first), goal: 60 },
       }),
       close: () => engine.close({ graceMs: 0 }),
     };

@@ -1,5 +1,5 @@
 // Frames of the canvas while somebody moves it, beside frames in which nothing changes. What a case is says ../rounds.js.
-import { sized } from "../size.js";
+import { sized, smoke } from "../size.js";
 import { openCanvas } from "./canvas.js";
 import { at, loadNow } from "./measured.js";
 
@@ -99,7 +99,11 @@ export const cases = Object.fromEntries(
   Object.keys(MOVES).flatMap((move) =>
     [1_000, 5_000].map((nodes) => [
       `${move} ${nodes / 1_000}k`,
-      { ...canvasCase({ move, nodes }), isTwin: move !== "pan" || nodes > 1_000 },
+      {
+        ...canvasCase({ move, nodes }),
+        isTwin: move !== "pan" || nodes > 1_000,
+        isLong: !smoke && nodes < 5_000, // the larger flow has the same bars
+      },
     ]),
   ),
 );

@@ -120,7 +120,7 @@ const ended = pageCase({
 
 export const cases = {
   load,
-  "open 1k": { ...open(1_000), isTwin: true },
+  "open 1k": { ...open(1_000), isTwin: true, isLong: true },
   "open 5k": { ...open(5_000), isTwin: true },
   "ended 200k": ended,
 };
