@@ -1,5 +1,6 @@
 // One round of cases in one process: the contenders of each in turn, in random order, and the median of each as JSON, a line a case.
 // Usage: node cell.js <URL of a cases.js> <case>…
+import { shuffle } from "./random.js";
 import { smoke } from "./size.js";
 
 const WARM_MS = 400; // long enough for the optimising compiler to have seen the code
@@ -12,7 +13,7 @@ async function round({ prepare, samples, warmMs = WARM_MS }) {
   const found = Object.fromEntries(Object.keys(contenders).map((who) => [who, []]));
 
   async function turn(keep) {
-    const order = Object.keys(contenders).sort(() => Math.random() - 0.5);
+    const order = shuffle(Object.keys(contenders));
     for (const who of order) {
       const value = await contenders[who]();
       if (keep) found[who].push(value);

@@ -8,3 +8,10 @@ export function createRandom(seed) {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** The items in an order by chance. */
+export const shuffle = (list) =>
+  list
+    .map((item) => [Math.random(), item])
+    .sort((a, b) => a[0] - b[0])
+    .map(([, item]) => item);

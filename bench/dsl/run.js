@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { shuffle } from "../random.js";
 import { judge, median, note, report, table, time, times } from "../report.js";
 import { sized, smoke } from "../size.js";
 import { createCorpus } from "./corpus.js";
@@ -28,12 +29,6 @@ const { quick = smoke } = values;
 const rounds = smoke ? 1 : quick ? 3 : 5;
 const wanted = (name, long) => values.workload?.includes(name) ?? !(quick && long);
 const past = [];
-
-const shuffle = (list) =>
-  list
-    .map((item) => [Math.random(), item])
-    .sort((a, b) => a[0] - b[0])
-    .map(([, item]) => item);
 
 /** Runs a program of this folder; the JSON of each line that it prints. Throws when it fails. */
 function cell(file, ...args) {

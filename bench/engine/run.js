@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { shuffle } from "../random.js";
 import { judge, median, note } from "../report.js";
 import { smoke } from "../size.js";
 import { FAR_PEERS, FLOOR, fileOf, installPeers, NEAR_PEERS, OURS } from "./contenders.js";
@@ -41,11 +42,6 @@ const { quick = smoke } = values;
 const rounds = smoke ? 1 : quick ? 3 : 5;
 const chosen = values.workload ?? names.filter((name) => !(smoke && /0000$/.test(name)));
 const farPeers = quick ? [] : Object.keys(FAR_PEERS);
-const shuffle = (list) =>
-  list
-    .map((item) => [Math.random(), item])
-    .sort((a, b) => a[0] - b[0])
-    .map(([, item]) => item);
 
 /** Runs a program of this folder; the JSON of each line of it, and of what it failed with after them. */
 function program(file, args, { flags = [], timeout = CELL_MS } = {}) {

@@ -6,6 +6,7 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { shuffle } from "../random.js";
 import { judge, median, note, report, table } from "../report.js";
 import { smoke } from "../size.js";
 import { cases } from "./cases.js";
@@ -85,7 +86,7 @@ async function measureCase(name) {
       each === OURS || (smoke ? !smoked.has(each) : !quick || round === 0 || each === who[0]);
     const wanted = who.filter(isWanted);
     for (const each of wanted) smoked.add(each);
-    for (const each of [...wanted].sort(() => Math.random() - 0.5)) {
+    for (const each of shuffle([...wanted])) {
       found[each].push(await cell(each, cases[name]));
     }
   }
