@@ -121,6 +121,7 @@ export async function within<T>(
   }
 }
 
+/** The problem `extension_load_failed` with its reason, to be thrown. */
 export function didNotLoad(text: string): ProblemFound {
   return new ProblemFound("extension_load_failed", text);
 }

@@ -32,6 +32,7 @@ export interface Bells {
 
 const MAX_LATE = 1_000; // of one look: what a dispatcher that comes back can take at once
 
+/** Bells as rows of `run`: when somebody has to look at a run again. `db` is open; what it throws passes through. */
 export function createBells(db: Database): Bells {
   return {
     async set(runId, at) {

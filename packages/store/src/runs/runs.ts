@@ -54,6 +54,7 @@ export interface Runs {
   }): Promise<{ readonly deleted: number }>;
 }
 
+/** Runs as rows of `run`, with their values and lists. `db` is open; what it throws passes through. */
 export function createRuns(parts: {
   readonly db: Database;
   readonly cursors: Cursors;

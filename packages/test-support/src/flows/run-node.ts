@@ -20,12 +20,17 @@ import { createNodeHost } from "@millrace/engine/node";
 import { graphWith } from "../graph.ts";
 import { STANDARD_TYPES } from "./standard-types.ts";
 
+/** How the one node of a run ended; `output` and `error` are undefined where it has none. */
 export interface NodeEnd {
   readonly output: Json | undefined;
   readonly error: ErrorInfo | undefined;
   readonly events: readonly ExecutionEvent[];
 }
 
+/**
+ * Runs a flow of one node named `node` on an engine of its own, which may reach 127.0.0.1, and holds its log against the laws of events.
+ * Throws the diagnostics of a flow that does not compile.
+ */
 export async function runNode(
   type: string,
   fields: { readonly [name: string]: FieldValue },
