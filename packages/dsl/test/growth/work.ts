@@ -15,6 +15,9 @@ export type Work = (call: () => unknown) => Promise<number>;
 export async function countWork(): Promise<{ work: Work; stop: () => Promise<void> }> {
   // Code that was not called for a while is thrown away, and the counts of its functions with it.
   setFlagsFromString("--no-flush-bytecode");
+  // V8 keeps the code of a module for the next module of the same text: functions that the tests before have called would be
+  // as they were compiled then, without counters, and what is counted would depend on those tests.
+  setFlagsFromString("--no-compilation-cache");
   const session = new Session();
   session.connect();
   await session.post("Profiler.enable");
@@ -44,6 +47,7 @@ export async function countWork(): Promise<{ work: Work; stop: () => Promise<voi
       await session.post("Profiler.stopPreciseCoverage");
       session.disconnect();
       setFlagsFromString("--flush-bytecode");
+      setFlagsFromString("--compilation-cache");
     },
   };
 }
