@@ -34,6 +34,13 @@ test("all certain fixes are made at once", () => {
   expect(checkFlow(text, catalog).diagnostics).toEqual([]);
 });
 
+test("a field that is missing is offered with an example, and never filled in unasked", () => {
+  const text = 'flow 1 f\n\nnode a: http.request {\n  method = "POST"\n}\n';
+  const { diagnostics } = checkFlow(text, catalog);
+  expect(fixesAt(diagnostics, 0, text.length).map(({ title }) => title)).toEqual(['add url = ""']);
+  expect(fixAll(diagnostics)).toEqual([]);
+});
+
 test("of two fixes that overlap or touch the first is made, and other families have none", () => {
   const finding = (code: string, from: number, to: number, text: string): Diagnostic => {
     const place = (offset: number) => ({ line: 1, column: offset + 1, offset });

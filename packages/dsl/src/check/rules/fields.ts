@@ -103,7 +103,7 @@ const EMPTY: { readonly [type: string]: string } = {
   object: "{}",
 };
 
-/** A new line in the block of a node; a block where there is none. */
+/** A new line in the block of a node; a block where there is none. What value was meant nobody knows. */
 function insertion(
   ctx: Validation,
   node: NodeModel,
@@ -119,12 +119,11 @@ function insertion(
   const title = `add ${line}`;
   const text = source.slice(span.start, span.end);
   const open = blockStart(text);
-  if (open === undefined) {
-    return replacement(title, span.end, span.end, ` {\n${indent}  ${line}\n${indent}}`);
-  }
-  const at = span.start + open + 1;
+  const at = open === undefined ? span.end : span.start + open + 1;
   const rest = /^[ \t]*\n/.test(source.slice(at)) ? "" : `\n${indent}  `;
-  return replacement(title, at, at, `\n${indent}  ${line}${rest}`);
+  const added = `\n${indent}  ${line}`;
+  const newText = open === undefined ? ` {${added}\n${indent}}` : `${added}${rest}`;
+  return { ...replacement(title, at, at, newText), uncertain: true };
 }
 
 /** Where the `{` of a node's block is; quoted names are passed over. */
