@@ -10,7 +10,7 @@ import { type Collection, NO_COMMENTS } from "../syntax/notes.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 import { readName } from "../syntax/strings.ts";
 import type { Level, MappingContext } from "./mapping-context.ts";
-import { arrowEnd } from "./slips.ts";
+import { arrowEnd, severalEnds } from "./slips.ts";
 
 /** Adds the edges of an item. */
 export function mapEdge(context: MappingContext, item: EdgeItem, level: Level): void {
@@ -66,7 +66,8 @@ function checkTwice(
 /** Whether an arrow, or the port before one, stands at `pos`. */
 export function isArrow(s: Scanner, code: number, next: number): boolean {
   if (code === 46 || (code === 45 && next === 62)) return true;
-  const isDrawn = code === 45 || code > 127 || (code === 61 && (next === 61 || next === 62));
+  const isDrawn =
+    code === 45 || code > 127 || ((code === 61 || code === 62) && (next === 61 || next === 62));
   return isDrawn && arrowEnd(s.src, s.pos) !== -1;
 }
 
@@ -74,6 +75,7 @@ export function isArrow(s: Scanner, code: number, next: number): boolean {
 export function readEdge(s: Scanner, start: number, name: string, nameEnd: number): FreshItem {
   const ends = [readEnd(s, name, start, nameEnd), readNext(s)];
   while (isArrow(s, s.peek(), s.src.charCodeAt(s.pos + 1))) ends.push(readNext(s));
+  if (s.peek() === 44 || s.peek() === 38) severalEnds(s);
   const meta = s.peek() === 123 ? (readObject(s, true) as Collection) : undefined;
   return {
     kind: "edge",
@@ -93,7 +95,10 @@ function readNext(s: Scanner): EdgeEnd {
   s.peek();
   const at = s.pos;
   const node = readName(s);
-  if (node === undefined) s.expected("a node");
+  if (node === undefined) {
+    severalEnds(s);
+    s.expected("a node");
+  }
   return readEnd(s, node, at, s.tokenEnd);
 }
 

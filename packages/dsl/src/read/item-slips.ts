@@ -12,11 +12,12 @@ import type { Scanner } from "../syntax/scanner.ts";
 import { behindBrackets } from "../syntax/skip.ts";
 import { readEdge } from "./edges.ts";
 import { readType } from "./read-type.ts";
-import { beginsValue, holdsType, isProse, proseEnd } from "./slips.ts";
+import { beginsValue, holdsType, isProse, proseEnd, severalEnds } from "./slips.ts";
 
 /** What stands where an item begins, and is no name. */
 export function unexpectedStart(s: Scanner): never {
   const code = s.peek();
+  if (code === 91) severalEnds(s);
   if (/^(?:<{7}|={7}|>{7})(?![<=>])/.test(s.src.slice(s.pos, s.pos + 8))) {
     const found = "a merge conflict";
     s.error("FLOW1006", s.pos, s.lineEnd(s.pos), { parts: { what: "a name", found } });

@@ -29,7 +29,7 @@ import {
 } from "./item-slips.ts";
 import { readType } from "./read-type.ts";
 import { Opener, recover } from "./recover.ts";
-import { arrowEnd, beginsItem, hintForRest, proseEnd } from "./slips.ts";
+import { arrowEnd, beginsItem, hintForRest, proseEnd, severalEnds } from "./slips.ts";
 import type { StrictReader } from "./strict.ts";
 
 type Take = (item: Item) => void;
@@ -158,7 +158,9 @@ function checkLineEnd(s: Scanner): void {
   if (code === LINE_END || code === TEXT_END || code === 125) return;
   const at = s.pos;
   const end = s.tokenEndAt(at);
-  const isComma = code === 44 && (isLastOnLine(s, end) || beginsItem(s, firstBehind(s, end)));
+  const isLast =
+    code === 44 && (isLastOnLine(s, end) || s.src.charCodeAt(firstBehind(s, end)) === 125);
+  const isComma = isLast || (code === 44 && beginsItem(s, firstBehind(s, end)));
   const startsItem = isComma || beginsItem(s, at);
   const hint = startsItem ? undefined : hintForRest(s, at);
   s.error("FLOW1015", at, end, {
@@ -166,7 +168,7 @@ function checkLineEnd(s: Scanner): void {
     hint,
     fix: startsItem
       ? isComma
-        ? replacement("remove ,", at, end, isLastOnLine(s, end) ? "" : s.lineBreak(at))
+        ? replacement("remove ,", at, end, isLast ? "" : s.lineBreak(at))
         : replacement("start a new line", at, at, s.lineBreak(at))
       : undefined,
   });
@@ -193,6 +195,7 @@ function readBareItem(s: Scanner, start: number, opener: Opener | undefined): Fr
   const code = s.peek();
   const next = s.src.charCodeAt(s.pos + 1);
   if (!policy && isArrow(s, code, next)) return readEdge(s, start, name, nameEnd);
+  if (code === 44 || code === 38) severalEnds(s);
   const isBlock = code !== 61 && (code !== 58 || !isFieldSlip(name, opener, policy));
   if (isBlock && !policy) return readBlock(s, start, name, nameEnd, opener);
   if (isBlock) noEqualsSign(s, nameEnd, opener?.keyword === "node" && isPolicy(name));
@@ -251,7 +254,7 @@ function readBlock(
     labels.push(readLabel(s));
   }
   const behindWord = labels[0];
-  if (!rule && behindWord && arrowEnd(s.src, firstBehind(s, s.pos)) !== -1) {
+  if (!rule && behindWord && labels.length === 1 && arrowEnd(s.src, firstBehind(s, s.pos)) !== -1) {
     return edgeBehindWord(s, start, behindWord);
   }
   let type: TypeNode | undefined;

@@ -1,12 +1,14 @@
 /** Looks at text that is not understood for what was meant: only on the way to a message, never on good text. */
 
+import { replacement } from "../diagnostics/bag.ts";
 import { isBlockKeyword } from "../language/blocks.ts";
+import { FAIL } from "../syntax/cursor.ts";
 import type { Scanner } from "../syntax/scanner.ts";
 
 /** A longer line is data and is not searched for a slip. */
 const MAX_LINE = 1000;
 
-/** End of an arrow as others draw it (`=>`, `-->`, `==>`, `→`, a mere `-`) at `at`, or -1. */
+/** End of an arrow as others draw it (`=>`, `-->`, `==>`, `>>`, `→`, a mere `-`) at `at`, or -1. */
 export function arrowEnd(src: string, at: number): number {
   const first = src.charCodeAt(at);
   if (first === 0x2192 || first === 0x21d2) return at + 1;
@@ -15,9 +17,37 @@ export function arrowEnd(src: string, at: number): number {
   if (src.charCodeAt(end) !== 62) {
     return end === at + 1 && first !== 61 && /^ +[\w"]/.test(src.slice(end, end + 9)) ? end : -1;
   }
-  if (end === at) return -1;
+  if (end === at && src.charCodeAt(at + 1) !== 62) return -1;
   while (src.charCodeAt(end) === 62) end += 1;
   return end;
+}
+
+/** A longer line of edges would be very many of them. */
+const MAX_EDGES = 200;
+
+/** Edges with several nodes at an end, `[a, b] -> c & d`: reported, with a fix that writes one edge a line. */
+export function severalEnds(s: Scanner): void {
+  const line = lineFrom(s, s.itemStart).replace(/\s*(?:;\s*)?(?:#.*)?$/, "");
+  if (line.length > MAX_EDGES) return;
+  const ends = line.split(/\s*(?:[-=]*>+|\u2192)\s*/).map((end) => {
+    const list =
+      /^(?:\[\s*)?([\w-]+(?:\.[\w-]+)?(?:\s*[,&]\s*[\w-]+(?:\.[\w-]+)?)*)(?:\s*\])?$/.exec(end);
+    return list?.[1]?.split(/\s*[,&]\s*/);
+  });
+  const edges = ends.slice(1).flatMap((to, at) => {
+    return ends[at]?.flatMap((one) => to?.map((other) => `${one} -> ${other}`)) ?? [undefined];
+  });
+  // `a -> b, c -> d` are two edges, and are read as two items.
+  const isListed = ends.length === 2 || /[[&]/.test(line);
+  if (edges.length < 2 || edges.includes(undefined) || !isListed) return;
+  const { itemStart: start } = s;
+  const end = start + line.length;
+  s.error("FLOW1006", start, end, {
+    parts: { what: "an edge", found: "several" },
+    hint: "an edge leads from one node to another",
+    fix: replacement("write each", start, end, edges.join(s.lineBreak(start))),
+  });
+  throw FAIL;
 }
 
 /** Whether what stands at `at`, behind an item, begins another one. */

@@ -39,6 +39,8 @@ const item = (what: string, wrong: string, right?: string): Mistake => [
   right === undefined ? undefined : flow(right),
 ];
 
+const JOINS = ["a", "b", "c", "d", "e"].map((id) => `node ${id}: join\n\n`).join("");
+
 export const MISTAKES: readonly Mistake[] = [
   // Names.
   expression("an input by its bare name", '"Hi ${name}"', '"Hi ${inputs.name}"'),
@@ -193,6 +195,21 @@ export const MISTAKES: readonly Mistake[] = [
     "an arrow of others",
     `${node("a", "transform", "value = 1")}\n${node("b", "log", 'message = "x"')}\na => b\n`,
     `${node("a", "transform", "value = 1")}\n${node("b", "log", 'message = "x"')}\na -> b\n`,
+  ),
+  item(
+    "several nodes at the ends of an arrow of Airflow",
+    `${JOINS}[a, b] >> c # all\n`,
+    `${JOINS}a -> c\nb -> c # all\n`,
+  ),
+  item(
+    "several nodes in a list and behind an ampersand",
+    `${JOINS}a -> b, c\nb & d.error --> e;\n`,
+    `${JOINS}a -> b\na -> c\nb -> e\nd.error -> e\n`,
+  ),
+  item(
+    "a comma before the brace of one line",
+    'node a: log { message = "x", }\n',
+    'node a: log { message = "x" }\n',
   ),
   item("a semicolon", 'node a: log {\n  message = "x";\n}\n', node("a", "log", 'message = "x"')),
   item("a statement", "if inputs.n > 1 {\n  node a: join\n}\n"),
