@@ -10,15 +10,13 @@ node all: map {
   items = inputs.rows
   as = "row"
   body {
-    node say: log {
-      message = row.size
-    }
+    node say: log { message = row.size }
   }
 }
 `;
   expect(report(text, "FLOW4007")).toMatchInlineSnapshot(`
     "error: message takes string, row.size is int
-    at 11:17 to 11:25 "row.size"
+    at 10:31 to 10:39 "row.size"
     place /nodes/0/body/nodes/0/fields/message"
   `);
 });
@@ -36,13 +34,9 @@ node a: ai {
 
 test("a node whose id is a word of expressions is offered as it can be read", () => {
   const text = `
-node in: log {
-  message = "x"
-}
+node in: log { message = "x" }
 
-node say: log {
-  message = string(inn.value)
-}
+node say: log { message = string(inn.value) }
 `;
 
   expect(report(text, "FLOW5001")).toContain('nodes["in"]');

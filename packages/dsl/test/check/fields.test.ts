@@ -5,9 +5,7 @@ import { codes, mended, report } from "./check.ts";
 
 test("the fields of an unknown type are not checked", () => {
   const text = `
-node a: acme.rocket {
-  fuel = 1
-}
+node a: acme.rocket { fuel = 1 }
 `;
 
   expect(codes(text)).not.toContain("FLOW3003");
@@ -59,9 +57,7 @@ schedule b {
 
 test("a deprecated type says what to use", () => {
   const text = `
-node a: log {
-  message = "late"
-}
+node a: log { message = "late" }
 `;
 
   expect(

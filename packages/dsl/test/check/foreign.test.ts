@@ -9,13 +9,9 @@ const AROUND = `flow 1 x
 
 input n: int = 2
 
-node a: condition {
-  if = inputs.n > 1
-}
+node a: condition { if = inputs.n > 1 }
 
-node b: log {
-  message = "many"
-}
+node b: log { message = "many" }
 
 `;
 

@@ -15,6 +15,13 @@ const CALLS: { readonly [slug: string]: CatalogFlow } = {
   },
 };
 
+/** A node that runs on one exit of a condition alone. */
+const LATE = `
+input n: int
+
+node late: condition { if = inputs.n > 1 }
+node mail: transform { value = 1 }`;
+
 test("computed cases may be any port", () => {
   const text = `
 input kinds: object
@@ -31,61 +38,22 @@ a.bug -> b
   expect(codes(text)).not.toContain("FLOW4002");
 });
 
-test("a read behind the same exit is fine", () => {
-  const text = `
-input n: int
+test.each([
+  ["the same exit", ["late.true -> mail", "late.true -> note"]],
+  ["the node itself", ["late.true -> mail", "mail -> note"]],
+])("a read behind %s is fine", (_, edges) => {
+  const text = `${LATE}
+node note: transform { value = mail.value }
 
-node late: condition {
-  if = inputs.n > 1
-}
-node mail: transform {
-  value = 1
-}
-node note: transform {
-  value = mail.value
-}
-
-late.true -> mail
-late.true -> note
-`;
-
-  expect(codes(text)).not.toContain("FLOW4006");
-});
-
-test("a read behind the node itself is fine", () => {
-  const text = `
-input n: int
-
-node late: condition {
-  if = inputs.n > 1
-}
-node mail: transform {
-  value = 1
-}
-node note: transform {
-  value = mail.value
-}
-
-late.true -> mail
-mail -> note
+${edges.join("\n")}
 `;
 
   expect(codes(text)).not.toContain("FLOW4006");
 });
 
 test("a join of all brings every branch along", () => {
-  const text = `
-input n: int
-
-node late: condition {
-  if = inputs.n > 1
-}
-node mail: transform {
-  value = 1
-}
-node other: transform {
-  value = 2
-}
+  const text = `${LATE}
+node other: transform { value = 2 }
 node both: transform {
   value = mail.value + other.value
   @join = "all"
@@ -101,30 +69,26 @@ other -> both
 
 test("a flow that does not exist is named", () => {
   const text = `
-node a: subflow {
-  flow = "load-rows@3"
-}
+node a: subflow { flow = "load-rows@3" }
 `;
 
   expect(report(text, "FLOW4010", catalogOf([], { flow: () => undefined }))).toMatchInlineSnapshot(`
     "error: flow load-rows@3 does not exist
-    at 5:10 to 5:23 "\\"load-rows@3\\""
+    at 4:26 to 4:39 "\\"load-rows@3\\""
     place /nodes/0/fields/flow"
   `);
 });
 
 test("a flow that calls itself through others is shown with the path", () => {
   const text = `
-node a: subflow {
-  flow = "load-rows@3"
-}
+node a: subflow { flow = "load-rows@3" }
 `;
 
   expect(
     report(text, "FLOW4010", catalogOf([], { flow: (slug) => CALLS[slug] })),
   ).toMatchInlineSnapshot(`
     "error: flow example calls itself: example -> load-rows -> rows -> example
-    at 5:10 to 5:23 "\\"load-rows@3\\""
+    at 4:26 to 4:39 "\\"load-rows@3\\""
     place /nodes/0/fields/flow"
   `);
 });

@@ -13,9 +13,7 @@ function edgesOf(text: string): string[] {
 test("a reader waits once for each node that it reads, wherever the reads stand", () => {
   expect(
     edgesOf(`
-node a: transform {
-  value = 1
-}
+node a: transform { value = 1 }
 node b: log {
   message = "\${a.value} and \${a.value}"
   data = { list: [nodes["a"].value, a?.value ?? 0] }
@@ -28,9 +26,7 @@ node b: log {
 test("policies read, too", () => {
   expect(
     edgesOf(`
-node a: transform {
-  value = 1
-}
+node a: transform { value = 1 }
 node b: log {
   message = "late"
   @retry = { max: 1, if: output == a.value }
@@ -44,18 +40,12 @@ node b: log {
 test("a read from a body names the reader by its path, and the body's own nodes are its own", () => {
   expect(
     edgesOf(`
-node a: transform {
-  value = 1
-}
+node a: transform { value = 1 }
 node all: map {
   items = [1]
   body {
-    node one: transform {
-      value = item + a.value
-    }
-    node two: transform {
-      value = one.value + index
-    }
+    node one: transform { value = item + a.value }
+    node two: transform { value = one.value + index }
 
     output = two.value + a.value
   }
@@ -71,22 +61,14 @@ node all: map {
 test("the nearest body wins, and a local hides a node", () => {
   expect(
     edgesOf(`
-node row: transform {
-  value = 1
-}
-node x: transform {
-  value = 2
-}
+node row: transform { value = 1 }
+node x: transform { value = 2 }
 node all: map {
   items = [1]
   as = "row"
   body {
-    node x: transform {
-      value = row
-    }
-    node y: transform {
-      value = x.value + nodes["row"].value
-    }
+    node x: transform { value = row }
+    node y: transform { value = x.value + nodes["row"].value }
   }
 }
 `),
@@ -99,15 +81,9 @@ node all: map {
 test("roots of a deferred field are no nodes, though others in it are", () => {
   expect(
     edgesOf(`
-node output: transform {
-  value = 1
-}
-node limit: transform {
-  value = 1
-}
-node state: transform {
-  value = 1
-}
+node output: transform { value = 1 }
+node limit: transform { value = 1 }
+node state: transform { value = 1 }
 node ask: ai {
   input = output.value
   expect = [size(output) > limit.value]
@@ -130,9 +106,7 @@ node poll: loop {
 test("macro variables and protected data are no reads", () => {
   expect(
     edgesOf(`
-node a: transform {
-  value = [1]
-}
+node a: transform { value = [1] }
 node b: transform {
   value = { list: map([1], a, a + 1), data: { "$": "a.value" } }
 }

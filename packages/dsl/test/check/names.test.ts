@@ -4,9 +4,7 @@ import { codes, findings } from "./check.ts";
 
 test("a local that hides a node nobody reads there is fine", () => {
   const text = `
-node index: transform {
-  value = 1
-}
+node index: transform { value = 1 }
 
 node all: map {
   items = [1]
@@ -22,13 +20,9 @@ node all: map {
 test("an edge to an unknown node is not mended to one that leads to itself", () => {
   const near = (to: string): (string | undefined)[] =>
     findings(`
-node fetch: log {
-  message = "x"
-}
+node fetch: log { message = "x" }
 
-node store: log {
-  message = "x"
-}
+node store: log { message = "x" }
 
 fetch -> ${to}
 `).flatMap(({ code, hint }) => (code === "FLOW4001" ? [hint] : []));

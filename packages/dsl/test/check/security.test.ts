@@ -15,15 +15,9 @@ output x = inputs
 
 test("behind a fixed host it is fine, and so is an encoded part", () => {
   const text = `
-node page: http.request {
-  url = "https://shop.example"
-}
-node next: http.request {
-  url = "https://shop.example/items/\${page.body.id}"
-}
-node also: http.request {
-  url = "https://\${uriEncode(page.body.host)}.shop.example/"
-}
+node page: http.request { url = "https://shop.example" }
+node next: http.request { url = "https://shop.example/items/\${page.body.id}" }
+node also: http.request { url = "https://\${uriEncode(page.body.host)}.shop.example/" }
 `;
 
   expect(codes(text)).not.toContain("FLOW6002");
@@ -44,9 +38,7 @@ node a: shell.exec {
 
 test("an escape that can be seen is fine", () => {
   const text = `
-node a: log {
-  message = "to \\u202eeht"
-}
+node a: log { message = "to \\u202eeht" }
 `;
 
   expect(codes(text)).not.toContain("FLOW6003");
@@ -56,12 +48,8 @@ test("loopback is exempt", () => {
   const text = `
 input origin: uri = "http://127.0.0.1:8787"
 
-node a: http.request {
-  url = "http://localhost:8787/"
-}
-node b: http.request {
-  url = "http://[::1]/\${inputs.origin}"
-}
+node a: http.request { url = "http://localhost:8787/" }
+node b: http.request { url = "http://[::1]/\${inputs.origin}" }
 `;
 
   expect(codes(text)).not.toContain("FLOW6004");
@@ -69,9 +57,7 @@ node b: http.request {
 
 test("a length or a hash of it is no text of it", () => {
   const text = `
-node page: http.request {
-  url = "https://shop.example"
-}
+node page: http.request { url = "https://shop.example" }
 node save: file.write {
   path = "out/\${size(page.body)}-\${sha256(page.body)}"
   content = page.body
