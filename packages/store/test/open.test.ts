@@ -210,7 +210,11 @@ describe("files that are not ours", () => {
   test("what is no database is refused, and so is its reading", async () => {
     const dir = temporaryFolder();
     writeFileSync(join(dir, "millrace.db"), "x".repeat(20_000));
-    await expect(openStore({ dir })).rejects.toMatchObject({ code: "store_corrupt" });
+    for (const n of [9, 10]) writeFileSync(join(dir, `millrace.db.bak-${n}`), "");
+    await expect(openStore({ dir })).rejects.toMatchObject({
+      code: "store_corrupt",
+      message: expect.stringContaining(`the newest backup is ${join(dir, "millrace.db.bak-10")}`),
+    });
     await expect(openStore({ dir, readonly: true })).rejects.toMatchObject({
       code: "store_corrupt",
     });
@@ -323,6 +327,25 @@ describe("a backup", () => {
     writeFileSync(join(restored, "millrace.db"), readFileSync(target));
     const copy = await newStore({ dir: restored });
     expect(await linesOf(copy.journal, "r1")).toEqual(await linesOf(store.journal, "r1"));
+  });
+
+  test("that cannot be finished leaves no file that looks like one", async () => {
+    const dir = temporaryFolder();
+    const store = await openStore({ dir });
+    await appendAll(store.journal, logOf(1));
+    await store.close();
+    const path = join(dir, "millrace.db");
+    writeFileSync(path, readFileSync(path).fill(0xa5, 8192 * 30, 8192 * 50));
+    const damaged = await newStore({ dir, readonly: true });
+    const folder = temporaryFolder();
+    await expect(damaged.backup(join(folder, "copy.db"))).rejects.toMatchObject({
+      code: "store_corrupt",
+    });
+    expect(readdirSync(folder)).toEqual([]);
+    const nowhere = join(folder, "no", "copy.db");
+    await expect(damaged.backup(nowhere)).rejects.toMatchObject({
+      message: expect.stringContaining(`${nowhere} cannot be written`),
+    });
   });
 });
 

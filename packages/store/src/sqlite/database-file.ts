@@ -65,7 +65,9 @@ export function prepareFile(
     migrate(db, path, { version, migrations });
     return begin(db, enter);
   } catch (error) {
-    throw toStoreError(error, `${path} cannot be opened`);
+    const failed = toStoreError(error, `${path} cannot be opened`);
+    const isDamaged = failed.code === "store_corrupt" && failed !== error;
+    throw isDamaged ? damaged(path, failed.cause) : failed;
   } finally {
     db?.close();
   }
@@ -112,11 +114,16 @@ export function checkFile(db: SqliteDb, path: string, newest: number = MIGRATION
 
 function quickCheck(db: SqliteDb, path: string): void {
   const answer = value(db, "PRAGMA quick_check(1)");
-  if (answer === "ok") return;
-  const backup = backups(path)[0];
+  if (answer !== "ok") throw damaged(path, answer);
+}
+
+/** What SQLite says of the file, and the copy that an upgrade has left beside it. */
+function damaged(path: string, found: unknown): StoreError {
+  const text = found instanceof Error ? found.message : String(found);
+  const [backup] = backups(path);
   const advice =
     backup === undefined ? "there is no backup beside it" : `the newest backup is ${backup}`;
-  throw new StoreError("store_corrupt", `${path} is damaged (${String(answer)}); ${advice}`);
+  return new StoreError("store_corrupt", `${path} is damaged (${text}); ${advice}`);
 }
 
 /** The number of a migration whose slices were begun; it goes with the last of them. */

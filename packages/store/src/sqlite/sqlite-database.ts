@@ -1,11 +1,19 @@
 /** SQLite behind the port of a store: a file that processes of one machine write, or memory. */
-import { chmodSync, existsSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { StoreError } from "../errors.ts";
 import type { Condition, Database, Dialect } from "../sql/port.ts";
 import type { RunNumbers } from "../sql/run-numbers.ts";
 import { ADD_TO_FEED } from "../writer/units.js";
 import type { Writer } from "../writer/writer.ts";
-import type { Reader } from "./reader.ts";
+import { type Reader, toStoreError } from "./reader.ts";
 import { LAST_SEQ } from "./schema.ts";
 
 /** What an opening has made. `now`: epoch milliseconds, by which leases run out. */
@@ -78,12 +86,32 @@ export function sqliteDatabase(parts: SqliteParts): Database {
       if (existsSync(path)) {
         throw new StoreError("path_exists", `${path} exists already; a backup never overwrites`);
       }
-      reader.once("VACUUM INTO ?", [path]);
-      chmodSync(path, 0o600);
+      // Under a name of its own until it is whole, and nobody else's to read while it grows.
+      const part = `${path}.part-${process.pid}`;
+      try {
+        writeFileSync(part, "", { mode: 0o600 });
+        reader.once("VACUUM INTO ?", [part]);
+        flush(part); // SQLite leaves that to whoever keeps the file
+        renameSync(part, path);
+      } catch (error) {
+        rmSync(part, { force: true });
+        if (StoreError.isInstance(error) && error.code === "store_corrupt") throw error;
+        throw toStoreError((error as Error).cause ?? error, `${path} cannot be written`);
+      }
     },
     announce,
     close,
   };
+}
+
+/** What was written is on the disk when this returns. */
+function flush(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Said by the file; the lock of the opening says more. */
