@@ -42,6 +42,9 @@ const BODIES = {
     raw({ id: i, op, call: 2 }); return new Promise(() => {}); }`,
   endless: `async (_, ctx) => { try { await ctx.fetch("http://127.0.0.1:1/", { maxBytes: "x" }); return {}; }
     catch (error) { return { code: error.code, message: error.message }; } }`,
+  unsure: `(_, ctx) => { const told = new Set(); for (let i = 0; i < 100; i += 1)
+    for (const tell of [() => ctx.progress(i, Number.NaN), () => ctx.log("loud", "x")]) try { tell(); } catch (error) { told.add(error.message); }
+    return { told: [...told] }; }`,
   constructor: `(_, ctx) => ({ config: ctx.config })`,
   curious: `(fields) => { const told = {}; for (const path of fields.paths) {
     try { fs.readFileSync(path); told[path] = "read"; } catch (error) { told[path] = error.code; } } return told; }`,
@@ -204,6 +207,12 @@ test("a limit without a number is refused, and the name of a prototype is no con
     message: "ctx.fetch takes limits from 0",
   });
   expect((await run("constructor")).output).toEqual({ config: {} });
+});
+
+test("what no event can carry is refused to the body that says it, and ends no process", async () => {
+  expect((await run("unsure")).output).toEqual({
+    told: ["ctx.progress takes numbers from 0", "ctx.log takes debug,info,warn,error, and text"],
+  });
 });
 
 test("a dependency is a name and no way to a folder", async () => {

@@ -78,7 +78,8 @@ export function tellProgress(
   const { run } = attempt;
   const isKnown = unit === undefined || UNITS.has(unit);
   const isTotal = total === undefined || isAmount(total);
-  takes(isAmount(done) && isTotal && isKnown, "progress", `numbers from 0, and ${[...UNITS]}`);
+  takes(isAmount(done) && isTotal, "progress", "numbers from 0");
+  takes(isKnown, "progress", `a unit of ${[...UNITS]}`);
   run.tick();
   const before = recoveredOf(attempt)?.progress ?? 0;
   if (done <= before && before > 0) return; // before a restart

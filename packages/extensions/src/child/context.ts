@@ -156,11 +156,19 @@ export class ChildContext implements ControlContext {
 
   log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
     this.#live();
+    takes(
+      LEVELS.has(level) && typeof text === "string",
+      "log takes debug,info,warn,error, and text",
+    );
     this.#line.tell("log", { level, text, ...(data !== undefined && { data: toWire(data) }) });
   }
 
   progress(done: number, total?: number): void {
     this.#live();
+    takes(
+      isAmount(done) && (total === undefined || isAmount(total)),
+      "progress takes numbers from 0",
+    );
     this.#line.tell("progress", { done, ...(total !== undefined && { total }) });
   }
 
@@ -233,6 +241,14 @@ export class ChildContext implements ControlContext {
 const OVER = new NodeError("attempt_over", "the attempt of this node has ended", {
   reason: "internal",
 });
+
+const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
+const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0;
+
+/** What no event can carry is refused here as in the process of a host, to whom it would be a frame that nobody knows. */
+function takes(isSo: boolean, text: string): void {
+  if (!isSo) throw new NodeError("extension_threw", `ctx.${text}`, { reason: "internal" });
+}
 
 /** A response over bytes that are there already. */
 function toResponse({ status, url, headers, body }: WireResponse): ResponseLike {
