@@ -295,7 +295,7 @@ export function aiPack(): NodePack {
 
 const MAX_OPTIONS_UNITS = 16_384; // of providerOptions, as JSON
 
-/** What is wrong with the fields of a node beyond their schema. */
+/** Problems in the fields of a node that its schema cannot express. */
 function check(fields: Fields, source: FlowNode["fields"]): readonly FieldFinding[] {
   const found: FieldFinding[] = [];
   const say = (pointer: string, message: string): void => {

@@ -22,14 +22,14 @@ import type { AuditLevel } from "./fields.ts";
 import type { AnswerProblem } from "./read-answer.ts";
 import { redactContent } from "./redact-content.ts";
 
-/** What the audit needs from its run. */
+/** Dependencies of the audit, provided by the run. */
 export interface AuditPorts {
   /** `mask` gives a value without any known secret, `keepValue` keeps one beside the log. */
   readonly ctx: Pick<CoreContext, "mask" | "keepValue">;
   readonly ai: HmacPorts;
 }
 
-/** What an HMAC is made with. */
+/** Dependencies of an HMAC. */
 export interface HmacPorts {
   /** SHA-256 as lower-case hex. */
   sha256(bytes: Uint8Array): string;
@@ -98,7 +98,7 @@ export class Audit {
     return this.level === "redacted" || this.level === "full";
   }
 
-  /** What the level keeps of a value. */
+  /** The part of a value that the audit level keeps. */
   #copy<T extends Json>(value: T): T {
     const masked = this.#ctx.mask(value);
     return this.level === "redacted" ? redactContent(masked) : masked;

@@ -31,7 +31,7 @@ export interface Turn {
   readonly by: number | null;
 }
 
-/** What is asked, whoever answers. */
+/** A request to a model, the same for every provider. */
 export interface Prompt {
   readonly purpose: LlmStarted["purpose"];
   readonly step: number;

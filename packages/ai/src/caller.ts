@@ -67,7 +67,7 @@ export class Caller {
     });
   }
 
-  /** What `made` makes of the answer of a target: from an earlier part of this try, or of the first that answers `tryOnce`, and kept. */
+  /** The result of `made` for a target: reused from an earlier part of this try, else computed by the first target that `tryOnce` reaches. */
   kept<V, T extends { readonly target: number }>(
     key: string,
     tryOnce: (target: Target) => Promise<Try<V>>,

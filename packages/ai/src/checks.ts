@@ -17,13 +17,13 @@ import { Targets } from "./targets.ts";
 /** The first check that failed and counts. */
 export interface FailedCheck {
   readonly onFail: Check["onFail"];
-  /** What the model is told. */
+  /** Message sent to the model. */
   readonly forModel: string;
-  /** What a log may say. */
+  /** Message that may appear in a log. */
   readonly forLog: string;
 }
 
-/** What a `judge` has to answer. */
+/** JSON Schema of the answer of a `judge`. */
 export const JUDGE_SCHEMA: JsonObject = Object.freeze({
   type: "object",
   properties: {

@@ -42,7 +42,7 @@ export interface Check {
   readonly fields: JsonObject;
 }
 
-/** What is wrong with a check as it is written; `pointer` leads into it. */
+/** A mistake in a check of `expect`; `pointer` leads into the check. */
 export interface CheckProblem {
   readonly pointer: string;
   readonly message: string;
@@ -174,7 +174,7 @@ function deeperProblems(
   }
 }
 
-/** What is wrong with a field `expect` as it is written; pointers lead into the list. What needs a run is not looked at. */
+/** Mistakes in a field `expect`, found without a run; pointers lead into the list. */
 export function expectProblems(source: FieldValue): readonly CheckProblem[] {
   if (!Array.isArray(source)) return [];
   return source.flatMap((entry, i) =>

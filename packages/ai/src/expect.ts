@@ -28,7 +28,7 @@ export interface CheckOutcome {
   readonly score?: number;
 }
 
-/** What checks look at: the output record, and how long the node took so far. */
+/** Input of the checks: the output record, and the time the node has taken so far. */
 export interface Checked {
   readonly record: JsonObject;
   readonly latencyMs: number;

@@ -27,12 +27,12 @@ export type AiReason =
   | "deadline"
   | "aborted";
 
-/** What is left of a failed call. */
+/** A failed call, reduced to the data that may be logged. */
 export interface AiFailure {
   readonly reason: AiReason;
   /** Code of the node's error where it is not `ai_<reason>`. */
   readonly code?: string;
-  /** What happened, without anything that a provider or a model said. */
+  /** Description of the failure, without any text of a provider or a model. */
   readonly text: string;
   readonly status?: number;
   readonly retryAfterMs?: number;
@@ -262,7 +262,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What the other side asks to wait. @see RFC 9110, section 10.2.3 */
+/** The delay that the server asks for. @see RFC 9110, section 10.2.3 */
 function headers(error: Shape): { retryAfterMs?: number } {
   const own = error["retryAfterMs"];
   if (typeof own === "number") return wait(own);

@@ -11,7 +11,7 @@ export type AuditLevel = "none" | "hash" | "redacted" | "full";
 /** Reasoning effort in the words of the platform. */
 export type Reasoning = "none" | "low" | "medium" | "high";
 
-/** What a target may replace: how a model chooses its words. */
+/** Sampling parameters; a target may replace them. */
 export interface Sampling {
   readonly temperature?: number;
   readonly topP?: number;
@@ -92,7 +92,7 @@ export function readFields(fields: Fields): AiFields {
   return read as unknown as AiFields;
 }
 
-/** What a model is told. */
+/** Fields whose text goes to a model. */
 const PROMPTS = ["input", "system", "rubric"] as const;
 
 /**

@@ -49,7 +49,7 @@ export function chosenLabels(
   return { labels: [fallbackLabel], isFallback: true };
 }
 
-/** What is wrong with a list of labels beyond its JSON Schema: `/i/name` and a sentence. */
+/** Mistakes in a list of labels that its JSON Schema cannot express: `/i/name` and a sentence. */
 export function labelProblems(
   labels: readonly Label[],
 ): readonly { readonly pointer: string; readonly message: string }[] {

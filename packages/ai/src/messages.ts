@@ -42,7 +42,7 @@ function isOnlyKey(value: JsonObject, key: string): boolean {
   return Object.keys(value).length === 1 && Object.hasOwn(value, key);
 }
 
-/** What `readInput` needs to know beside the evaluated field. */
+/** Options of `readInput`. */
 export interface InputOptions {
   readonly task: Task;
   readonly form: InputForm;

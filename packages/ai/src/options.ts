@@ -1,4 +1,4 @@
-/** What the operator sets for the `ai` nodes of an engine. */
+/** Settings of the operator for the `ai` nodes of an engine. */
 import type {
   AiCredentialsPort,
   AiProvider,

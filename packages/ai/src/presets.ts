@@ -6,10 +6,10 @@ import type { JsonSchema } from "@millrace/contracts";
 import type { Label } from "./labels.ts";
 import type { AnswerProblem } from "./read-answer.ts";
 
-/** What an `ai` node is asked to do. */
+/** Task of an `ai` node. */
 export type Task = "generate" | "chat" | "classify" | "extract" | "summarize" | "embed" | "judge";
 
-/** What the preset of a task is made from; each member belongs to one task. */
+/** Options of presets; each member belongs to one task. */
 export interface PresetOptions {
   readonly labels?: readonly Label[] | undefined;
   readonly multi?: boolean | undefined;
@@ -68,7 +68,7 @@ export function systemText(...texts: readonly (string | undefined)[]): string | 
   return given.length === 0 ? undefined : given.join("\n\n");
 }
 
-/** What the model is told about an answer that does not fit its schema. */
+/** Message to the model after an answer that does not fit its schema. */
 export function repairText(problems: readonly AnswerProblem[]): string {
   const lines = problems.map(({ path, message }) =>
     path === "" ? `- ${message}` : `- ${path}: ${message}`,
@@ -76,7 +76,7 @@ export function repairText(problems: readonly AnswerProblem[]): string {
   return `Your answer was not accepted:\n${lines.join("\n")}\nAnswer again with the corrected JSON only.`;
 }
 
-/** What the model is told about an answer that a check of `expect` refused. */
+/** Message to the model after an answer that a check of `expect` refused. */
 export function retryText(message: string): string {
   return `Your answer was not accepted:\n- ${message}\nAnswer again.`;
 }

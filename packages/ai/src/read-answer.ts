@@ -165,7 +165,7 @@ const MAX_PROBLEMS = 10;
 /** Longest path and longest message, in UTF-16 units. */
 const MAX_TEXT = 200;
 
-/** What is wrong with an answer, at most ten problems; none: it fits. Never throws. */
+/** Problems of an answer, at most ten; empty when it fits the schema. Never throws. */
 export function answerProblems(schema: JsonSchema, answer: unknown): readonly AnswerProblem[] {
   return schemaProblems(schema, answer)
     .slice(0, MAX_PROBLEMS)

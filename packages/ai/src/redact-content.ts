@@ -128,7 +128,7 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
 );
 
 const IBAN = /(?<!\p{L})[a-z]{2}\d{2}(?=[ \u00a0]?[a-z\d])/giu;
-/** What may be an IBAN from its beginning on: letters and digits, also in groups. */
+/** Text that may begin an IBAN: letters and digits, also in groups. */
 const IBAN_TEXT = /(?:[ \u00a0]?[a-z\d]){15,34}/iy;
 const BLANKS = /[ \u00a0]/g;
 

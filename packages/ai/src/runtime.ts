@@ -1,4 +1,4 @@
-/** What the `ai` nodes of one engine share: providers, settings, circuits, and keys that were just read. */
+/** State that the `ai` nodes of one engine share: providers, settings, circuits, and recently read keys. */
 import {
   type AbortSignalLike,
   type AiCredentials,
@@ -107,7 +107,7 @@ export class AiRuntime {
   }
 }
 
-/** What the `ai` nodes of an engine share. */
+/** Key of the state that the `ai` nodes of an engine share. */
 export const AI: SharedKey<AiRuntime, AiOptions> = new SharedKey((parts) => new AiRuntime(parts));
 
 /** The policy, with the origins of models. A model may think for long: its node has limits of its own for that. */

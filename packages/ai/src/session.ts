@@ -1,4 +1,4 @@
-/** What the parts of one node attempt share: its fields, its time, its sums, and the audit of what it says. */
+/** State of one node attempt: its fields, its time, its usage, and its audit. */
 import type { AiMessage, Json, JsonObject, LlmStarted, Usage } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { CoreContext } from "@millrace/engine";

@@ -1,4 +1,4 @@
-/** What the parts of a stream say: texts, tool arguments, reasons to finish. A provider may send anything in their place. */
+/** Readers of stream parts: texts, tool arguments, finish reasons. They accept any value, because providers may send any. */
 import type { AiPart } from "@millrace/contracts";
 
 /** Why an answer ended. */

@@ -34,7 +34,7 @@ export interface ToolRequest {
   readonly input: string;
 }
 
-/** What a stream came to. With `failure` nothing of it counts but the usage. */
+/** Result of a stream. With `failure` only its usage counts. */
 export interface StreamEnd {
   readonly failure: AiFailure | null;
   readonly text: string;
@@ -311,7 +311,7 @@ class Reading {
     } else this.#end(null, finish === "stop" && this.#tools.length > 0 ? "tool_calls" : finish);
   }
 
-  /** What breaks after content is a cut stream, whatever the provider says of it. */
+  /** A failure after content is a cut stream, whatever reason the provider gives. */
   #broken(failure: AiFailure): void {
     const { status } = failure;
     this.#cut(

@@ -6,7 +6,7 @@
 
 /** Longest name that every provider takes. */
 const MAX_NAME_LENGTH = 64;
-/** What stays of a longer one: with `_` and eight digits it is as long as it may be. */
+/** Characters kept of a longer name: with `_` and eight digits it has the maximum length. */
 const KEPT_LENGTH = 55;
 
 /** A tool as a node names it. */

@@ -29,7 +29,7 @@ export interface ToolCallRecord {
 
 /** How a tool call ended, as it is kept. */
 interface Done extends ToolCallRecord {
-  /** What the model reads. */
+  /** Text for the model. */
   readonly text: string;
   readonly error: ErrorInfo | null;
 }
@@ -145,7 +145,7 @@ export class ToolRunner {
     return done;
   }
 
-  /** What a server says of its failure is content, too: only the level that keeps all keeps it. */
+  /** The error text of a server is content: only the audit level that keeps all content keeps it. */
   #told(tool: string, error: ErrorInfo): ErrorInfo {
     const isServers = tool.startsWith("mcp:") && !OWN_CODES.has(error.code);
     if (!isServers || this.#session.audit.level === "full") return error;

@@ -27,7 +27,7 @@ import { toolNames } from "./tool-names.ts";
 
 const TIMEOUT_MS = 60_000; // a model that waits for a tool holds a person up
 
-/** What a running tool gets. */
+/** Context of a running tool. */
 export interface ToolUse {
   /** Aborts when the tool is to stop. */
   readonly signal: AbortSignal;
@@ -46,7 +46,7 @@ export interface Tool {
   readonly timeoutMs: number;
   /** Arguments that the author has fixed. */
   readonly pinned: JsonObject;
-  /** What is wrong with arguments; undefined: nothing. */
+  /** The problem of the arguments; undefined when they are valid. */
   problem(args: JsonObject): string | undefined;
   /** Whether a person is asked first. */
   needsConfirm(args: JsonObject): boolean;
@@ -54,7 +54,7 @@ export interface Tool {
   run(args: JsonObject, use: ToolUse): Promise<Json>;
 }
 
-/** What one kind of tool brings. */
+/** Implementation of one kind of tool. */
 interface Body {
   readonly schema: JsonSchema;
   readonly description: string | undefined;
@@ -201,7 +201,7 @@ function isCodeOpen({ properties = {} }: JsonSchema, pinned: Fields): boolean {
   });
 }
 
-/** What an action does outside when these of its fields are fixed and the model decides the others. */
+/** Effect of an action when these of its fields are fixed and the model chooses the others. */
 function effectWith({ entry, effectOf }: NodeType, pinned: Fields): Effect {
   if (effectOf === undefined) return entry.effect;
   const { properties = {} } = entry.fields as { readonly properties?: object };
@@ -257,7 +257,7 @@ function contextOf(ctx: CoreContext, signal: AbortSignal, timeoutMs: number): Ai
   };
 }
 
-/** What a schema says to a model, without the hints of the platform. */
+/** A schema for a model, without the platform's own keywords. */
 function plainSchema(schema: JsonSchema): JsonSchema {
   return plain(schema) as JsonSchema;
 }
