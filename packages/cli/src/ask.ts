@@ -12,12 +12,12 @@ const MAX_SECRET_CHARACTERS = 16_384;
 const INTERRUPT = "\u0003";
 const END = "\u0004";
 
-/** What stdin holds, without the line end that a shell adds. Throws a usage error when that is nothing or too much. */
+/** The content of stdin, without the line end that a shell adds. Throws a usage error when it is empty or too long. */
 export async function secretFromStdin(io: CommandIo, what: string): Promise<string> {
   return secretFromFile("-", io, what);
 }
 
-/** What a file holds, without the line end. Throws a usage error that names the file. */
+/** The content of a file, without the line end. Throws a usage error that names the file. */
 export async function secretFromFile(path: string, io: CommandIo, what: string): Promise<string> {
   const text = new TextDecoder().decode(await readInput(path, io)).replace(/\r?\n$/, "");
   return checked(text, what);

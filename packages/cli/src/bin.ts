@@ -76,7 +76,7 @@ function suspend(): void {
   if (raw) stdin.setRawMode(true);
 }
 
-/** What needs nothing but a file that lies there: the version, and the scripts of shells. */
+/** Requests that need only a file beside the command: the version, and the scripts of shells. */
 function answer([word, shell = "", ...rest]: readonly string[]): string | undefined {
   if (word === "--version" || word === "-V") {
     const file = new URL("../package.json", import.meta.url);

@@ -41,7 +41,7 @@ export async function readInput(name: string, io: CliIo, who = ""): Promise<Uint
   return Buffer.concat(chunks);
 }
 
-/** What a stream of the file would give, without the cost of a stream. */
+/** The chunks of a file, as a stream would give them, without the cost of a stream. */
 async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path);
   try {

@@ -122,7 +122,7 @@ async function fail(
   return summary.exitCode;
 }
 
-/** What a query that failed says to a program: one line, because its only line on stdout is its result. */
+/** The problem of a failed query for a program: one line, because a query writes only one line to stdout. */
 async function problemLine({ problem, message, hint }: CliError): Promise<string> {
   const { problemDocument } = await import("@millrace/contracts");
   const detail = hint === undefined ? message : `${message}; ${hint}`;

@@ -25,7 +25,7 @@ export function aiSettings({ ai }: Config): AiSettings {
   }
 }
 
-/** What an engine is given for its `ai` nodes. */
+/** Engine options for `ai` nodes. */
 export function openAi(
   config: Config,
   credentials: CredentialsPort,

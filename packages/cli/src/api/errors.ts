@@ -7,7 +7,7 @@ import { clean } from "../output/text.ts";
 /** A problem as far as its end depends on it. */
 interface Refusal {
   readonly code: ClientErrorCode;
-  /** What happened, in a sentence. */
+  /** Description of the failure, a sentence. */
   readonly message: string;
   /** Places of the arguments that are wrong. */
   readonly errors?: readonly Problem[] | undefined;
@@ -31,7 +31,7 @@ const CODES: Partial<Record<ClientErrorCode, CliErrorCode>> = {
   forbidden: "credentials_missing",
   reconnect_service: "credentials_expired",
 };
-/** What a program is told of an answer that was none. */
+/** Problem that a program gets for an unusable answer. */
 const PROBLEM_OF: Partial<Record<ClientErrorCode, ErrorCode>> = {
   unreachable: "upstream_failed",
   bad_answer: "upstream_failed",

@@ -15,7 +15,7 @@ const STOP_MS = 10_000;
 export interface ApiOptions {
   /** Whether something is changed or run; embedded, a command that only reads works beside a process that writes. Default false. */
   readonly write?: boolean;
-  /** What runs of this process name as their trigger. Default `cli`. */
+  /** Trigger of the runs of this process. Default `cli`. */
   readonly actor?: "cli" | "mcp";
   /** Default: that of the working directory. */
   readonly config?: Config;

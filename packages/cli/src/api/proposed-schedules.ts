@@ -32,7 +32,7 @@ export function activeLine({ template, name, enabled, nextAt }: Schedule): strin
   return clean(`schedule ${name} of ${template} ${state}`);
 }
 
-/** What says that it is only proposed, of every schedule of a stored template that is not active. */
+/** Lines about every proposed schedule of a stored template that is not active. */
 export async function proposedLines(api: Api, slug: string): Promise<string[]> {
   const { proposed = [] } = await api.invoke("list_schedules", { limit: 1 });
   return proposed

@@ -130,7 +130,7 @@ async function parseCommand(
 /** The value of a flag: true of a switch, text, or a list of a flag that may be repeated. */
 type Value = boolean | string | readonly string[] | undefined;
 
-/** What the words hold, before anything of it is checked. */
+/** The parsed argv, before any check. */
 interface Words {
   readonly args: readonly string[];
   readonly values: Readonly<Record<string, Value>>;
@@ -189,7 +189,7 @@ function listOf(value: Value): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
-/** What is wrong with an empty argument: most often a variable of a shell that is not set. */
+/** The problem of an empty argument: most often an unset variable of a shell. */
 function emptyArgument({ args }: CliCommand, given: readonly string[]): string | undefined {
   const at = given.indexOf("");
   const arg = args[at] ?? args.findLast(({ variadic }) => variadic);

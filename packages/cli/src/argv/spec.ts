@@ -3,7 +3,7 @@
 import type { CliIo, Output } from "../output/io.ts";
 import type { Ndjson } from "../output/ndjson.ts";
 
-/** What the words of an argument or a flag may be, where a shell can be told: files where nothing else is said. */
+/** Possible words of an argument or a flag, for completion in a shell; default files. */
 export type Completer =
   | "run"
   | "template"
@@ -60,7 +60,7 @@ export interface CommandIo extends CliIo {
   readonly interactive: boolean;
 }
 
-/** What a query answers: one JSON value under `--json`, else text. */
+/** Result of a query: one JSON value under `--json`, else text. */
 export interface Answer {
   /** The line of `--json`. */
   readonly value: unknown;

@@ -63,7 +63,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   });
 }
 
-/** What an approval with a schema needs, where a person can be asked. */
+/** The value of an approval with a schema, asked on the terminal where there is one. */
 async function typed(
   { schema }: Confirmation,
   decision: "approve" | "reject",

@@ -81,7 +81,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   return 0;
 }
 
-/** What is drawn. `states`: those of its nodes, where it is the flow of a run. */
+/** The flow to draw. `states`: those of its nodes, where it is the flow of a run. */
 interface Pictured {
   readonly graph: FlowGraph;
   readonly states?: ReadonlyMap<string, NodeState>;

@@ -23,7 +23,7 @@ import { clean, formatTime } from "../output/text.ts";
 
 const HUB: ArgSpec = arg("hub", "the hub", "hub");
 
-/** What a hub may provide where nobody says: node packs run code and are the operator's to add. */
+/** Default kinds of a hub: node packs run code, so the operator must name them. */
 const PROVIDES: readonly HubProvides[] = ["templates", "models"];
 
 const list = listCommand("hubs list", "list sources of templates and models", {

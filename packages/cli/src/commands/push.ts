@@ -175,7 +175,7 @@ function diagnosticOf({ code, message, line, column }: Problem): Diagnostic {
   };
 }
 
-/** What the flows declare besides themselves. */
+/** Declarations in the flows. */
 interface Declared {
   readonly activated: readonly Schedule[];
   readonly proposed: readonly { readonly template: string; readonly schedule: FlowSchedule }[];

@@ -28,7 +28,7 @@ import { clean } from "../output/text.ts";
 
 /** Keys of AI providers, and secrets that extensions were granted: of this machine alone. */
 const OWN = /^(?:ai:[a-z0-9][a-z0-9._-]{0,63}|ext:[A-Za-z_][A-Za-z0-9_]{0,63})$/;
-/** What flows read as `secrets.NAME`. */
+/** Names that flows can read as `secrets.NAME`. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 /** Shorter ones are not found in a log, so nothing could hide them there. */
 const SHORTEST = 6;

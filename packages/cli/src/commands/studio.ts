@@ -37,7 +37,7 @@ export const commands: readonly CliCommand[] = [
 ];
 
 const HOST = "127.0.0.1";
-/** What to do where another process has the data directory. */
+/** Hint where another process has the data directory. */
 const LOCKED = "--store memory works beside it and keeps nothing of this session";
 
 /** Serves the page until SIGINT or SIGTERM, then drains; exit code 0. */
@@ -130,7 +130,7 @@ function warn(text: string, io: CommandIo): void {
   void io.err.write(`warning: ${clean(text)}\n`);
 }
 
-/** What a person at a terminal needs of a log: that something failed, and what. */
+/** A log for a person at a terminal: failures only. */
 function logTo(io: CommandIo): Logger {
   const told = (fields: object, message = ""): void => {
     const { err, problem } = fields as { readonly err?: unknown; readonly problem?: unknown };

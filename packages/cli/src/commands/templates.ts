@@ -184,7 +184,7 @@ function sourceOf({ source }: TemplateSummary): string {
   return source.kind === "hub" ? `${source.hub}/${source.item}@${source.version}` : source.kind;
 }
 
-/** What became of a template, and which of its schedules do not fire. */
+/** Lines about a stored template, and its schedules that do not fire. */
 async function stored(
   template: Template,
   what: string,

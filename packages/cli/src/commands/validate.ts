@@ -111,7 +111,7 @@ function reportFormat(input: Input, io: CommandIo): "github" | "sarif" | undefin
   return format;
 }
 
-/** What a run here would find. The engine is loaded for a flow that has no error without it, and in which it may find more. */
+/** Findings of compiling the flow here. The engine is loaded only for a flow without errors, where it may find more. */
 async function compiled(read: FlowSource, io: CommandIo): Promise<readonly Diagnostic[]> {
   if (!isValid(read.diagnostics) || isDone(read)) return read.diagnostics;
   const { withCompileProblems } = await import("../run/compile.ts");
@@ -139,7 +139,7 @@ function isDone({ diagnostics, graph, services, extensions }: FlowSource): boole
 
 type Judge = (flow: FlowSource) => Promise<readonly Diagnostic[]>;
 
-/** What a server finds, where one is named. */
+/** Findings of a server, where one is named. */
 async function serverOf(input: Input, io: CommandIo): Promise<Judge | undefined> {
   if (!(flagText(input, "server") ?? (await trustedServer(configOptions(input, io), io))))
     return undefined;

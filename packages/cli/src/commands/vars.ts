@@ -71,7 +71,7 @@ function nameIn(input: Input): { readonly name: string; readonly environment: st
   return { name, environment: environmentIn(flagText(input, "env"), "--env") };
 }
 
-/** What is no JSON is text. */
+/** Text that is not JSON stands for itself. */
 function jsonOrText(text: string): Json {
   try {
     return JSON.parse(text);

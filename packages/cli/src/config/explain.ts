@@ -27,7 +27,7 @@ export interface ExplainedConfig {
   readonly trust: Trust | undefined;
   /** Every origin of a key or of a part of one, strongest first. */
   origins(key: string): readonly Origin[];
-  /** What stands for a key, all of its origins merged. */
+  /** The value of a key, all of its origins merged. */
   value(key: string): unknown;
   /** Keys with a value or a default, members of records one by one. */
   keys(): readonly string[];

@@ -27,7 +27,7 @@ import {
 import { type ConfigSources, describedServices, readSources } from "./sources.ts";
 import { fromEnvironment, merge, valueAt } from "./values.ts";
 
-/** What the commands read. */
+/** Configuration of the commands. */
 export interface Config {
   readonly run: { readonly timeoutMs?: number; readonly graceMs?: number };
   /** Whether every run is kept, as with `--save`. */
@@ -246,7 +246,7 @@ function keysOf(values: Readonly<Record<string, unknown>>, before = ""): string[
   });
 }
 
-/** What a server, or the commands of one in this process, are given of the configuration. */
+/** Options of a server, or of the commands of one in this process, from the configuration. */
 export function serverOptions(
   config: Config,
   io: CliIo,

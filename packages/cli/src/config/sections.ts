@@ -196,7 +196,7 @@ export async function checkSection(key: string, value: unknown): Promise<void> {
   }
 }
 
-/** What the configuration says of extensions. */
+/** Configuration of extensions. */
 export interface ExtensionsChoice {
   /** Packages, and folders of the project that begin with `./`. */
   readonly list: readonly string[];

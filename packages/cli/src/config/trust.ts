@@ -20,7 +20,7 @@ const TRUST_FILE = "trust.json";
 /** How a project stands. `changed`: other bytes of this file were trusted. */
 export interface Trust {
   readonly state: "powerless" | "trusted" | "changed" | "untrusted";
-  /** What the file grants. */
+  /** Permissions that the file grants. */
   readonly powers: readonly string[];
   readonly digest: string;
 }

@@ -18,7 +18,7 @@ export function merge(weak: Values, strong: Values): Values {
   return Object.fromEntries(result);
 }
 
-/** What stands at a path, or undefined. */
+/** The value at a path, or undefined. */
 export function valueAt(values: Values, key: string): unknown {
   let at: unknown = values;
   for (const part of key.split(".")) {

@@ -16,7 +16,7 @@ export function openCredentialStore({ store, dir, key }: CredentialsChoice): Ope
   return openServerStore({ store, dir, key });
 }
 
-/** What was chosen for an installation that had nothing to keep credentials in. */
+/** The file store of an installation that had no place for credentials. */
 export interface ChosenFile {
   readonly config: Config;
   /** Where the key is. */

@@ -1,4 +1,4 @@
-/** What `--verbose` shows of the code of extensions: their standard output and error, and what they throw. */
+/** Output of `--verbose` about the code of extensions: their standard output and error, and the errors they throw. */
 
 import type { ThrowPlace } from "@millrace/engine";
 import type { OutputLine } from "@millrace/extensions";

@@ -1,4 +1,4 @@
-/** What checks find in a flow: whether it may run, how it is shown, and the end of a command that finds errors. */
+/** Findings of checks in a flow: whether it may run, how they are shown, and the exit of a command that finds errors. */
 
 import type { Diagnostic } from "@millrace/contracts";
 import type { CommandIo } from "../argv/spec.ts";

@@ -13,7 +13,7 @@ interface PlainOptions {
   readonly style: Style;
   readonly verbose: boolean;
   readonly quiet: boolean;
-  /** What a skipped node waited for in vain. */
+  /** The dependency because of which a node was skipped. */
   readonly because?: (node: string) => string | undefined;
 }
 

@@ -39,7 +39,7 @@ function githubCommand(finding: Diagnostic, file: string): string {
   return `::${GITHUB_LEVEL[severity]} ${properties}::${escapeData(said(finding))}\n`;
 }
 
-/** What would end a command, or begin another one, as the toolkit of GitHub Actions writes it. */
+/** Escapes text that would end a workflow command, or begin another one, as the toolkit of GitHub Actions does. */
 function escapeData(text: string): string {
   return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

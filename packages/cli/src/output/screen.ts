@@ -27,7 +27,7 @@ const SHOW_CURSOR = "\u001b[?25h";
 const NO_WRAP = "\u001b[?7l";
 const WRAP = "\u001b[?7h";
 
-/** What is drawn: lines for a terminal of this size. */
+/** Draws lines for a terminal of this size. */
 export type Draw = (size: { columns: number; maxRows: number | undefined }) => string[];
 
 export interface Screen {
@@ -55,7 +55,7 @@ export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
   let drawn: readonly string[] = [];
   let drawnFor = 0;
   let waiting: string[] = [];
-  /** What the last frames wrote above the block, the oldest first. */
+  /** Lines that the last frames wrote above the block, the oldest first. */
   let recent: (readonly string[])[] = [];
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<boolean> | undefined;

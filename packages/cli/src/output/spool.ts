@@ -27,7 +27,7 @@ export function createSpool(output: Output): Spool {
   let readAt = 0;
   let writeAt = 0;
   let pump: Promise<void> | undefined;
-  /** What the file did not take; whoever wrote it waits. */
+  /** Data that the file has not taken yet; its writers wait. */
   let late: Buffer[] = [];
 
   const next = (): Buffer | undefined => {

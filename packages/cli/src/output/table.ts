@@ -10,7 +10,7 @@ export interface TableOptions {
   readonly columns?: number | undefined;
 }
 
-/** What measures and cuts text of ASCII alone; loading what knows other characters takes longer than most commands. */
+/** Measures and cuts ASCII text; loading the tables for other characters takes longer than most commands. */
 const NARROW: Pick<typeof import("./cells.ts"), "clip" | "pad" | "width"> = {
   width: (text) => text.length,
   pad: (text, cells) => text.padEnd(cells),

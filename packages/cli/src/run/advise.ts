@@ -1,4 +1,4 @@
-/** What a person does after a run that this installation did not let do its work. */
+/** Hints after a run that failed because of this installation's configuration. */
 
 import type { Summary } from "@millrace/contracts";
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";

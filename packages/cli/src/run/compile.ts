@@ -23,7 +23,7 @@ import { clean } from "../output/text.ts";
 import type { FlowSource } from "./load-flow.ts";
 import { flowsFolder } from "./project-catalog.ts";
 
-/** What a flow that was checked is compiled with. */
+/** Dependencies of compiling a checked flow. */
 interface CompileParts {
   /** Node types and services beside core's. */
   readonly types: readonly TypeSource[];

@@ -53,7 +53,7 @@ export async function fixFile(
   return after;
 }
 
-/** What the fixes change, as a unified diff; "" where they change nothing. */
+/** The changes of the fixes, as a unified diff; "" where there are none. */
 function fixPatch(name: string, before: string, after: string): string {
   if (before === after) return "";
   return createTwoFilesPatch(name, name, before, after, "as it is", "fixed");

@@ -179,7 +179,7 @@ function partingSummary(
 
 /** The listeners that stop a run from outside. */
 interface Stopping {
-  /** What has paused the run; undefined: nothing has. */
+  /** Reason of the pause; undefined: the run is not paused. */
   readonly pausedBy: CancelReason | undefined;
   ignore(): void;
 }

@@ -22,7 +22,7 @@ import { errorsOf, invalidFlow, showFindings } from "../output/findings.ts";
 import type { CliIo } from "../output/io.ts";
 import { projectCatalog, withStoredFlows } from "./project-catalog.ts";
 
-/** What was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
+/** A flow that was read. `text` is absent for a graph in JSON, which has no lines worth showing. */
 export interface FlowSource {
   /** As the person named it. */
   readonly name: string;

@@ -25,7 +25,7 @@ export interface Prepared {
   /** Slug of the template that it is a run of. */
   readonly template: string | undefined;
   readonly inputs: { readonly [name: string]: Json };
-  /** What the flow reads as `vars`. */
+  /** Values that the flow reads as `vars`. */
   readonly vars: JsonObject | undefined;
   readonly plan: Plan;
   readonly engine: Engine;

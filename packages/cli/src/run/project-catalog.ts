@@ -159,7 +159,7 @@ interface Stored {
 
 const NOTHING: Stored = { flows: new Map(), vars: new Set() };
 
-/** What a data folder has; nothing where nothing was ever kept. */
+/** The content of a data folder; empty where nothing was ever stored. */
 async function readStored(dir: string): Promise<Stored> {
   if (!existsSync(dir)) return NOTHING;
   const { openStore, StoreError } = await import("@millrace/store");

@@ -20,7 +20,7 @@ export async function projectOf(address: string, io: Surroundings): Promise<Foun
   const userPath = userFile(undefined, io);
   const problems: FileProblem[] = [];
   let project: ConfigFile | undefined;
-  /** What the work gives; what cannot be used is a problem of its file, and something else counts. */
+  /** The result of the work; a failure is a problem of its file, and the fallback is used. */
   const kept = async <T>(
     work: () => Promise<T>,
     instead: (file: WrongFile) => T | Promise<T>,

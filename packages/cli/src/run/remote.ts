@@ -108,7 +108,7 @@ async function detach(
   return 0;
 }
 
-/** What the server says of the flow is shown at its place in the text. */
+/** Shows findings of the server at their places in the text. */
 async function showing<T>(flow: KnownFlow, io: CommandIo, work: Promise<T>): Promise<T> {
   try {
     return await work;

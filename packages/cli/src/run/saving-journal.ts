@@ -62,10 +62,10 @@ export async function openSaving(
   };
 }
 
-/** What the commands of another process ask of a run, as the server asks it of its own. */
+/** Request to a run by a command of another process, in the form that a server uses for its own runs. */
 type DriverRequest = { readonly signal: RunSignal } | { readonly cancel: CancelOptions };
 
-/** What a run makes of a request. A refusal is told as the server tells its own. */
+/** The answer of a run to a request. Refusals are reported as by a server. */
 async function answerOf(run: Run, request: DriverRequest): Promise<Json> {
   if ("cancel" in request) {
     return run.cancel(request.cancel) ? null : { refused: { code: "state_conflict" } };

@@ -13,7 +13,7 @@ export function tracesOf(io: CommandIo): Promise<Traces | undefined> {
   return openTraces(io.env, { log: traceLog(io), timeoutMs: TIMEOUT_MS });
 }
 
-/** What a person is told of traces. */
+/** Messages for a person about traces. */
 export function traceLog({ err }: CommandIo): Pick<Logger, "warn" | "info"> {
   return {
     info() {},

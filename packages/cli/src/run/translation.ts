@@ -1,4 +1,4 @@
-/** What writes flows in JSON and YAML as text: with the parser of YAML, loaded for such a text, or for an editor. */
+/** Translates flows in JSON and YAML to text: with the parser of YAML, loaded for such a text, or for an editor. */
 
 import type { Diagnostic } from "@millrace/contracts";
 import type { FlowCatalog } from "@millrace/dsl";

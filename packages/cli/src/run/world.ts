@@ -1,4 +1,4 @@
-/** What a run works with: this machine, or fixtures in its place; the extensions of its project; and the engine in between. */
+/** Environment of a run: this machine or fixtures, the extensions of its project, and the engine. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ import type { CliIo } from "../output/io.ts";
 import { runCredentials } from "./credentials.ts";
 import type { SavingJournal } from "./saving-journal.ts";
 
-/** What a run is given of the outside. */
+/** Ports of a run to the outside. */
 export interface World {
   readonly inputs: { readonly [name: string]: Json };
   /** In the place of the variables of this installation. */
@@ -134,7 +134,7 @@ export async function openEngine(
   });
 }
 
-/** What the flow reads of the variables of a store, by default that of this installation. Throws a usage error for one that is not set. */
+/** Variables that the flow reads, from a store, by default that of this installation. Throws a usage error for one that is not set. */
 export async function varsOf(
   { vars: names }: Plan,
   { credentials: { dir }, environment }: Config,

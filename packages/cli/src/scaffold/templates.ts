@@ -20,7 +20,7 @@ export const TEMPLATE_FLAGS: readonly FlagSpec[] = [
   { long: "force", summary: "replace files that are there" },
 ];
 
-/** What an example is made of, as a project has it. */
+/** The files of an example, as a project has them. */
 export interface Template {
   readonly name: string;
   /** `millrace.json` without its own `$schema`; empty where the example has none. */

@@ -36,7 +36,7 @@ export const VALUES: {
   shell: async () => ["bash", "zsh", "fish"],
 };
 
-/** What a store has, read beside whoever writes it; nothing where there is no store. */
+/** Names in a store, read while another process may write; empty where there is no store. */
 function stored(
   valuesOf: (store: Store) => Promise<readonly string[]>,
 ): (asked: Asked) => Promise<readonly string[]> {

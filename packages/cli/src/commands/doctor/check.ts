@@ -5,14 +5,14 @@ import type { ConfigOptions } from "../../config/files.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
 import { CliError } from "../../errors.ts";
 
-/** What a check found. `fix` is there whenever something is not right. */
+/** Result of a check. A failed one has a `fix`. */
 export interface Finding {
   readonly status: "ok" | "warn" | "fail";
   readonly says: string;
   readonly fix?: string;
 }
 
-/** What checks look at. */
+/** Context of checks. */
 export interface DoctorContext {
   readonly io: CommandIo;
   readonly options: ConfigOptions;

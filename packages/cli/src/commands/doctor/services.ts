@@ -133,7 +133,7 @@ const STORE_MS = 10_000;
 const OTHERS =
   "millrace config set credentials.store file --user keeps them in an encrypted file; credentials.key names its key";
 
-/** What a try said is wrong, "" for nothing, undefined when it did not end in time. */
+/** Problem found by a try: "" for none, undefined when it did not end in time. */
 type Told = string | undefined;
 
 const tries = new WeakMap<DoctorContext, Promise<Told>>();

@@ -75,7 +75,7 @@ export const NODE_CODES: { readonly [code: string]: string } = {
   run_timeout: "The run took longer than its limit: `--timeout`, or the policy of the flow.",
 };
 
-/** What the ends of jobs on models mean, and what to do next: hints of `models install` and `engine fetch`, and `explain CODE`. */
+/** Meaning of the ends of jobs on models, and what to do next: hints of `models install` and `engine fetch`, and `explain CODE`. */
 export const JOB_CODES: { readonly [code: string]: string } = {
   digest_mismatch:
     "The file is not the one that --sha256 names, and was not kept. Compare the digest with that of its publisher.",

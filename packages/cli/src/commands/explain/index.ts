@@ -276,7 +276,7 @@ function memberRows(schema: JsonSchema, marks: boolean): string {
   return rows.join("\n") || `  ${describeType(typeFromSchema(schema))}`;
 }
 
-/** What a member is for, which values it takes and which one it has without being set, in sentences. */
+/** Purpose, values and default of a member, in sentences. */
 export function aboutMember(member: JsonSchema): string {
   const { description, default: usual } = member as { description?: string; default?: unknown };
   const choices = choicesOf(member);

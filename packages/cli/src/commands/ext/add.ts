@@ -105,7 +105,7 @@ export async function remove(input: Input, io: CommandIo): Promise<Answer> {
 interface Wanted {
   readonly name: string;
   readonly source: ExtensionSource;
-  /** What the package manager is given; absent: nothing is installed. */
+  /** Argument for the package manager; absent: nothing is installed. */
   readonly install?: string;
   readonly integrity?: string;
 }
@@ -209,7 +209,7 @@ async function grant(
   };
 }
 
-/** What a package asks for, and the hosts that a person names beside it. */
+/** Permissions that a package asks for, and the hosts that a person names beside them. */
 function withHosts(asked: Permissions, hosts: readonly string[]): Permissions {
   if (hosts.length === 0) return asked;
   return { ...asked, net: [...new Set([...(asked.net ?? []), ...hosts])] };
@@ -231,7 +231,7 @@ async function refuseUnusable(
   throw usage(clean(`${name}: ${problem.message} (${problem.code})`));
 }
 
-/** What is other than when it was granted. */
+/** Differences from the last grant. */
 function changesOf(
   locked: LockedExtension,
   { manifest, treeDigest }: InspectedExtension,

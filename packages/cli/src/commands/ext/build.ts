@@ -59,7 +59,7 @@ interface Made {
   }[];
 }
 
-/** What the two files have to hold. */
+/** Makes the content of the two files. */
 async function make(folder: string, input: Input, io: CommandIo): Promise<Made> {
   const limit = flagText(input, "import-timeout");
   const limitMs = limit === undefined ? IMPORT_MS : parseDuration(limit, "--import-timeout");

@@ -94,7 +94,7 @@ function failureOf({ message }: Progress, about: string, job: Job | undefined): 
   );
 }
 
-/** What travels on `models:install_progress`. */
+/** Payload of the channel `models:install_progress`. */
 export type Progress = ChannelMap["models:install_progress"];
 
 /** Shows a job; `end` leaves the last state standing. */

@@ -33,7 +33,7 @@ export const show: Run = callApi({
   show: drawn,
 });
 
-/** What has happened, then what happens, to the summary. The exit code is the run's; whoever leaves leaves the run alone. */
+/** Past events, then new ones, up to the summary. The exit code is the run's; an interrupt leaves the run alone. */
 export const tail: Run = (input, io) =>
   withApi(input, io, undefined, async (api) => {
     const runId = await runIdOf(input.args[0] ?? "", api);

@@ -82,7 +82,7 @@ const addDeclared: Run = (input, io) => {
   );
 };
 
-/** What a flow declares itself. */
+/** Flags that are not taken where the flow declares the schedule itself. */
 const WITHOUT_FROM = [
   ...["template", "cron", "every", "at", "timezone"],
   ...["input", "input-json", "overlap", "catch-up", "tag"],

@@ -1,4 +1,4 @@
-/** What makes a server one of many: the keys `store`, `serve.executor` and `restate`, as the option `cluster`. */
+/** The option `cluster` from the keys `store`, `serve.executor` and `restate`. */
 
 import { isObject } from "@millrace/contracts/kit";
 import type { ClusterOption, CreateServerOptions } from "@millrace/server";
@@ -7,7 +7,7 @@ import { secretOf } from "../../config/secret-reference.ts";
 import { reason, usage } from "../../errors.ts";
 import type { CliIo } from "../../output/io.ts";
 
-/** What the flags of the command say. */
+/** Flags of the command about clusters. */
 export interface ClusterFlags {
   readonly executor?: string | undefined;
   readonly storeUrl?: string | undefined;

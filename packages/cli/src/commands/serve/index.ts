@@ -203,7 +203,7 @@ function limitsOf(
   return Object.fromEntries([...ofFile, ...pairs]);
 }
 
-/** What is logged, and how: on a terminal for a person, else for a program, from the first line on. */
+/** The log: for people on a terminal, else for programs, from the first line on. */
 function logOf(
   input: Input,
   { serve }: Config,
@@ -215,7 +215,7 @@ function logOf(
   return { logLevel, logFormat } as Required<Pick<CreateServerOptions, "logLevel" | "logFormat">>;
 }
 
-/** What a person needs to know of a server that listens: where things are, who is let in, and what does not fire. */
+/** Lines for a person about a listening server: addresses, access, and schedules that do not fire. */
 async function readyLines(
   server: RunningServer,
   {

@@ -41,7 +41,7 @@ const NEW: FlagSpec = {
   summary: "calls must be signed; makes the key, and shows it once",
 };
 
-/** What a webhook passes on, and what it answers. */
+/** Flags for the payload and the answer of a webhook. */
 const ANSWER: readonly FlagSpec[] = [
   option("header", "<name>", "a header to pass on, in lower case", { multiple: true }),
   option("respond", "<what>", "what a call is answered: run (default), or output", {
