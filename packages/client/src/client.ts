@@ -78,7 +78,7 @@ export interface FeedEntry {
   readonly event: ExecutionEvent;
 }
 
-/** What a command answered. */
+/** Result of a command. */
 export interface CallResult<N extends CommandName> {
   readonly value: CommandResult<N>;
   /** The entity tag of what was shown, for `ifMatch` of a change. */

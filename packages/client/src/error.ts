@@ -1,4 +1,4 @@
-/** What a call of a server ends with when it does not end well. */
+/** The error with which a failed call of a server rejects. */
 import {
   type ErrorCode,
   isErrorCode,
@@ -14,7 +14,7 @@ const MARK = Symbol.for("@millrace/client.error.ClientError");
  */
 export type ClientErrorCode = ErrorCode | "unreachable" | "bad_answer" | "bad_fetch";
 
-/** What a `ClientError` carries beside code and message. */
+/** Optional members of a `ClientError`. */
 export interface ClientErrorOptions {
   /** The server's own words; absent when it had none. */
   readonly problem?: ProblemDocument;
