@@ -1,4 +1,4 @@
-/** What a key does with the thing at the cursor. */
+/** Commands of keys that act on the symbol at the cursor. */
 
 import { nextDiagnostic, openLintPanel } from "@codemirror/lint";
 import { type Command, EditorView, type KeyBinding, showDialog } from "@codemirror/view";

@@ -1,4 +1,4 @@
-/** What may stand at the cursor. */
+/** Completions at the cursor. */
 
 import {
   type Completion,
@@ -9,7 +9,7 @@ import {
 import type { CompletionKind, Completion as Offered } from "@millrace/dsl/editor";
 import { analysisOf } from "./current.ts";
 
-/** What is offered without being asked for: behind these, and while a word is typed. */
+/** Text after which completions open by themselves; they also open while a word is typed. */
 const TRIGGER = /[\w.@":${>-]$|->\s$|:\s$/;
 /** Text that the list stays open for. */
 const WORD = /^[\w-]*$/;

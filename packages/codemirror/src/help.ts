@@ -1,4 +1,4 @@
-/** What the thing at the pointer or cursor is, and the function that is being called. */
+/** Hover of the symbol at the pointer or cursor, and signature of the function being called. */
 
 import { type EditorState, type Extension, StateEffect, StateField } from "@codemirror/state";
 import {

@@ -16,7 +16,7 @@ const LONG_PAUSE_MS = 300;
 
 type Finding = ReturnType<Analysis["diagnostics"]>[number];
 
-/** What is greyed out or struck through. */
+/** Classes of findings that are greyed out or struck through. */
 const MARKS: { readonly [code: string]: string } = {
   FLOW4011: "cm-flow-unnecessary",
   FLOW3009: "cm-flow-deprecated",
@@ -28,7 +28,7 @@ class Checker {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** When the first change was made that is not checked yet. */
   #since: number | undefined;
-  /** What was announced last. */
+  /** The last announcement. */
   #said = "";
 
   constructor(view: EditorView) {

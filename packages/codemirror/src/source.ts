@@ -17,7 +17,7 @@ type Asked =
   | "rename"
   | "signature";
 
-/** What an editor asks of an analysis, answered by promises. */
+/** The functions of an analysis, with promises as results. */
 export type LaterAnalysis = { readonly [member in Asked]: Later<Analysis[member]> };
 
 /** Analyses the versions of one document. */

@@ -124,7 +124,7 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 13;
 }
 
-/** What stands in a string: text, escapes, the start of a hole, and its end. */
+/** Tokens in a string: text, escapes, the start of a hole, and its end. */
 export const contents: ExternalTokenizer = new ExternalTokenizer((input, stack) => {
   const { quotes } = stack.context as Fence;
   if (quotes >= MIN_FENCE) readBlock(input, quotes);
