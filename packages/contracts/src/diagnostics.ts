@@ -1,4 +1,4 @@
-/** What is wrong with a flow, where, and how to mend it: the shape shared by language, server and command line. */
+/** A problem of a flow, with its place and its fixes: the shape shared by language, server and command line. */
 import type { diagnostic, fix, position, range } from "./events/parts.ts";
 import type { Infer } from "./shape/index.ts";
 

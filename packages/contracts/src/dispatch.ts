@@ -14,7 +14,7 @@ import type { AbortSignalLike } from "./extend/context.ts";
  */
 export type DriveResult = "done" | { readonly again: number };
 
-/** What a drive is given beside the run. */
+/** Options of a drive. */
 export interface DriveOptions {
   /** Aborts when the run must be left, because this server stops. The drive settles soon after, however it settles. */
   readonly signal: AbortSignalLike;

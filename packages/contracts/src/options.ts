@@ -4,7 +4,7 @@ import { nearestName } from "./kit/nearest-name.ts";
 /** The names of an options type, all of them: `const NAMES: OptionNames<ClientOptions> = { url: true, … }`. */
 export type OptionNames<T> = { readonly [K in keyof Required<T>]: unknown };
 
-/** What is wrong with the names of `options`, as a sentence; undefined: nothing. `at`: the option that they are members of. */
+/** The problem of the names of `options`, as a sentence; undefined: none. `at`: the option that they are members of. */
 export function unknownOption(options: object, known: object, at = ""): string | undefined {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return undefined;

@@ -27,7 +27,7 @@ export interface EncodedEvent extends StoredEvent {
   readonly event: ExecutionEvent;
 }
 
-/** What a journal keeps of a run before its first event: all that another process needs to start it. */
+/** The row of a run, written before its first event: all that another process needs to start the run. */
 export interface RunHeader {
   readonly runId: string;
   readonly planDigest: string;
@@ -41,7 +41,7 @@ export interface RunHeader {
   readonly template?: string | undefined;
   readonly templateVersion?: number | undefined;
   readonly tags?: { readonly [name: string]: string } | undefined;
-  /** What fired it. */
+  /** Source that fired it. */
   readonly source?: RunSource | undefined;
   /** The token of who started it. */
   readonly tokenId?: string | undefined;
@@ -53,14 +53,14 @@ export interface RunHeader {
 /** Settings of one run that are kept for a start or a resume in another process. */
 export interface RunHeaderOptions {
   readonly timeoutMs?: number | undefined;
-  /** What the first failure does, and how many nodes work at once; absent: what the flow says. */
+  /** Reaction to the first failure, and the number of nodes at once; absent: as the flow says. */
   readonly onFailure?: "stop" | "finish" | undefined;
   readonly concurrency?: number | undefined;
   /** Answers every confirmation at once; absent: a person is asked. */
   readonly confirm?: "approve" | "reject" | undefined;
   /** With `retryOf`: nodes to run again, with all that follows them; absent: those that had not succeeded. */
   readonly from?: readonly string[] | undefined;
-  /** What the flow reads as `vars`, as it was when the run was asked for. */
+  /** Values that the flow reads as `vars`, as of the request for the run. */
   readonly vars?: JsonObject | undefined;
   /** The environment whose secrets it reads; absent: those of all. */
   readonly environment?: string | undefined;
@@ -135,7 +135,7 @@ export interface KeyPort {
   resume(runId: string, nodes: readonly string[]): Promise<void>;
 }
 
-/** What `resume` needs: header, whole log, values of finished steps. */
+/** Input of `resume`: header, whole log, values of finished steps. */
 export interface ResumeState extends RunHeader {
   readonly events: readonly StoredEvent[];
   readonly steps: { readonly [key: string]: Json };
@@ -211,7 +211,7 @@ export interface CredentialsPort {
   secret(name: string): Promise<string | undefined>;
 }
 
-/** What is started: a graph with inputs and the caller's options. */
+/** A run to start: a graph with inputs and the caller's options. */
 export interface RunSpec extends RunHeaderOptions {
   readonly graph: FlowGraph;
   readonly inputs: { readonly [name: string]: Json };
@@ -219,7 +219,7 @@ export interface RunSpec extends RunHeaderOptions {
   readonly trigger: string;
   readonly template?: { readonly slug: string; readonly version: number } | undefined;
   readonly tags?: { readonly [name: string]: string } | undefined;
-  /** What fired it. */
+  /** Source that fired it. */
   readonly source?: RunSource | undefined;
   /** The token of who starts it. */
   readonly tokenId?: string | undefined;
@@ -278,7 +278,7 @@ export interface RunQuery extends RunFilter {
   readonly cursor?: string;
 }
 
-/** What `Executor.recover` did with the runs of a process that is gone. `parked`: they wait for a person. */
+/** Outcome of `Executor.recover` for the runs of an ended process. `parked`: they wait for a person. */
 export interface RecoveryReport {
   readonly resumed: number;
   readonly parked: number;

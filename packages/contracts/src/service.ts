@@ -57,7 +57,7 @@ const oauth2 = object({
   ),
   extraParams: optional(record(word)),
   lenient: optional(flag),
-  /** What parts scopes in the address of the consent; default a space. */
+  /** Separator of scopes in the address of the consent; default a space. */
   scopeSeparator: optional(oneOf(" ", ",")),
   /** Scopes that a granted one includes, where the service names only the larger one. */
   includes: optional(record(words)),
@@ -210,5 +210,5 @@ export interface ServiceOperation extends Infer<typeof operation> {}
  */
 export interface ServiceIntegration extends Infer<typeof integrationShape> {}
 
-/** What `defineService` takes. */
+/** Input of `defineService`. */
 export interface ServiceSpec extends Infer<typeof serviceShape> {}

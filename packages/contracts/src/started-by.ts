@@ -1,4 +1,4 @@
-/** What started a run, in words that name it. */
+/** Describes the trigger of a run to people. */
 import type { RunSummary } from "./schemas/run.ts";
 
 /**

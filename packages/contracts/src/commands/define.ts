@@ -23,7 +23,7 @@ export interface HttpBinding {
   readonly media?: "text/event-stream" | "application/octet-stream";
 }
 
-/** What a command streams. `resume`: a reader may come back at a position. `only`: there is no answer but the stream. */
+/** Kind of stream of a command. `resume`: a reader may continue from a position. `only`: the stream is the only answer. */
 export interface CommandStream {
   readonly item: z.ZodType;
   readonly resume: boolean;

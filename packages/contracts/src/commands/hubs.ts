@@ -41,7 +41,7 @@ const installedSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("model"), jobId: z.string() }),
 ]);
 
-/** What installing an item of a hub made. */
+/** Result of installing an item of a hub. */
 export type InstalledItem = Infer<typeof installedSchema>;
 
 /** Commands on hubs and their items. */

@@ -88,7 +88,7 @@ export interface ProblemDocument {
   readonly [member: string]: unknown;
 }
 
-/** What a problem document says to a person. */
+/** Texts of a problem document, for people. */
 interface ProblemText {
   readonly title: string;
   readonly detail?: string;

@@ -49,13 +49,13 @@ const TABLE: Table = {
 /** The name of a command of version 1. */
 export type CommandName = keyof Table;
 
-/** What a caller passes. */
+/** Arguments of the command `N`, as callers pass them. */
 export type CommandArgs<N extends CommandName> = InferArgs<Table[N]["args"]>;
 
-/** What a handler gets: defaults are filled in. */
+/** Arguments of the command `N` as its handler gets them, with defaults filled in. */
 export type ParsedArgs<N extends CommandName> = ReadOnly<z.output<Table[N]["args"]>>;
 
-/** What the command `N` answers, as it stands on the wire. */
+/** Result of the command `N`, as sent on the wire. */
 export type CommandResult<N extends CommandName> = ReadOnly<z.output<Table[N]["result"]>>;
 
 /** Every command by name, in the order of the table on the server page. */

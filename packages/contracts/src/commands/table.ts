@@ -1,4 +1,4 @@
-/** What the areas of the command table share: its rows, routes, and arguments of many commands. */
+/** Shared parts of the command table: rows, routes, and arguments that many commands have. */
 import * as z from "zod";
 import type { InferArgs } from "../schemas/common.ts";
 import { type CommandDef, defineCommand, type HttpBinding } from "./define.ts";
@@ -57,7 +57,7 @@ export type PageArgs = InferArgs<z.ZodObject<typeof pageArgs>>;
 
 /** Argument and header of a change to something that has an entity tag. */
 export const ifMatch = z.string().min(1).max(128).exactOptional();
-/** What a binding adds for `ifMatch`: it comes as the header `If-Match`. @see RFC 9110, section 13.1.1 */
+/** Binding of `ifMatch` to the header `If-Match`. @see RFC 9110, section 13.1.1 */
 export const ifMatchHeader = {
   headers: { "if-match": "ifMatch" },
 };

@@ -13,7 +13,7 @@ const environment = z
   .describe("Counts in this environment alone, over the value of all.")
   .exactOptional();
 
-/** What a header can hold and no service repeats trimmed, which no redactor would find. */
+/** Text that fits in a header and that no service trims: a redactor would miss a trimmed copy. */
 const secret = z
   .string()
   .min(6)

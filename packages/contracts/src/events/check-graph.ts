@@ -1,4 +1,4 @@
-/** What only the graph can tell: I4 (nobody starts before what it waits for), and when I9 demands a pause. */
+/** Checks that need the graph: I4 (no node starts before its dependencies), and when I9 requires a pause. */
 
 import {
   type CheckState,

@@ -47,13 +47,13 @@ export function checkLog(events: Iterable<AnyEvent>, options: CheckOptions = {})
   return new LogCheck(log, options).run();
 }
 
-/** What is asked of the kind of every event. */
+/** Rules for the kind of an event. */
 interface KindFacts {
   /** It always names a node. */
   readonly namesNode: boolean;
   /** It comes by the thousand, and its fields are all bounded far below a line, but for `ports`. */
   readonly isSmall: boolean;
-  /** What is known of it as a step of a node; undefined: it is none. */
+  /** Rules for it as a step of a node; undefined for other kinds. */
   readonly step: StepFacts | undefined;
 }
 
@@ -193,7 +193,7 @@ class LogCheck {
     this.#ts = Math.max(this.#ts, e.ts);
   }
 
-  /** What the event looks like as a line. */
+  /** Checks the serialised size of the event. */
   #bytes(e: ExecutionEvent, isSmallKind: boolean): void {
     const state = this.#state;
     const isSmall = isSmallKind && (e as NodeSucceeded).ports === undefined;

@@ -33,7 +33,7 @@ const STATE_AFTER: Readonly<Record<NodeStep["kind"], NodeState>> = {
   "node.cancelled": "cancelled",
 };
 
-/** What is asked of a step again and again, by its kind. */
+/** Rules for a kind of step, computed once for each kind. */
 export interface StepFacts {
   /** The state of the node after it. */
   readonly next: NodeState;

@@ -90,7 +90,7 @@ const NOTHING_BEGINS: ReadonlySet<string> = new Set([
   "tool.started",
 ]);
 
-/** What the state of the run forbids or asks of the next event, whatever its kind. */
+/** Rules that the state of the run sets for the next event, of any kind. */
 export function checkOrder(state: CheckState, e: ExecutionEvent): void {
   const { kind } = e;
   if (state.run === "cancelling") {

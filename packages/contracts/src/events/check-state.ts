@@ -1,4 +1,4 @@
-/** What a check remembers of the log so far. It keeps its own books, so a mistake of the fold cannot hide one of the log. */
+/** State of a log check. It does not use the fold, so a mistake of the fold cannot hide one of the log. */
 import type { FlowBody, FlowGraph, FlowNode } from "../schemas/graph.ts";
 import { enclosingAttempt, enclosingNode } from "./path.ts";
 import { type Growing, NO_COUNTS, NO_USAGE } from "./sums.ts";
@@ -16,11 +16,11 @@ export interface Violation {
   readonly message: string;
 }
 
-/** What makes more checks possible. */
+/** Data that makes more checks possible. */
 export interface CheckOptions {
   /** The flow that ran: adds I4 and the second half of I9. */
   readonly graph?: FlowGraph;
-  /** What its references imply, as `impliedEdges(graph)` of the language answers; without it I4 knows written edges only. */
+  /** Implied edges, as `impliedEdges(graph)` of the language returns them; without them I4 knows written edges only. */
   readonly implied?: readonly ImpliedEdge[];
   /** Adds I11. Those shorter than 6 units are not looked for. */
   readonly secrets?: readonly string[];
@@ -103,7 +103,7 @@ export interface CallRecord {
   readonly lengths: Map<string, number>;
 }
 
-/** What must come next in a pause: an answer, `run.resumed` after the answer, `run.resumed` after a crash. */
+/** The event that a pause must have next: an answer, `run.resumed` after the answer, `run.resumed` after a crash. */
 type Expectation = "answer" | "resume" | "recovery";
 
 /** Books of a check. */
@@ -213,7 +213,7 @@ export interface ImpliedEdge {
   readonly to: string;
 }
 
-/** What a node waits for. */
+/** The dependencies of a node. */
 export interface Waits {
   readonly edges: { readonly from: string; readonly port: string }[];
   /** Nodes beside it that it, or its body, reads. */
@@ -235,7 +235,7 @@ function scopeOf(graph: FlowGraph, implied: readonly ImpliedEdge[]): Scope {
   return scope;
 }
 
-/** What the node at `path` waits for; `undefined` where the graph does not say, as inside a flow of its own. */
+/** The dependencies of the node at `path`; `undefined` where the graph does not hold them, as inside a subflow. */
 export function waitsOf(scope: Scope, path: string): Waits | undefined {
   const segments = path.split("/");
   let at: Scope | undefined = scope;

@@ -11,7 +11,7 @@ export function isId(text: unknown): text is string {
   return typeof text === "string" && ID.test(text);
 }
 
-/** What is wrong with the envelope of `event`; `undefined` when it is legal. `v` is not looked at. */
+/** The problem of the envelope of `event`; `undefined` when it is legal. `v` is not checked. */
 export function envelopeProblem(event: Partial<UnknownEvent>): string | undefined {
   const { kind, runId, seq, ts } = event;
   if (typeof kind !== "string" || kind.length > EVENT_LIMITS.kind || !KIND.test(kind)) {

@@ -1,4 +1,4 @@
-/** What reading an event throws. */
+/** Errors of reading events. */
 
 const MARK = Symbol.for("@millrace/contracts.error.EventParseError");
 

@@ -1,7 +1,7 @@
 /** Exit codes of every surface, and the one place that decides them. */
 import type { ErrorInfo, SummaryStatus } from "./types.ts";
 
-/** What a process says when it ends; 4 to 6 tell what the operator must provide, 74 that stdout did not take all that was written. */
+/** Exit codes of a process; 4 to 6 name what the operator must provide, 74 means that not all output could be written. */
 export const ExitCode = {
   succeeded: 0,
   failed: 1,

@@ -178,7 +178,7 @@ function sumOf(sum: Usage | undefined, usage: Usage): Usage {
   return total;
 }
 
-/** What a view tells of spans. Whence a wait lasts it does not tell: such a node is `waiting`, without a span of the wait. */
+/** The spans of a view. A view does not hold the start of a wait: such a node is `waiting`, without a span of the wait. */
 function traceOfView(view: RunViewJson, seq: number): Trace {
   const trace = createTrace(view.runId);
   Object.assign(trace, { seq, since: seq, startedAt: view.startedAt, updatedAt: view.updatedAt });

@@ -105,7 +105,7 @@ function foldLog(view: RunView, e: Log): void {
   if (e.level === "warn") view.warnings += 1;
 }
 
-/** What a summary says, without its envelope. */
+/** The payload of a summary, without its envelope. */
 function summaryPayload(e: Summary): RunView["summary"] {
   const { v, kind, runId, seq, ts, ...payload } = e;
   return payload;

@@ -14,7 +14,7 @@ const MAX_JSON_VALUES = 1_000_000;
 /** Not JSON at all, nested beyond the limit, or more values than the limit. */
 export type NotJsonErrorCode = "output_not_json" | "output_too_deep" | "output_too_large";
 
-/** What was changed on the way to JSON. */
+/** Kinds of changes made by the conversion to JSON. */
 export type JsonWarningCode = "json_not_finite" | "json_bigint" | "json_key_dropped";
 
 /** Something was changed on the way; at most one for each code, at the first place. */
@@ -203,7 +203,7 @@ class Copy {
   }
 }
 
-/** What these hold is not in their own properties: a silent `{}` would be a trap. */
+/** Types whose data is not in own properties: they are refused, because they would silently become `{}`. */
 const REFUSED: ReadonlySet<string> = new Set([
   "Map",
   "Set",

@@ -34,7 +34,7 @@ export const EVENT_LIMITS = {
   pathDepth: 16,
 } as const;
 
-/** What a view keeps; enough for every display, small for a run of any length. */
+/** Limits of a view; enough for every display, small for a run of any length. */
 export const VIEW_LIMITS = {
   settled: 2_000,
   resolved: 100,
@@ -81,7 +81,7 @@ export function utf8Length(text: string): number {
   return bytes;
 }
 
-/** What is left of `left` bytes after the longest text that `value` can have; negative: too little. */
+/** The bytes of `left` that remain after the longest text that `value` can have; negative: too little. */
 function room(value: unknown, left: number, depth = 0): number {
   if (typeof value === "string") return left - value.length * 6 - 2; // \u00XX is the longest escape
   if (typeof value !== "object" || value === null) return left - 25; // -1.7976931348623157e+308

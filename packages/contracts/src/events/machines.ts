@@ -50,7 +50,7 @@ export const NODE_MACHINE: Readonly<Record<NodeState, Partial<Record<Kind, NodeS
   cancelled: {},
 };
 
-/** What a node says without a step, and the states in which it may. */
+/** Events of a node that are no step, and the states in which they are legal. */
 export const NODE_REMARKS: Readonly<Partial<Record<Kind, readonly NodeState[]>>> = {
   "node.progress": ["running"],
   "node.checked": ["running"],

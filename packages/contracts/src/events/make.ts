@@ -1,4 +1,4 @@
-/** What a view says as an event: a snapshot for one reader, and what the summary of its run holds. */
+/** Events made from a view: the snapshot for one reader, and the summary of its run. */
 import { exitCodeFor } from "./exit-codes.ts";
 import { EVENT_LIMITS } from "./limits.ts";
 import type { Counts, RunEnd, Snapshot, SummaryPayload } from "./types.ts";
@@ -13,7 +13,7 @@ export function makeSnapshot(view: RunView, ts: number): Snapshot {
   return { v: 1, kind: "snapshot", runId: view.runId, seq: view.seq, ts, view: viewToJson(view) };
 }
 
-/** What of a view a summary needs, for writers that count instead of folding. */
+/** The members of a view that a summary needs, for writers that count instead of folding. */
 export type SummaryView = Pick<
   RunView,
   | "startedAt"

@@ -67,7 +67,7 @@ export const valueRef = object({
   preview: optional(text(EVENT_LIMITS.preview)),
 });
 
-/** What started a run: the one open word of it. Whatever starts runs in a new way adds its own; `startedBy` says it to people. */
+/** The trigger of a run, an open set: new ways to start runs add their own. `startedBy` describes it to people. */
 export const trigger = shape.open(
   "cli",
   "api",

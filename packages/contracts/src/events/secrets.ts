@@ -43,7 +43,7 @@ function asAscii(json: string): string {
   });
 }
 
-/** What each encoder leaves as it is: RFC 3986, `encodeURIComponent`, `encodeURI`, form data. */
+/** Characters that each encoder leaves unescaped: RFC 3986, `encodeURIComponent`, `encodeURI`, form data. */
 const UNRESERVED = [
   /[A-Za-z0-9_.~-]/,
   /[A-Za-z0-9_.~!'()*-]/,
@@ -64,7 +64,7 @@ function percentForms(text: string): string[] {
   return [...forms, ...forms.map((form) => form.replaceAll("%20", "+"))];
 }
 
-/** What of the base64 text does not depend on what stands around the secret. */
+/** The parts of a secret's base64 text that do not depend on the text around the secret. */
 function base64Forms(secret: string): string[] {
   const bytes = Array.from(new TextEncoder().encode(secret), (b) => String.fromCharCode(b)).join(
     "",

@@ -1,4 +1,4 @@
-/** What a run adds up: ended nodes, model calls, tokens, money. A sum begins as a copy of one of these. */
+/** Totals of a run: ended nodes, model calls, tokens, cost. A total begins as a copy of one of these. */
 import type { Counts, SummaryUsage, Usage } from "./types.ts";
 
 /** The counts of a run in which no node has ended. */

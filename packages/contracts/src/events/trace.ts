@@ -61,7 +61,7 @@ export interface LiveSpan extends Growing<SpanView> {
   readonly order: number;
 }
 
-/** What is open of a node. */
+/** Open spans of a node. */
 interface OpenNode {
   readonly attempt: LiveSpan | undefined;
   readonly wait: LiveSpan | undefined;

@@ -169,7 +169,7 @@ export interface UnknownEvent extends Envelope<string>, Partial<NodePlace> {
   readonly [key: string]: unknown;
 }
 
-/** What a reader gets. */
+/** Every event that a reader may get. */
 export type AnyEvent = ExecutionEvent | UnknownEvent;
 
 /** How a run ended; `makeSummary` adds what the fold knows. */

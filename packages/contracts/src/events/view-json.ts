@@ -74,7 +74,7 @@ export function viewFromJson(json: RunViewJson): RunView {
   return view;
 }
 
-/** What a view holds as it is in JSON. */
+/** Members of a view that are the same in JSON. */
 const PLAIN_KEYS = [
   "runId",
   "seq",

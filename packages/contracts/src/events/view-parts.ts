@@ -31,7 +31,7 @@ import {
   valueRef,
 } from "./parts.ts";
 
-/** What a summary says beyond its envelope. */
+/** Payload of a summary. */
 export const summaryPart = object({
   status: oneOf("succeeded", "failed", "cancelled", "invalid"),
   outputs: jsonObject(EVENT_LIMITS.outputsBytes) as Shape<{ readonly [name: string]: Json }>,

@@ -1,4 +1,4 @@
-/** What is left of a model's words when the history of a node keeps no content: lengths, so every invariant still holds. */
+/** Replaces a model's words by their lengths when the history of a node keeps no content; every invariant still holds. */
 import type { Json } from "../json.ts";
 import { utf8Length } from "./limits.ts";
 import type { ExecutionEvent, NodeFailed, NodeSucceeded, ValueRef } from "./types.ts";

@@ -42,7 +42,7 @@ export interface AiSourceTool {
   readonly trusted: boolean;
 }
 
-/** What a tool source gets for one use. */
+/** Context of a tool source, for one use. */
 export interface AiToolContext {
   readonly runId: string;
   /** Egress policy applied. */
@@ -71,7 +71,7 @@ export interface AiToolSource {
   endRun?(runId: string): void | Promise<void>;
 }
 
-/** What a provider gets for one use. Credentials are revealed here and nowhere else. */
+/** Context of a provider, for one use. Credentials are revealed here and nowhere else. */
 export interface AiContext {
   readonly credentials: AiCredentials;
   /** Egress policy applied; a redirect to another origin loses the credentials. */
@@ -87,7 +87,7 @@ export interface PricePerMillion {
   readonly cacheWrite?: number;
 }
 
-/** What a model can do. `params` names the sampling fields it takes; `files` the media types it reads. */
+/** Capabilities of a model. `params` names the sampling fields it takes; `files` the media types it reads. */
 export interface AiCapabilities {
   readonly tools: boolean;
   readonly jsonSchema: boolean;

@@ -24,11 +24,11 @@ const ACTION_TIMEOUT_MS = 30_000;
 
 const CORE: CatalogEntry["source"] = { package: "core" };
 
-/** What a host knows of a definition and the definition does not. */
+/** Data about a definition that only its host has. */
 export interface CatalogOptions {
   /** Where it comes from; default `{ package: "core" }`. */
   readonly source?: CatalogEntry["source"];
-  /** What the package declares; default nothing. */
+  /** Permissions that the package declares; default none. */
   readonly permissions?: Permissions;
   /** Default `action` for actions, `control` for node types, `service` for services. */
   readonly kind?: CatalogEntry["kind"];

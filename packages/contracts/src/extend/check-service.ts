@@ -93,7 +93,7 @@ function checkAuth(auth: ServiceAuth, report: Report): void {
   if (auth.scheme === "apiKey") checkHeaderText(auth.prefix ?? "", "/auth/prefix", report);
 }
 
-/** What OAuth requests are made of; a secret never stands in a descriptor, and the rest is not a descriptor's to choose. */
+/** OAuth parameters that a descriptor may not set: secrets never stand in a descriptor, and the client sets the others. */
 const OUR_PARAMS: ReadonlySet<string> = new Set(
   (
     "response_type client_id client_secret redirect_uri scope state access_type prompt code grant_type refresh_token " +
@@ -191,7 +191,7 @@ function carrierOf(auth: ServiceAuth, place: "header" | "query"): string | undef
   return auth.scheme === "oauth2" && place === "header" ? auth.tokenHeader : undefined;
 }
 
-/** What is sent in a header as it stands has no line end to forge another one with. @see RFC 9110, section 5.5 */
+/** Text of a header must have no line end, which could start a second header. @see RFC 9110, section 5.5 */
 function checkHeaderText(text: string, pointer: string, report: Report): void {
   if (/[^\t\x20-\x7e]/.test(text)) {
     report(pointer, "service_header", "must hold characters of a header value only");
@@ -308,7 +308,7 @@ function isPrimitive(value: unknown): boolean {
   return typeof value !== "object" || value === null;
 }
 
-/** What names a page is set over the arguments, so it must not be what carries the credential or is always the same. */
+/** The arguments of a page replace others, so they must not carry the credential or a fixed value. */
 function checkPagination(operation: ServiceOperation, auth: ServiceAuth, report: Report): void {
   const { pagination } = operation;
   if (pagination === undefined) return;

@@ -1,4 +1,4 @@
-/** What a node body gets of its host. Structural types only: no Node and no DOM names, web objects satisfy them. */
+/** Contexts of node bodies. Structural types only: no Node and no DOM names, web objects satisfy them. */
 import type { Json, JsonObject, JsonSchema } from "../json.ts";
 
 /** The part of `AbortSignal` that bodies use. */
@@ -132,7 +132,7 @@ export interface Connection {
   fetch(path: string, init?: FetchInit): Promise<ResponseLike>;
 }
 
-/** What a node body gets. Nothing of it works after the attempt ended (`attempt_over`). */
+/** Context of a node body. It throws `attempt_over` after the attempt has ended. */
 export interface NodeContext {
   readonly runId: string;
   /** Node path. */
@@ -171,7 +171,7 @@ export interface ConfirmAnswer {
   readonly at: string;
 }
 
-/** What the body of a contributed node type gets: after a restart `confirm` and `step` answer from the journal. */
+/** Context of the body of a contributed node type: after a restart `confirm` and `step` answer from the journal. */
 export interface ControlContext extends NodeContext {
   confirm(
     key: string,

@@ -71,7 +71,7 @@ export function defineService(spec: ServiceSpec): ServiceDefinition {
   return stamp("service", frozenJson(spec as unknown as JsonObject, who) as unknown as ServiceSpec);
 }
 
-/** What a package exports by default. Each member comes from one of the other functions; an id may be there once. */
+/** Makes the default export of a package. Each member comes from one of the other functions; ids are unique. */
 export function defineExtension(spec: ExtensionSpec): ExtensionDefinition {
   const lists = { adapters: [], providers: [], nodeTypes: [], services: [] };
   return define("extension", "extension", { ...lists, ...spec }, extensionShape);

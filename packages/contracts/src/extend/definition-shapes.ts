@@ -1,4 +1,4 @@
-/** What a definition of each seam must look like. */
+/** Required shape of the definition of each seam. */
 import { isObject } from "../kit/objects.ts";
 import { effectShape, nameShape } from "../service.ts";
 import {

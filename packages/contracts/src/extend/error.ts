@@ -2,7 +2,7 @@
 
 const MARK = Symbol.for("@millrace/contracts.error.NodeError");
 
-/** What a `NodeError` may carry beside code and message. */
+/** Optional members of a `NodeError`. */
 export interface NodeErrorOptions {
   /** Whether the same call may succeed later; default false. */
   readonly retryable?: boolean;

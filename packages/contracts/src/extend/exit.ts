@@ -2,7 +2,7 @@
 
 const MARK: unique symbol = Symbol.for("@millrace/contracts.exit");
 
-/** What `exit` makes and a host reads: the port, and the record that the node produces. */
+/** Result of `exit`, read by a host: the port, and the record that the node produces. */
 export interface NodeExit<O = unknown> {
   readonly [MARK]: true;
   readonly port: string;

@@ -5,7 +5,7 @@ import { pointerSegment } from "../kit/pointer.ts";
 import { type Problem, rule } from "../shape/index.ts";
 import { ExtensionError } from "./extension-error.ts";
 
-/** What makes a value something else than JSON, and where; `undefined` when it is JSON within `MAX_JSON_DEPTH`. */
+/** The first part of a value that is not JSON, and its place; `undefined` when all is JSON within `MAX_JSON_DEPTH`. */
 export function jsonProblem(root: unknown): Problem | undefined {
   const open: { value: unknown; pointer: string; depth: number }[] = [
     { value: root, pointer: "", depth: 1 },

@@ -16,7 +16,7 @@ declare const TYPE: unique symbol;
  */
 export type JsonSchemaOf<T> = JsonSchema & { readonly [TYPE]?: readonly [T] };
 
-/** What a seam takes wherever it wants a schema. */
+/** A schema, wherever a seam takes one. */
 export type Schema<T> = z.ZodType<T> | JsonSchemaOf<T>;
 
 /** Names of types in a schema, and what they are here. */
@@ -83,7 +83,7 @@ export function zodProblem(schema: z.ZodType): string | undefined {
     : "needs zod 4.2 or newer, or a raw JSON Schema";
 }
 
-/** What is wrong with a schema of another library, or of another zod than 4; undefined: it is not one. */
+/** The problem of a schema of another library, or of a zod other than 4; undefined when it is no such schema. */
 export function foreignSchema(value: unknown): string | undefined {
   // arktype's schemas are functions.
   if ((typeof value !== "object" && typeof value !== "function") || value === null)

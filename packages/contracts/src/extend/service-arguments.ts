@@ -1,4 +1,4 @@
-/** What a call of an operation does, and its arguments: flat, each with the one place of the request that it goes to. */
+/** Effect and arguments of an operation: a flat list, each with its one place in the request. */
 
 import type { JsonObject, JsonSchema } from "../json.ts";
 import { isObject } from "../kit/objects.ts";
@@ -12,7 +12,7 @@ export interface ServiceArgument {
   readonly schema: JsonSchema;
 }
 
-/** What a call of an operation may give. */
+/** Arguments of an operation. */
 export interface ServiceArguments {
   /** By name. */
   readonly known: ReadonlyMap<string, ServiceArgument>;

@@ -1,4 +1,4 @@
-/** What the seams take (`…Spec`) and what they make (`…Definition`): plain frozen data with functions in it. */
+/** Input (`…Spec`) and output (`…Definition`) of the seams: plain frozen data with functions in it. */
 
 import type { Json, JsonObject } from "../json.ts";
 import type { PortSpec } from "../schemas/catalog.ts";
@@ -24,13 +24,13 @@ export type DefinitionKind =
   | "service"
   | "extension";
 
-/** What every definition carries beside what its author wrote. */
+/** Members that every definition has beside those of its author. */
 export interface Stamp<K extends DefinitionKind> {
   readonly apiVersion: typeof EXTENSION_API_VERSION;
   readonly [EXTENSION_MARK]: K;
 }
 
-/** What actions and node types have in common. */
+/** Members that actions and node types have in common. */
 export interface NodeSpec<F, O> {
   readonly title: string;
   readonly summary: string;
@@ -66,7 +66,7 @@ export interface NodeSpec<F, O> {
   /** Group in the catalog; default the adapter, or the first part of the type. */
   readonly category?: string;
   readonly tags?: readonly string[];
-  /** What to use instead; validation warns with it. */
+  /** Type to use instead; validation warns with it. */
   readonly deprecated?: string;
 }
 
@@ -80,7 +80,7 @@ export interface ActionSpec<F, O> extends NodeSpec<F, O> {
   ) => NoInfer<O> | NodeExit<NoInfer<O>> | Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
 }
 
-/** What `defineAction` answers: the spec, checked, frozen and stamped with its version of the seam. */
+/** Result of `defineAction`: the spec, checked, frozen and stamped with its version of the seam. */
 export interface ActionDefinition<F = unknown, O = unknown>
   extends Omit<ActionSpec<F, O>, "run" | "check">,
     Stamp<"action"> {
@@ -100,7 +100,7 @@ export interface ActionAdapterSpec {
   readonly open?: (config: JsonObject, host: HostContext) => Promise<{ close(): Promise<void> }>;
 }
 
-/** What `defineActionAdapter` answers; its actions become the types `id.name`. */
+/** Result of `defineActionAdapter`; its actions become the types `id.name`. */
 export interface ActionAdapterDefinition extends ActionAdapterSpec, Stamp<"adapter"> {}
 
 /** A source of models, named by the `provider` field and by failover targets. */
@@ -111,7 +111,7 @@ export interface ProviderSpec {
   readonly create: (config: JsonObject, host: HostContext) => AiProvider;
 }
 
-/** What `defineProvider` answers. */
+/** Result of `defineProvider`. */
 export interface ProviderDefinition extends ProviderSpec, Stamp<"provider"> {}
 
 /** A finding of `NodeSpec.check`; `pointer` is a JSON Pointer into the fields. */
@@ -134,7 +134,7 @@ export interface NodeTypeSpec<F, O> extends NodeSpec<F, O> {
   ) => NoInfer<O> | NodeExit<NoInfer<O>> | Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
 }
 
-/** What `defineNodeType` answers. */
+/** Result of `defineNodeType`. */
 export interface NodeTypeDefinition<F = unknown, O = unknown>
   extends Omit<NodeTypeSpec<F, O>, "run" | "check">,
     Stamp<"nodeType"> {
@@ -142,10 +142,10 @@ export interface NodeTypeDefinition<F = unknown, O = unknown>
   run(fields: F, ctx: ControlContext): O | NodeExit<O> | Promise<O | NodeExit<O>>;
 }
 
-/** What `defineService` answers. */
+/** Result of `defineService`. */
 export interface ServiceDefinition extends ServiceSpec, Stamp<"service"> {}
 
-/** What a package contributes. */
+/** Contributions of a package. */
 export interface ExtensionSpec {
   readonly adapters?: readonly ActionAdapterDefinition[];
   readonly providers?: readonly ProviderDefinition[];
@@ -156,7 +156,7 @@ export interface ExtensionSpec {
 /** The default export of an extension; absent lists are empty. */
 export interface ExtensionDefinition extends Required<ExtensionSpec>, Stamp<"extension"> {}
 
-/** What a host gives to `open` and `create`: the same guarded network as a node body, without a run around it. */
+/** Context of `open` and `create`: the same guarded network as a node body, without a run around it. */
 export interface HostContext {
   /** Egress policy applied. */
   readonly fetch: FetchLike;

@@ -14,7 +14,7 @@ const KEY_HEADERS = ["x-api-key", "x-goog-api-key", "api-key", "mcp-session-id"]
 /** `fetch` as the packages take it. */
 export type WebFetch = (target: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** What may be changed of each request before it leaves. */
+/** Changes to each request before it is sent. */
 export interface WebFetchOptions {
   /** Called with the headers of a request, names in lower case. */
   readonly headers?: (headers: Headers) => void;

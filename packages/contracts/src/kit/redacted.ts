@@ -3,7 +3,7 @@ import type { Json } from "../json.ts";
 import { isObject } from "./objects.ts";
 import { pointerSegment } from "./pointer.ts";
 
-/** What stands in the place of a secret. */
+/** Replacement of a secret in a text. */
 export const REDACTED = "[redacted]";
 
 /** JSON Pointers of the texts in `value` in which something reads `[redacted]`, and of members whose name does. */

@@ -1,7 +1,7 @@
 /** Waiting that a signal ends. Neither a timer nor a listener is left behind. */
 import type { AbortSignalLike } from "../extend/context.ts";
 
-/** What `sleep` measures time with: calls `fn` once after `ms`; the answer cancels it. */
+/** Timers of `sleep`: calls `fn` once after `ms`; the returned function cancels the call. */
 export interface Timers {
   setTimer(fn: () => void, ms: number): () => void;
 }

@@ -40,7 +40,7 @@ export const runIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 characters of A-Z a-z 0-9 _ -");
 
-/** What is told of a failed run: a template that is run, or a URL that gets a webhook. */
+/** Receiver of a notice about a failed run: a template that is run, or a URL that gets a webhook. */
 export const notifiedSchema = z
   .string()
   .max(2_048)

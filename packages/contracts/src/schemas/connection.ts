@@ -105,7 +105,7 @@ export const connectArgsSchema = z
     message: 'goes with receiver "caller", and always',
   });
 
-/** What `connect_service` takes. */
+/** Arguments of `connect_service`. */
 export type ConnectArgs = InferArgs<typeof connectArgsSchema>;
 
 /** Schema of `ServiceSecret`. */
@@ -120,5 +120,5 @@ export const importedServiceSchema = z.strictObject({
   diagnostics: z.array(diagnosticSchema),
 });
 
-/** What an OpenAPI document became. */
+/** Result of importing an OpenAPI document. */
 export type ImportedService = Infer<typeof importedServiceSchema>;

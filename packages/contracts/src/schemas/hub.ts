@@ -5,7 +5,7 @@ import { digestSchema, type Infer, slugSchema, timeSchema } from "./common.ts";
 /** Schema of `HubProvides`. */
 export const hubProvidesSchema = z.enum(["templates", "nodes", "models"]);
 
-/** What a hub offers. */
+/** Kind of items that a hub offers. */
 export type HubProvides = Infer<typeof hubProvidesSchema>;
 
 /** Schema of `Hub`. */

@@ -57,7 +57,7 @@ export const errorInfoSchema = schemaOf(errorInfo);
 /** Schema of `ValueRef`. */
 export const valueRefSchema = schemaOf(valueRef);
 
-/** What the last event of a run says. */
+/** Payload of the last event of a run. */
 export const summaryPayloadSchema = schemaOf(summaryPart);
 
 const optionsSchema = z.strictObject({
@@ -101,12 +101,12 @@ export const runRequestShape = {
  */
 export const runRequestSchema = z.strictObject(runRequestShape).superRefine(checkRunRequest);
 
-/** What to run: exactly one of `graph`, `template` (a slug) and `dsl` (text). @see specification, "Run request" */
+/** A run request: exactly one of `graph`, `template` (a slug) and `dsl` (text). @see specification, "Run request" */
 export type RunRequest = Infer<typeof runRequestSchema>;
 
 const RUN_INPUTS = ["graph", "template", "dsl"] as const;
 
-/** What is wrong with the choice of `graph`, `template` and `dsl`: exactly one is present, and null counts as present. */
+/** Problems in the choice of `graph`, `template` and `dsl`: exactly one is present, and null counts as present. */
 export function runInputProblems(
   request: object,
 ): readonly { readonly pointer: string; readonly code: string; readonly message: string }[] {
@@ -209,7 +209,7 @@ const sourceSchema = z.union([
 /** The stored flow that a run was started from. */
 export type RunTemplate = Infer<typeof templateRef>;
 
-/** What fired a run that nobody started by hand. */
+/** Source of a run that was not started by hand. */
 export type RunSource = Infer<typeof sourceSchema>;
 
 const summaryShape = {
@@ -278,5 +278,5 @@ export const runFilterShape = {
     .exactOptional(),
 };
 
-/** What `list_runs` asks for; times are ISO 8601. */
+/** Filter of `list_runs`; times are ISO 8601. */
 export type RunFilter = Infer<z.ZodObject<typeof runFilterShape>>;

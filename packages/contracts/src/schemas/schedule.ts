@@ -11,7 +11,7 @@ import {
 } from "./common.ts";
 import { flowScheduleSchema } from "./graph.ts";
 
-/** What a schedule starts, and when; exactly one of `cron`, `everyMs` and `at`. */
+/** Times of a schedule; exactly one of `cron`, `everyMs` and `at`. */
 const times = {
   template: slugSchema,
   name: z
@@ -48,7 +48,7 @@ export const scheduleShape = {
   catchUp: catchUp.default("skip"),
 };
 
-/** What `create_schedule` and `update_schedule` take: exactly one of `cron`, `everyMs` and `at`. */
+/** Arguments of `create_schedule` and `update_schedule`: exactly one of `cron`, `everyMs` and `at`. */
 export type ScheduleArgs = InferArgs<z.ZodObject<typeof scheduleShape>>;
 
 /** Schema of `Schedule`. */
@@ -170,7 +170,7 @@ export const webhookArgsSchema = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-/** What `update_webhook` changes; what is absent stays. */
+/** Members that `update_webhook` can change; absent ones stay. */
 export const webhookChangeShape = {
   secret: secret.exactOptional(),
   keepSecretMs: z
@@ -192,11 +192,11 @@ export const webhookAnswerSchema = z.strictObject({
   runId: z.string().describe("The run that the call has started, or has found.").exactOptional(),
 });
 
-/** What a webhook has answered a call of `test_webhook`. */
+/** Response of a webhook to a call of `test_webhook`. */
 export type WebhookAnswer = Infer<typeof webhookAnswerSchema>;
 
 /** Who calls a webhook. */
 export type WebhookScheme = Infer<typeof scheme>;
 
-/** What `create_webhook` takes. */
+/** Arguments of `create_webhook`. */
 export type WebhookArgs = InferArgs<typeof webhookArgsSchema>;

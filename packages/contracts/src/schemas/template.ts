@@ -86,7 +86,7 @@ export const pushReportSchema = z.strictObject({
   same: z.int().min(0).describe("Flows that were there as they are."),
 });
 
-/** What a push has changed, or a dry run would change. */
+/** Changes of a push, or those that a dry run would make. */
 export type PushReport = Infer<typeof pushReportSchema>;
 
 /** Schema of `FlowReport`. */

@@ -3,7 +3,7 @@
  * `faults.ts` checks a value by it, `json-schema.ts` says it in JSON Schema, and `Infer<typeof shape>` is its TypeScript type.
  */
 
-/** What a value of type `T` must be. */
+/** Description of the valid values of type `T`. */
 export type Shape<T = unknown> = Kind & {
   /** The member may be absent or `undefined`. */
   readonly isOptional?: true;
@@ -59,7 +59,7 @@ export type ObjectShape<T = unknown> = Shape<T> & KindOf<"object">;
 
 type Flat<T> = { [K in keyof T]: T[K] };
 
-/** What `optional` adds to a shape. */
+/** Members that `optional` adds to a shape. */
 export interface Optional {
   readonly isOptional: true;
 }
