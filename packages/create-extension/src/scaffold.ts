@@ -1,4 +1,4 @@
-/** What differs between scaffolds: the manifest, the ignored files, and the words of the README. The rest is in `template/`. */
+/** The parts of a scaffold that depend on its kind: manifest, ignored files, and words of the README. The rest is in `template/`. */
 import { createRequire } from "node:module";
 
 /** The kinds of extension: the seam that the scaffold implements. */
