@@ -1,4 +1,4 @@
-/** What a command, or a subscription, over a transport ends with when it does not end well. */
+/** The error with which a failed command or subscription over a transport rejects. */
 import {
   type ErrorCode,
   PROBLEMS,
@@ -69,7 +69,7 @@ export function commandError(
   return new CommandError(problem, options);
 }
 
-/** What any thrown value says on the other side of a wire: a problem as it is, anything else is `internal`. */
+/** Any thrown value as a problem for the other side of a wire: a problem stays as it is, anything else is `internal`. */
 export function problemOf(thrown: unknown): CommandProblem {
   return CommandError.isInstance(thrown) ? thrown.problem : commandError("internal").problem;
 }

@@ -52,7 +52,7 @@ export interface ContextBridgeLike {
   exposeInMainWorld(name: string, api: unknown): void;
 }
 
-/** What a page has of the shell. Answers are values, never thrown: Electron keeps only the message of an error. */
+/** The shell as a page sees it. Failures are values, never thrown: Electron keeps only the message of an error. */
 export interface ElectronBridge {
   /** A call: `{ id, command, args }`, or `{ cancel: id }` of an earlier one. */
   invoke(message: WindowMessage): void;

@@ -25,7 +25,7 @@ const MAX_PENDING_BYTES = 4 * 1_024 * 1_024;
 /** Ended runs whose state is still told to who comes late: a window that opens right after a short run. */
 const KEPT_RUNS = 64;
 
-/** What is told of all runs where none is named. */
+/** Events that a subscription to all runs gets. */
 const OF_ALL_RUNS = /^(?:run\.|confirm\.|summary$)/;
 
 /** A host, and where its events come from. */
@@ -142,7 +142,7 @@ export function createEmitterHost(commands: CommandBus): EmitterHost {
   };
 }
 
-/** What brings a reader that has `after` to the present. */
+/** The events that bring a reader at `after` up to date. */
 function presentOf({ view, summary }: KnownRun, after: number): readonly Event[] {
   const snapshot = view.seq > after ? [makeSnapshot(view, view.updatedAt)] : [];
   return summary === undefined || summary.seq <= after ? snapshot : [...snapshot, summary];

@@ -55,7 +55,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     closing.abort(commandError("transport_closed"));
   }
 
-  /** What failed, as it is told here; a server that is gone closes the transport. */
+  /** An error as a transport reports it; when the server is gone, the transport closes. */
   function failure(error: unknown): unknown {
     if (closing.signal.aborted) return commandError("transport_closed");
     if (!ClientError.isInstance(error)) return error;

@@ -96,7 +96,7 @@ function parse(line: string | null): unknown {
   }
 }
 
-/** What goes out in place of a message that is too long. */
+/** Replacement of a message that is too long to send. */
 function refusalOf(message: object): { readonly ok: false; readonly problem: CommandProblem } {
   const id = isObject(message) ? { id: message["id"] } : {};
   const { problem } = commandError("body_too_large", "a message is at most 16 MiB");

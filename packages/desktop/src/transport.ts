@@ -15,7 +15,7 @@ export interface CommandBus {
   invoke(command: string, args: JsonObject, options?: { signal?: AbortSignalLike }): Promise<Json>;
 }
 
-/** What a window sees of the other side, whatever lies between: commands, and events of a channel. */
+/** The other side as a window sees it, over any wire: commands, and events of a channel. */
 export interface Transport extends CommandBus {
   /** Resolves when subscribed, with a function that ends the subscription and may be called twice. */
   listen<C extends Channel>(
