@@ -1,4 +1,4 @@
-/** What the language throws: only on values that a caller should have checked, never on text. */
+/** Errors of the language: thrown only for values that a caller should have checked, never for text. */
 
 const MARK = Symbol.for("@millrace/dsl.error.DslError");
 

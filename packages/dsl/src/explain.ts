@@ -9,7 +9,7 @@ import type { DiagnosticCode } from "./diagnostics/table.ts";
 
 export { DIAGNOSTICS, type DiagnosticCode, type DiagnosticRule } from "./diagnostics/table.ts";
 
-/** What a diagnostic's message does not say. */
+/** Explanation of a diagnostic beyond its message. */
 export interface Explanation {
   /** A sentence: what it means, and why it is said. */
   readonly why: string;

@@ -1,4 +1,4 @@
-/** What validation knows of the world outside a graph. */
+/** Data for validation from outside of a graph. */
 import type { CatalogEntry, FlowInput, FlowOutput } from "@millrace/contracts";
 import { isObject, listOrNone, objectOrNone, own } from "../data.ts";
 
@@ -21,7 +21,7 @@ export interface FlowCatalog {
   readonly timeZones?: Iterable<string>;
   /** Slugs of the services that are described; absent: what a connection names is not checked. */
   readonly services?: Iterable<string>;
-  /** What to do where a connection names none of `services`; default: what is near is suggested. */
+  /** Hint where a connection names none of `services`; default: similar names are suggested. */
   readonly servicesHint?: string | undefined;
   /** Ids of the providers of models; absent: what an `ai` node names is not checked. */
   readonly providers?: Iterable<string>;
@@ -73,7 +73,7 @@ export class KnownCatalog {
     return this.#timeZones;
   }
 
-  /** What to do about a service that is not known. */
+  /** Hint for an unknown service. */
   get servicesHint(): string | undefined {
     const hint = this.#catalog.servicesHint;
     return typeof hint === "string" ? hint : undefined;

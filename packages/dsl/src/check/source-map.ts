@@ -30,7 +30,7 @@ export class SourceMap {
     return this.#document && placesOf(this.#document).range;
   }
 
-  /** What of the text is not in the graph; undefined: all of it is, or there is no text. */
+  /** Parts of the text that are not in the graph; undefined when there are none, or no text. */
   get losses(): Places | undefined {
     const losses = this.#document && placesOf(this.#document);
     return losses && losses.dropped.length + losses.errors.length > 0 ? losses : undefined;

@@ -1,4 +1,4 @@
-/** What the phases of one validation share. */
+/** State that the phases of one validation share. */
 
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { countMembers } from "../data.ts";
@@ -142,7 +142,7 @@ function firstOfEach<T>(named: readonly (readonly [string | undefined, T])[]): M
   return first;
 }
 
-/** What a finding at a place of the graph carries beside its code. */
+/** Details of a finding at a place of the graph. */
 export interface PlacedDetails extends Omit<Details, "pointer" | "related"> {
   /** The stretch of text, when it is less than the whole place. */
   readonly span?: Span | undefined;

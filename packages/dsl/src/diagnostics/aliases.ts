@@ -30,7 +30,7 @@ export function meantName(
   );
 }
 
-/** What a word is called here; several meanings, the commonest first, have a `|` between them. */
+/** Our word for a word of another tool; several meanings, the commonest first, have a `|` between them. */
 export function aliasOf(word: string, known: Aliases): string | undefined {
   const plain = plainOf(word);
   return Object.hasOwn(known, plain) ? known[plain] : undefined;

@@ -12,7 +12,7 @@ export interface TextFix {
   readonly uncertain?: true | undefined;
 }
 
-/** What a finding carries beside its code and span. `message` and `hint` replace the table's; `hint: null` leaves it out. */
+/** Details of a finding beside its code and span. `message` and `hint` replace the table's; `hint: null` omits it. */
 export interface Details {
   readonly parts?: Parts | undefined;
   readonly message?: string | undefined;

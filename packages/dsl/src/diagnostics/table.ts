@@ -6,7 +6,7 @@
  */
 import type { Severity } from "@millrace/contracts";
 
-/** What reading a text reports: code to severity (where a code has several by case, the default first), message and hint. */
+/** Findings of reading a text: code to severity (where a code has several by case, the default first), message and hint. */
 const READING = {
   // Family 0: the file
   FLOW0001: ["error", "file is not valid UTF-8 at byte {offset}", "save it as UTF-8"],
@@ -84,7 +84,7 @@ const READING = {
   FLOW5003: ["error", "unknown function {name}", "did you mean {near}?"],
 } as const;
 
-/** What only checking a graph reports. */
+/** Findings of checking a graph. */
 const CHECKING = {
   // Family 2: names and structure
   FLOW2007: ["error", "{id} is reserved (`inputs nodes run`)", "rename"],
@@ -259,5 +259,5 @@ export function fillText(text: string, parts: Parts): string {
   );
 }
 
-/** What fills the texts of a row; a part that is undefined is not given. */
+/** Values for the placeholders of a row; an undefined part counts as absent. */
 export type Parts = { readonly [name: string]: string | number | undefined };

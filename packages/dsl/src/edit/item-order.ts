@@ -1,4 +1,4 @@
-/** What tells an item from its neighbours, where it stands after an edit, and what stays at the head of a section. */
+/** Identity of items, their position after an edit, and the comments that stay at the head of a section. */
 
 import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { AttrItem, BlockItem, Item } from "../language/items.ts";

@@ -3,7 +3,7 @@
  * does not parse.
  */
 
-/** What a bracket opens. `type`: the members of an object type. */
+/** Container that a bracket opens. `type`: the members of an object type. */
 type LevelKind = "file" | "block" | "object" | "type" | "list" | "group" | "hole";
 
 /** One bracket that is open at the cursor; the outermost level is the file. */

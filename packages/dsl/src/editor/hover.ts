@@ -1,4 +1,4 @@
-/** What the thing at an offset is: names, node types, fields, policies, members and functions. */
+/** Hover: names, node types, fields, policies, members and functions at an offset. */
 
 import type { CatalogEntry } from "@millrace/contracts";
 import { memberNames } from "@millrace/contracts/kit";
@@ -18,7 +18,7 @@ import type { Reading, WrittenExpression } from "./reading.ts";
 import { functionNamed } from "./signature.ts";
 import type { Hover } from "./types.ts";
 
-/** What stands at an offset; undefined where nothing is known of it. */
+/** The hover at an offset; undefined where nothing is known. */
 export function hoverAt(reading: Reading, names: NameIndex, offset: number): Hover | undefined {
   const place = names.at(offset);
   if (place !== undefined && !isMemberBehind(place, reading, offset)) {

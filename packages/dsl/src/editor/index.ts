@@ -1,4 +1,4 @@
-/** What editors ask of a text: analysis, completion, rename, fixes, structural edits. Pure: text and catalog in, answers out. */
+/** Services for editors: analysis, completion, rename, fixes, structural edits. Pure functions of text and catalog. */
 
 export { createAnalyser, editFlow } from "./analysis.ts";
 export { applyEdits } from "./apply-edits.ts";

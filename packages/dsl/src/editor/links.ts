@@ -1,4 +1,4 @@
-/** What of a text leads somewhere: flows of the project, and addresses of the web. */
+/** Links in a text: flows of the project, and addresses of the web. */
 
 import type { Json } from "@millrace/contracts/json";
 import { sitesOfNode } from "../check/model/sites.ts";

@@ -1,9 +1,9 @@
 /** Markdown in which nothing of a flow or catalog is markup or leads anywhere. */
 
-/** What means something in Markdown, in any flavour. */
+/** Characters with a meaning in Markdown, in any flavour. */
 const MARKUP = /[\\`*_{}[\]()<>#+\-.!|~&$:@/=^"']/g;
 
-/** What viewers make links of although it is escaped; a word joiner, which is not seen, parts it. */
+/** Text that viewers turn into links although it is escaped; an invisible word joiner prevents it. */
 const ADDRESS = /:(?=\/\/)|@|(?<=\bwww)\./gi;
 
 /** Text as itself, on one line. */

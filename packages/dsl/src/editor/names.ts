@@ -18,7 +18,7 @@ import { readsAsWord } from "../syntax/parse-operand.ts";
 import { nameText, quoteText } from "../syntax/print-expression.ts";
 import type { Reading, WrittenExpression } from "./reading.ts";
 
-/** What a name belongs to. `local`: the `as` name or `index` of a body; `variable`: that of a macro such as `map`. */
+/** Kind of a name. `local`: the `as` name or `index` of a body; `variable`: that of a macro such as `map`. */
 export type NamedKind = "node" | "input" | "connection" | "local" | "variable";
 
 /** How a place spells the name. `root`: as a root of an expression; `member`: with its dot or brackets; `segment`: in a path. */

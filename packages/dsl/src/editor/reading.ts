@@ -20,7 +20,7 @@ import type { Project } from "./types.ts";
 export interface WrittenExpression extends Span {
   readonly leaf: Leaf;
   readonly tree: Expression;
-  /** What it reads, in the order of `findReferences(tree)`. */
+  /** Its references, in the order of `findReferences(tree)`. */
   readonly reads: readonly Read[];
 }
 

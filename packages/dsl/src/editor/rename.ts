@@ -169,7 +169,7 @@ function firstDifference(
   return old.length === now.length ? undefined : after.places[old.length];
 }
 
-/** What each place means: the place, counted, where its name stands first. */
+/** The meaning of each place: the index of the place where its name is declared. */
 function meanings({ places }: NameIndex): readonly number[] {
   const first = new Map<Named, number>();
   return places.map(({ named }, at) => {

@@ -56,7 +56,7 @@ const NAME_TYPES: { readonly [kind in NamedKind]: TokenType } = {
   input: "parameter",
 };
 
-/** What gets its value from outside of the place where it is named. */
+/** Kinds of names whose value comes from outside of the flow. */
 const READONLY: readonly NamedKind[] = ["input", "local", "variable"];
 
 /** Roots of the language. */

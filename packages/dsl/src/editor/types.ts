@@ -1,4 +1,4 @@
-/** What an editor asks of a text and is answered. Offsets are UTF-16 units into the text; `to` and `end` are exclusive. */
+/** Requests of an editor and their results. Offsets are UTF-16 units into the text; `to` and `end` are exclusive. */
 
 import type { Diagnostic } from "@millrace/contracts";
 import type { FlowCatalog } from "../check/catalog.ts";
@@ -12,7 +12,7 @@ export interface ConnectionInfo {
   readonly service?: string;
 }
 
-/** What is known outside of the text: the catalog of node types, and what else the project holds. */
+/** Data from outside of the text: the catalog of node types, and the other parts of the project. */
 export interface Project extends FlowCatalog {
   /** Slugs of the flows of the project. */
   flows?(): Iterable<string>;
@@ -45,9 +45,9 @@ export interface Analysis {
    * some milliseconds. Any other answer that is asked for meanwhile uses what is done, and does only what it needs of the rest.
    */
   diagnosticsInSteps(): Generator<void, readonly Diagnostic[]>;
-  /** What may stand at the cursor, best first. */
+  /** Completions at the cursor, best first. */
   completions(offset: number): readonly Completion[];
-  /** What the thing at an offset is. */
+  /** Hover of the symbol at an offset. */
   hover(offset: number): Hover | undefined;
   /** The function around the cursor, and which of its arguments the cursor is in. */
   signature(offset: number): Signature | undefined;
@@ -95,7 +95,7 @@ export interface TextEdit {
   readonly text: string;
 }
 
-/** What a completion is, for its icon. */
+/** Kind of a completion, for its icon. */
 export type CompletionKind =
   | "keyword"
   | "type"
@@ -133,7 +133,7 @@ export interface Completion {
   readonly rank: number;
 }
 
-/** What a thing is, as Markdown in which nothing of a flow or catalog is markup. */
+/** Description of a symbol, as Markdown in which nothing of a flow or catalog is markup. */
 export interface Hover extends Span {
   readonly markdown: string;
 }

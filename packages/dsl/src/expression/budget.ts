@@ -10,7 +10,7 @@ import { type Json, MAX_JSON_DEPTH } from "@millrace/contracts/json";
 import { ExpressionError, type ExpressionErrorCode } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
 
-/** What one evaluation may spend at most. */
+/** Limits of one evaluation. */
 export interface ExpressionLimits {
   /** One per tree node visited, element produced or compared, and 64 UTF-16 units of text handled. */
   readonly steps: number;
@@ -29,9 +29,9 @@ export const DEFAULT_EXPRESSION_LIMITS: ExpressionLimits = {
 
 /** An operator may raise steps and bytes this far: more belongs into a node, which can be cancelled. */
 const MAX_RAISE = 10;
-/** What an element of a list counts as in `bytes`. */
+/** Cost of an element of a list in `bytes`. */
 export const BYTES_PER_ELEMENT = 16;
-/** What a UTF-16 unit of a text counts as in `bytes`. */
+/** Cost of a UTF-16 unit of a text in `bytes`. */
 export const BYTES_PER_UNIT = 2;
 
 /** Values by root name; undefined is an unknown name, null an absent one. */
@@ -56,7 +56,7 @@ export interface Evaluation {
   /** Values of roots and of macro variables. */
   slots: (Json | undefined)[];
   limits: ExpressionLimits;
-  /** What calls made for later calls, by kind and name. */
+  /** Values that calls keep for later calls, by kind and name. */
   kept: Map<string, unknown> | undefined;
 }
 

@@ -31,7 +31,7 @@ import { type Closure, Part, pay, Unit } from "./unit.ts";
 
 /** A value of a graph, ready to be evaluated any number of times. */
 export interface CompiledValue<Names = Scope> {
-  /** What its expressions read, each once, in order. */
+  /** References of its expressions, each once, in order. */
   readonly references: readonly Reference[];
   /** Every evaluation gives the same value. */
   readonly constant: boolean;

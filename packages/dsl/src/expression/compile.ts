@@ -54,7 +54,7 @@ export type SlotOptions = CompileOptions & Required<Pick<CompileOptions, "roots"
 
 /** An expression, ready to be evaluated any number of times: over names, or over the values of its `roots`. */
 export interface CompiledExpression<Names = Scope> {
-  /** What it reads, each once, in source order. */
+  /** Its references, each once, in source order. */
   readonly references: readonly Reference[];
   /** It reads no name and no clock. */
   readonly constant: boolean;

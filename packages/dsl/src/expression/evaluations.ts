@@ -17,7 +17,7 @@ import type { Part, Unit } from "./unit.ts";
 const NO_NAMES: Scope = { get: () => undefined };
 const NO_SLOTS: (Json | undefined)[] = [];
 
-/** What is evaluated, and how. */
+/** An expression to evaluate, with its options. */
 interface Evaluator {
   readonly unit: Unit;
   readonly limits: ExpressionLimits;

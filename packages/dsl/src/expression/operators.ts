@@ -106,7 +106,7 @@ export function logicalPart(sites: readonly Site[], parts: readonly Part[]): Par
   }, steps);
 }
 
-/** What an operand settles: the result, or the error of a value that is none, or of a state without steps. */
+/** Handles a finished operand: the result, or the error of an invalid value or of a state without steps. */
 type Settle = (operand: number, value: Json, over?: Evaluation) => boolean;
 
 function ofTwo(going: boolean, settle: Settle, first: Part, second: Part): Closure {

@@ -1,4 +1,4 @@
-/** What the parts of one compiled value share: slots for names, and what is known of its result. */
+/** State that the parts of one compiled value share: slots for names, and facts about its result. */
 import type { Json } from "@millrace/contracts";
 import { ExpressionError } from "../errors.ts";
 import type { Span } from "../syntax/ast.ts";
@@ -10,7 +10,7 @@ export type Closure = (ev: Evaluation) => Json;
 /** A compiled part of an expression: a straight piece as far as its first branch or loop. */
 export class Part {
   readonly closure: Closure;
-  /** What it takes whatever the data: `pay` charges it, once for the whole piece; the closure charges only what depends. */
+  /** Fixed cost, independent of the data: `pay` charges it once for the whole piece; the closure charges only the rest. */
   readonly steps: number;
   /** The value of a literal; undefined: it is none. */
   readonly constant: Json | undefined;

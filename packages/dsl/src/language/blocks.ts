@@ -14,14 +14,14 @@ export interface Shape {
   readonly is: (value: Json) => boolean;
   /** The type as the language names it. */
   readonly type: string;
-  /** What the value must be: `true or false`. */
+  /** Rule for the value, for messages: `true or false`. */
   readonly rule: string;
   readonly schema: JsonSchema;
   /** The words that it may be. */
   readonly choices?: readonly string[];
   /** The member that a bare number stands for where an object belongs. */
   readonly numberIs?: string;
-  /** What each element of a list must be, where a bad one is named by its place. */
+  /** Shape of each element of a list, where a bad element is named by its place. */
   readonly elements?: Shape;
 }
 
@@ -79,7 +79,7 @@ export interface Member {
   /** `value` may hold expressions; `values` is an object of values that are written out. */
   readonly kind: "literal" | "duration" | "value" | "values";
   readonly shape: Shape | undefined;
-  /** What validation asks of it. */
+  /** Schema for validation. */
   readonly schema: JsonSchema;
   /** The object that holds it cannot do without. */
   readonly needed?: boolean;
@@ -198,7 +198,7 @@ function schemaOf(members: readonly Member[]): JsonSchema {
   };
 }
 
-/** What validation asks of each of these members, whatever else stands beside them. */
+/** Schemas for validation of each of these members, independent of other members. */
 export function propertiesOf(members: readonly Member[]): JsonSchema {
   return { properties: Object.fromEntries(members.map(({ key, schema }) => [key, schema])) };
 }

@@ -140,7 +140,7 @@ export function dataExpression(
     : objectOf(value as JsonObject, pointer, walk, depth, dataExpression);
 }
 
-/** What JSON cannot say (`undefined` in a list, `NaN`, a big integer, a function) no text says either. */
+/** A value that JSON does not have (`undefined` in a list, `NaN`, a big integer, a function) has no text either. */
 function literal(
   value: null | boolean | number | string,
   pointer: string,

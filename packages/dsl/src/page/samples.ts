@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
-/** What the page of the language shows beside its tables: two whole flows, and the mistakes that models make most. */
+/** Samples on the page of the language: two whole flows, and the mistakes that models make most. */
 
 /** The grammar by example; like the other flows here it is canonical and without a finding. */
 export const FIRST_FLOW = `# A comment.
@@ -135,7 +135,7 @@ output file: string? = save?.path
 `,
 ];
 
-/** What is written, what should be, and why. All are items of a flow. */
+/** The mistake, its correction, and the reason. All are items of a flow. */
 export type FrequentMistake = readonly [wrong: string, right: string, note: string];
 
 /** The ten mistakes that models make most. */

@@ -1,4 +1,4 @@
-/** What was declared while a text is read, so that a second declaration finds the first. */
+/** Declarations so far, while a text is read, so that a second declaration finds the first. */
 
 import type { FlowEdge } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";

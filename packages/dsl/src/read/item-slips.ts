@@ -14,7 +14,7 @@ import { readEdge } from "./edges.ts";
 import { readType } from "./read-type.ts";
 import { beginsValue, holdsType, isProse, proseEnd, severalEnds } from "./slips.ts";
 
-/** What stands where an item begins, and is no name. */
+/** Reports unexpected text where an item begins; always throws. */
 export function unexpectedStart(s: Scanner): never {
   const code = s.peek();
   if (code === 91) severalEnds(s);

@@ -20,7 +20,7 @@ export interface Mark {
   readonly expression: Expression | undefined;
 }
 
-/** What a text says where, and what of it was not read. */
+/** Places of the parts of a graph in its text, and the parts of the text that were not read. */
 export interface Places {
   /** Every place of the graph that was written, by JSON Pointer. */
   readonly marks: ReadonlyMap<string, Mark>;
@@ -54,7 +54,7 @@ export function placesOf(document: FlowDocument): Places {
 
 /** A text with everything that one reading of it gives. */
 export interface WholeText {
-  /** What `parseFlow` answers; the places of its document are found already. */
+  /** Result of `parseFlow`; the places of its document are known. */
   readonly parsed: ParseResult;
   readonly places: Places;
   /** The items of the file, in order. */
@@ -110,5 +110,5 @@ export function pointerAt(document: FlowDocument, offset: number): string {
   return found;
 }
 
-/** What a value has in the graph alone, such as `/nodes/0/fields/url/$`: the text of it is that of the value. */
+/** Suffix of pointers that only the graph has, such as `/nodes/0/fields/url/$`: the text is that of the value. */
 const FORM = /\/\$(?:t|lit)?$/;

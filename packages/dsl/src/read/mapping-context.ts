@@ -1,4 +1,4 @@
-/** What the mapping of text to graph carries along: reports, marks, and the checks that every block shares. */
+/** State of the mapping of text to graph: reports, marks, and the checks that every block shares. */
 
 import type { FieldValue, FlowEdge, FlowNode, Json } from "@millrace/contracts";
 import {
@@ -48,7 +48,7 @@ export interface Keep {
   add(section: string, item: PrintedItem): void;
 }
 
-/** What is collected beside the graph. */
+/** Data collected beside the graph. */
 export interface Collected {
   /** Takes the items of the file, in order. */
   add?(item: Item): void;

@@ -18,7 +18,7 @@ import { readFileItems } from "./read-items.ts";
 import { otherDocument } from "./slips.ts";
 import { StrictReader } from "./strict.ts";
 
-/** What is wanted beside the graph. */
+/** Options of a reading: the data to collect beside the graph. */
 export interface Wanted<C> {
   /** Makes what collects of one pass; a text may be read twice. */
   readonly collect?: () => C;
@@ -26,11 +26,11 @@ export interface Wanted<C> {
   readonly badByte?: { readonly offset: number; readonly at: number } | undefined;
 }
 
-/** What one reading gives. */
+/** Result of one reading. */
 export interface Reading<C> {
   readonly graph: FlowGraph;
   readonly report: Report;
-  /** What the pass that counts collected. */
+  /** Data that the counting pass collected. */
   readonly collected: C;
   /** Comments behind the last item. */
   readonly foot: readonly Comment[];

@@ -69,7 +69,7 @@ export function holdsType(s: Scanner, at: number): boolean {
   return /^[A-Za-z_][\w.-]*(?:@\d+)?(?:\[\]|\?)*[ \t\r]*(?:[{=#].*)?$/.test(lineFrom(s, at));
 }
 
-/** What to do about text behind an item that begins no other one; undefined when it is not clear. */
+/** Hint for text after an item that begins no other item; undefined when the intention is unclear. */
 export function hintForRest(s: Scanner, at: number): string | undefined {
   const before = s.src.slice(Math.max(s.itemStart, at - MAX_LINE), at);
   const rest = lineFrom(s, at);

@@ -135,7 +135,7 @@ function readBlock(s: Scanner, literal: boolean): Json {
   return textOf(s, top, text);
 }
 
-/** What parts lines of an indent, by the indent: sought as fast as a string, and it leaves no list of lines behind. */
+/** Starts of lines by indent: searched as fast as a string, without a list of lines. */
 const LINE_STARTS: readonly RegExp[] = Array.from(
   { length: 40 },
   (_, indent) => new RegExp(`\n${" ".repeat(indent)}`, "g"),

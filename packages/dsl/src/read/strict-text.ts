@@ -132,7 +132,7 @@ export function readDuration(s: Scanner): number | undefined {
   return Number.isSafeInteger(ms) && durationText(ms) === src.slice(pos, end) ? ms : undefined;
 }
 
-/** What the text between quotes or holes says. */
+/** The value of the text between quotes or holes. */
 export function unescaped(raw: string): string {
   let text = "";
   let from = 0;

@@ -23,7 +23,7 @@ export type CompiledSchema =
 /** Which rule a value broke, beside the place and the sentence. */
 export interface SchemaFinding extends SchemaProblem, FindingParts {
   readonly rule: "type" | "limit" | "choice" | "required" | "unknown" | "format" | "budget";
-  /** What was found at the place. */
+  /** The invalid value. */
   readonly value: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface SchemaFinding extends SchemaProblem, FindingParts {
 interface FindingParts {
   /** The name of the missing or unknown member. */
   readonly member?: string;
-  /** What the value must be, where the sentence says `must be`: types, a bound. */
+  /** The expectation, where the sentence says `must be`: types, a bound. */
   readonly expected?: string;
   /** JSON of the values that are allowed, the first of them; `isCut`: there are more. */
   readonly choices?: readonly string[];
@@ -46,7 +46,7 @@ export const UNKNOWN: unique symbol = Symbol("unknown");
 export interface CheckOptions {
   /** Whether `format` counts; it is a note otherwise. */
   readonly formats?: boolean;
-  /** What a value, a member or an element stands for, `UNKNOWN` included; default: itself. */
+  /** Maps a value, a member or an element to the one to check, `UNKNOWN` included; default: itself. */
   readonly read?: (value: unknown) => unknown;
 }
 
@@ -128,7 +128,7 @@ function must(say: Say, expected: string): void {
 class Checker {
   private left: number;
   private applied = 0;
-  /** What all patterns of one check may cost together. */
+  /** Budget of all patterns of one check together. */
   private readonly patterns: PatternBudget = { left: MAX_PATTERN_STEPS };
   private readonly formats: boolean;
   private readonly read: (value: unknown) => unknown;

@@ -110,7 +110,7 @@ class Program {
   }
 }
 
-/** What an assertion asks of the characters before and behind its place. */
+/** Condition on the characters before and behind a place. */
 export type Assertion = "start" | "end" | "boundary" | "inside";
 
 /** One state of a pattern, with arrows to what follows. */
@@ -120,7 +120,7 @@ export type State =
   | { readonly kind: "split"; readonly next: number[] }
   | { readonly kind: "assert"; readonly what: Assertion; readonly next: number };
 
-/** What tests may still spend: 1 for a character, 20 for a state that has to be looked at. Below 0: there is no answer. */
+/** Remaining steps of tests: 1 for a character, 20 for a state that has to be looked at. Below 0 a test has no result. */
 export interface PatternBudget {
   left: number;
 }
@@ -170,7 +170,7 @@ class Threads {
   }
 }
 
-/** What a character is to the assertions behind it. */
+/** Class of a character for the assertions behind it. */
 function wordness(code: number): number {
   return isNamePart(code) ? WORD : OTHER;
 }

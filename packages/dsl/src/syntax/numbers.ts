@@ -223,7 +223,7 @@ function dateAround(src: string, at: number): { from: number; text: string } | u
   return text === undefined ? undefined : { from, text };
 }
 
-/** What a number that JSON does not know was meant to be. */
+/** The intended value of a number that JSON does not know. */
 function mendNumber(text: string): number | undefined {
   const plain = text.replaceAll("_", "");
   const candidate = /^0[xX][0-9a-fA-F]+$|^0[oO][0-7]+$|^0[bB][01]+$/.test(plain)

@@ -14,7 +14,7 @@ import { readNumber } from "./numbers.ts";
 import { isPointNumber, parsePostfix, parsePostfixOf } from "./parse-operand.ts";
 import { LINE_END, Scanner, TEXT_END } from "./scanner.ts";
 
-/** What `parseExpression` answers. `ast` is absent when there are errors. */
+/** Result of `parseExpression`. `ast` is absent when there are errors. */
 export interface ParsedExpression {
   readonly ast: Expression | undefined;
   readonly diagnostics: Diagnostic[];

@@ -72,7 +72,7 @@ function printParts(parts: readonly (string | Expression)[]): string {
   return text;
 }
 
-/** What stands before a dot: `1.a` would read as a broken number. */
+/** Prints the object before a dot: `1.a` would read as a broken number. */
 function printOwner(e: Expression): string {
   const isNumber = e.kind === "duration" || (e.kind === "literal" && typeof e.value === "number");
   return isNumber ? `(${printBare(e)})` : print(e, POSTFIX);

@@ -176,7 +176,7 @@ export function controlCharacter(s: Scanner, at: number, code: number, place: st
   });
 }
 
-/** What stands behind a backslash, and what it says. */
+/** Escapes: the character after the backslash, and its value. */
 export const ESCAPES: { readonly [char: string]: string } = {
   n: "\n",
   t: "\t",

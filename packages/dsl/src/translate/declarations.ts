@@ -10,7 +10,7 @@ const SCHEMA =
   "type items properties additionalProperties enum format minimum maximum minLength maxLength pattern".split(
     " ",
   );
-/** What says of an output all but its value. */
+/** Members of an output beside its value. */
 const DECLARED = new Set([...SCHEMA, "schema", "name", "id", "key", "title", "description"]);
 
 /** The type that members of a JSON Schema say, and the field `schema` where no type says it. */

@@ -33,7 +33,7 @@ interface Steps {
   readonly order: readonly string[];
 }
 
-/** What a document says: a text that can be read, and the nodes whose order must be said by edges. */
+/** A document as flow text, and the nodes whose order needs edges. */
 export interface FlowText {
   readonly text: string;
   readonly order: readonly string[];

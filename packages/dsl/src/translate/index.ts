@@ -20,7 +20,7 @@ import { type OtherText, readYaml, type YamlLibrary } from "./yaml-text.ts";
 
 export type { YamlLibrary } from "./yaml-text.ts";
 
-/** What is found in a text that is another document than a flow: most parts that are named. */
+/** Most problems that are named for a text that is another kind of document. */
 const MAX_PROBLEMS = 10;
 
 /**

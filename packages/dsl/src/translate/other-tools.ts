@@ -8,7 +8,7 @@ export type IsType = (name: string) => boolean;
 interface OtherTool {
   readonly name: string;
   readonly is: (members: ReadonlyMap<string, Part>, document: Part, isType: IsType) => boolean;
-  /** What corresponds. */
+  /** Our counterpart. */
   readonly hint: string;
 }
 

@@ -102,7 +102,7 @@ export class Part {
   }
 }
 
-/** What a template of one hole holds. */
+/** The expression of a template that is one hole. */
 function alone(e: Expression): Expression {
   const [only] = e.kind === "template" ? e.parts : [];
   const isAlone = e.kind === "template" && e.parts.length === 1;

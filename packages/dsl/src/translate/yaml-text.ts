@@ -4,7 +4,7 @@ import type { Json } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
 import { Part, type Path, type Problem } from "./part.ts";
 
-/** What is needed of the package `yaml`. */
+/** The required functions of the package `yaml`. */
 export interface YamlLibrary {
   parseDocument(
     text: string,
@@ -24,7 +24,7 @@ interface YamlDocument {
 /** A text in JSON or YAML. */
 export interface OtherText {
   readonly data: unknown;
-  /** What its comments say, in their order. */
+  /** Its comments, in order. */
   readonly comments: readonly string[];
   readonly problems: readonly Problem[];
   /** Where a value stands in the text. */

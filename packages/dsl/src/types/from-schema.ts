@@ -135,7 +135,7 @@ export function literalType(value: Json): FlowType {
   return Array.isArray(value) ? LIST : OBJECT;
 }
 
-/** What all of the types admit, as far as types can say: objects are merged, else the first that says something counts. */
+/** The intersection of the types, as far as it can be expressed: objects are merged, else the first specific type counts. */
 function intersect(types: readonly FlowType[]): FlowType {
   const known = types.filter(({ kind }) => kind !== "any");
   const objects = known.filter((type) => type.kind === "object");

@@ -23,7 +23,7 @@ export const SUMMANDS = "two numbers, two strings or two lists";
 /** One inference over one expression. */
 export abstract class Inference {
   readonly findings: DiagnosticBag = new DiagnosticBag();
-  /** What names mean at the place that is looked at. */
+  /** Names and their types at the current place. */
   scope: TypeScope;
   #unreached = 0;
   #texts:
@@ -131,7 +131,7 @@ function textParts(node: Expression): (string | Expression)[] {
   return [node.kind === "literal" ? String(node.value) : node];
 }
 
-/** What an absent value of a kind is mostly read as. */
+/** The usual replacement of an absent value, by kind. */
 const EMPTY: { readonly [kind: string]: string } = {
   bool: "false",
   int: "0",

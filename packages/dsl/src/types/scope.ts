@@ -1,4 +1,4 @@
-/** What names mean while types are inferred, and what conditions have already ruled out. */
+/** Types of names during inference, narrowed by conditions. */
 
 import { chainOf, literalStep } from "../expression/references.ts";
 import type { Expression } from "../syntax/ast.ts";
@@ -67,7 +67,7 @@ export class TypeScope {
   }
 }
 
-/** What is known not to be null when a condition holds, or does not. */
+/** The names that are not null when a condition holds, or does not. */
 export function factsOf(node: Expression, holds: boolean, scope: TypeScope): Facts {
   if (node.kind === "unary" && node.op === "!") return factsOf(node.operand, !holds, scope);
   if (node.kind !== "binary") return NO_FACTS;

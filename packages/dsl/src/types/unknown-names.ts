@@ -28,7 +28,7 @@ export const ALWAYS_PRESENT: ReadonlySet<string> = new Set([
   "secrets",
 ]);
 
-/** What other tools call `inputs`. */
+/** Names of other tools for `inputs`. */
 const INPUT_ROOTS: ReadonlySet<string> = new Set(
   "args arguments context ctx input parameters params variables".split(" "),
 );
@@ -36,7 +36,7 @@ const INPUT_ROOTS: ReadonlySet<string> = new Set(
 /** Members that a hint lists. */
 const MAX_LISTED = 12;
 
-/** What to write instead, where (default: in the place of what was found), and what to say of it. */
+/** A correction: its text, its place (default: that of the unknown name), and its message. */
 interface Meant {
   readonly text?: string;
   /** How the text is shown; default: as it is. */
@@ -149,7 +149,7 @@ function meantMember(
   link: Link,
   name: string,
   names: readonly string[],
-  /** What the type itself says that the name means. */
+  /** The alias that the type itself declares for the name. */
   alias: string | undefined,
   next: Link | undefined,
 ): Meant {

@@ -27,7 +27,7 @@ export function digest(graph: FlowGraph): string {
 }
 
 const BY_NAME: readonly string[] = ["name"];
-/** What the elements of sets are sorted by when that is not their name. */
+/** Sort keys of the elements of sets that are not sorted by name. */
 const KEYS: { readonly [list: string]: readonly string[] } = {
   nodes: ["id"],
   edges: ["from", "port", "to"],

@@ -82,7 +82,7 @@ function headerItem(flow: JsonObject): Item {
   return block("flow", { labels: [version, label(textAt(flow, "id", ""))], items });
 }
 
-/** What stands in the head of a declaration beside its name: the member of its type, and of its value. */
+/** Parts of the head of a declaration beside its name: the member of its type, and of its value. */
 const HEADS = {
   input: { value: "default" },
   output: { value: "value" },

@@ -15,7 +15,7 @@ export function normalizeGraph(graph: FlowGraph): FlowGraph {
   return normalizeWith(graph, (list, _, make) => list.map(make));
 }
 
-/** What becomes of a list of a graph or of a body: its elements, the name of the list, and how one of them is normalized. */
+/** Handles a list of a graph or of a body: its elements, the name of the list, and how one of them is normalized. */
 export type Collect = (
   list: readonly Json[],
   name: string,

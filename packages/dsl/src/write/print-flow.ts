@@ -166,7 +166,7 @@ function headText(item: BlockItem, place: BlockKind): string {
   return item.type ? `${text}: ${typeText(item.type)}` : text;
 }
 
-/** What `formatFlow` answers. */
+/** Result of `formatFlow`. */
 export interface FormatResult {
   readonly text: string;
   /** Whether `text` differs from what was given. */

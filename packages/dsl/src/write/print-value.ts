@@ -179,7 +179,7 @@ export class Writer {
     if (text !== undefined) this.parts.push(` #${text}`);
   }
 
-  /** What was written, without a final line end. */
+  /** The printed text, without a final line end. */
   get text(): string {
     return this.parts.join("");
   }

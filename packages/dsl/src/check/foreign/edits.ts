@@ -1,9 +1,9 @@
-/** What a form does to the lines of a text: it takes them away, writes others, and opens blocks. */
+/** Edits of lines that turn a foreign form into a flow: remove, replace, and open blocks. */
 
 import type { Span } from "../../syntax/ast.ts";
 import { innerLines, type Line } from "./lines.ts";
 
-/** What a form is looked for in. */
+/** A text in which a form is searched. */
 export interface FormText {
   readonly lines: readonly Line[];
   /** Ids of the nodes that are written. */

@@ -8,7 +8,7 @@ import { innerLines, type Line } from "./lines.ts";
 /** An edge, or a step alone. */
 const STEP =
   /^(?:([\w-]+)(?:\.out)?\s*(?:->|=>|→|-->)\s*|(?:->|=>|→)\s*|(?:run|goto|then)\s+)?([\w-]+)(?:\(\))?,?$/;
-/** What goes on from the line before it, which may be an edge or a step of its own. */
+/** A line that continues the one before it, which may be an edge or a step of its own. */
 const GOES_ON = /^(?:->|=>|→|then\s)/;
 
 export const CONDITIONAL_EDGES: Form = {

@@ -17,7 +17,7 @@ export interface BodyModel {
   readonly depth: number;
   /** JSON Pointer of the object that holds `nodes` and `edges`; "" for the flow. */
   readonly pointer: string;
-  /** What the object holds, as it was given. */
+  /** The object of the graph, unchanged. */
   readonly source: unknown;
   readonly nodes: NodeModel[];
   /** The first node of each id. */

@@ -8,7 +8,7 @@ import type { Expression } from "../../syntax/ast.ts";
 import { type BodyModel, isWithin, NodeModel } from "./bodies.ts";
 import type { Site } from "./sites.ts";
 
-/** What a root name means, when it is known. */
+/** Meaning of a known root name. */
 export type Found =
   | NodeModel
   | { readonly kind: "root" | "inputs" | "run" | "nodes" | "vars" | "secrets" }
@@ -70,7 +70,7 @@ export function readsOf(
 
 const NO_READS: readonly Read[] = [];
 
-/** What a root name means. */
+/** The meaning of a root name. */
 export function lookUp(name: string, body: BodyModel, roots: readonly string[]): Found | undefined {
   if (roots.includes(name)) return ROOT;
   for (let at: BodyModel | undefined = body; at !== undefined; at = at.outer) {

@@ -8,7 +8,7 @@ import { type BodyModel, declared, type GraphModel, type NodeModel } from "./bod
 import { deferredRoots, fieldHints, schemasAt } from "./deferred.ts";
 import { keysTo, pointerTo, type ValuePath } from "./walk-value.ts";
 
-/** What a value is for. */
+/** Use of a value. */
 export type SiteKind = "field" | "policy" | "body-output" | "flow-output";
 
 const NONE: readonly never[] = [];
@@ -157,7 +157,7 @@ export class Leaf {
     return keysTo(this.path);
   }
 
-  /** What is known of its place. */
+  /** Schemas of its place. */
   get schemas(): readonly unknown[] {
     return this.path === undefined ? this.site.schemas : this.path.schemas;
   }

@@ -11,12 +11,12 @@ export interface ValuePath {
   /** The pointerSegment is part of the pointer but not of the data: `$lit`, `$t`. */
   readonly isMarker: boolean;
   readonly value: unknown;
-  /** What a schema says of this place; several where it has alternatives. */
+  /** Schemas of this place; several where it has alternatives. */
   readonly schemas: readonly unknown[];
   readonly depth: number;
 }
 
-/** What is told of a value, in order. */
+/** Callbacks of a walk over a value, in order. */
 export interface ValueVisitor {
   /** `hole`: its place in a template, -1 outside; `alone`: it is all that its template holds. */
   expression?(source: string, path: ValuePath | undefined, hole: number, alone: boolean): void;

@@ -36,7 +36,7 @@ export function checkServiceCall(ctx: Validation, node: NodeModel): void {
   }
 }
 
-/** What the call of a node does; `undefined` where the catalog does not know its operation. */
+/** Effect of the call of a node; `undefined` where the catalog does not know its operation. */
 export function effectOfCall(ctx: Validation, node: NodeModel): Effect | undefined {
   const id = literalText(own(node.node.fields, "operation"));
   const operation = operationsOf(ctx, node)?.find((each) => each.id === id);

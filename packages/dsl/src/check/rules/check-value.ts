@@ -12,7 +12,7 @@ import { typeFromSchema } from "../../types/from-schema.ts";
 import { literalText } from "../model/walk-value.ts";
 import { listed, type Validation } from "../validation.ts";
 
-/** What a value of the graph stands for: `UNKNOWN` for expressions and for templates with holes. */
+/** A value of the graph for checks: `UNKNOWN` for expressions and for templates with holes. */
 function readValue(value: unknown): unknown {
   if (!isObject(value)) return value;
   const marker = markerOf(value);

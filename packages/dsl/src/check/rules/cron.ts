@@ -21,7 +21,7 @@ const FIELDS: readonly Field[] = [
 
 const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** What is wrong with a cron expression; undefined: nothing. */
+/** The problem of a cron expression; undefined: none. */
 export function cronProblem(cron: string): string | undefined {
   const words = cron.trim().split(/[ \t]+/);
   if (words.length !== 5 && words.length !== 6) {

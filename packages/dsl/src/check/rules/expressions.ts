@@ -44,7 +44,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(["condition.if", "loop.until", "
 /** Checks the expressions of one graph. Those of a node come before those in its body. */
 export class Expressions {
   readonly #ctx: Validation;
-  /** What expressions may read, by place. */
+  /** Types of the names that expressions may read, by place. */
   readonly types: Types;
 
   constructor(ctx: Validation) {
@@ -158,7 +158,7 @@ export class Expressions {
     }
   }
 
-  /** What to read instead: the member of a node's record that fits, or the value as text. */
+  /** The expression to write instead: the member of a node's record that fits, or the value as text. */
   #asTaken({ leaf, tree, type }: Checked, taken: FlowType): Pick<PlacedDetails, "hint" | "fix"> {
     const span = this.#ctx.map.expression(leaf);
     const source = printExpression(tree);
@@ -182,7 +182,7 @@ export class Expressions {
     };
   }
 
-  /** What the body of a `map` is run for. */
+  /** Notes the type of the items for the body of a `map`. */
   #noteItems({ site, path }: Leaf, type: FlowType): void {
     const inner = site.reader?.inner;
     if (inner === undefined || site.kind !== "field" || site.name !== "items") return;

@@ -177,7 +177,7 @@ function unknownFields(node: NodeModel, { fields }: CatalogEntry): string[] {
   );
 }
 
-/** What an unknown field of a node was meant as: a field that it has not got yet, or a policy. */
+/** The intended name of an unknown field of a node: another field that is still absent, or a policy. */
 function meantField(
   ctx: Validation,
   { node, entry }: NodeModel,

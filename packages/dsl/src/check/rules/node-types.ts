@@ -59,7 +59,7 @@ export function checkNodeType(ctx: Validation, node: NodeModel): void {
   }
 }
 
-/** What a node does outside, where its type leaves that to a field: a GET only reads. */
+/** Effect of a node whose type derives it from a field: a GET only reads. */
 function effectOf(ctx: Validation, node: NodeModel, entry: CatalogEntry): Effect {
   // What the operation decides is not held against a flow when the catalog does not know it.
   if (entry.type === "service.call") return effectOfCall(ctx, node) ?? "read";
@@ -67,7 +67,7 @@ function effectOf(ctx: Validation, node: NodeModel, entry: CatalogEntry): Effect
   return effectOfMethod(own(node.node.fields, "method") ?? "GET");
 }
 
-/** What a request does outside; `write` for a method that is not known. */
+/** Effect of a request; `write` for an unknown method. */
 export function effectOfMethod(method: unknown): Effect {
   if (method === "GET" || method === "HEAD") return "read";
   return method === "DELETE" ? "destructive" : "write";

@@ -60,7 +60,7 @@ export function checkOtherHoles(
   }
 }
 
-/** What a hole names here: an expression, an input without `inputs.`, or one of both in front of a filter such as `| upper`. */
+/** The meaning of a hole: an expression, an input without `inputs.`, or one of both in front of a filter such as `| upper`. */
 function meantBy(
   source: string,
   types: Types,
@@ -78,7 +78,7 @@ function meantBy(
   return isInput ? { ast: input, isWhole } : undefined;
 }
 
-/** What to write for a member of a root of another tool, such as `$json.name`. */
+/** The expression for a member of a root of another tool, such as `$json.name`. */
 function foreign(source: string): string | undefined {
   const root = /^\s*\$?([A-Za-z_]\w*)\s*[.[(]/.exec(source)?.[1];
   return root === undefined ? undefined : aliasOf(root, NAME_HINTS);

@@ -43,7 +43,7 @@ export function checkTexts(ctx: Validation, { tree, leaf }: Checked): void {
   }
 }
 
-/** What every text of an expression begins with. */
+/** First characters of a text in an expression. */
 const QUOTE = /["'`]/;
 
 /** Checks a field that is a URL. */

@@ -86,7 +86,7 @@ export interface FlowMember {
   readonly name: string;
 }
 
-/** What a flow holds beside nodes and edges; of inputs, outputs, connections and schedules the members of each. */
+/** The members of a flow beside nodes and edges; of inputs, outputs, connections and schedules their members, too. */
 export function* flowMembers(graph: JsonObject): Generator<FlowMember> {
   for (const list of memberNames(graph)) {
     if (list === "nodes" || list === "edges") continue;

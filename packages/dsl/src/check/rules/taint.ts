@@ -32,14 +32,14 @@ const CLEANING: ReadonlySet<string> = new Set(
 
 const COMPARING: ReadonlySet<string> = new Set("== != in < <= > >= && ||".split(" "));
 
-/** What carries text on: the record of a node, or the locals of a body. */
+/** A source that passes text on: the record of a node, or the locals of a body. */
 type Carrier = NodeModel | BodyModel;
 
 class Taint {
   readonly #members = new Map<CatalogEntry, ReadonlySet<string>>();
   /** Where the text of a carrier comes from. */
   readonly #sources = new Map<Carrier, string>();
-  /** What hands its text on, and to what: arrow by arrow. */
+  /** Source of each arrow along which text is passed on. */
   readonly #from: Carrier[] = [];
   readonly #to: Carrier[] = [];
 
@@ -110,7 +110,7 @@ class Taint {
   }
 }
 
-/** What a value hands its text on to. */
+/** The carriers that get the text of a value. */
 function carriersOf({ reader, kind, name }: Site): readonly Carrier[] {
   if (reader === undefined) return NO_CARRIERS;
   const { type } = reader.node;
@@ -199,7 +199,7 @@ interface Arrival {
 /** Fields whose values are sent, and never shown: the only ones that take secrets. */
 const SECRET_FIELDS: { readonly [type: string]: string } = { "http.request": "headers" };
 
-/** What hands a secret on whole: a redactor finds it in the result. */
+/** Functions that pass a secret on whole: a redactor finds it in the result. */
 const WHOLE: ReadonlySet<string> = new Set(["template", "literal", "name", "member", "index"]);
 
 /** FLOW6008 for a secret that is read elsewhere, not by its name, or to compute something of it. */

@@ -63,7 +63,7 @@ export class Types {
     if (only !== undefined && others.length === 0) this.#items.set(body, only.items);
   }
 
-  /** What the expressions of a place may read. */
+  /** The names that expressions of a place may read, with their types. */
   env(body: BodyModel, roots: readonly string[]): TypeEnv {
     const known = roots.length === 0 ? this.#envs.get(body) : undefined;
     if (known !== undefined) return known;
@@ -140,7 +140,7 @@ const ALLOWING_MORE: readonly string[] = [
   ...["$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"],
 ];
 
-/** What other tools call the members of an output. */
+/** Names of other tools for the members of an output. */
 function aliasesOf(schema: JsonSchema): ReadonlyMap<string, string> {
   const properties = objectOrNone(own(schema, "properties"));
   return new Map(

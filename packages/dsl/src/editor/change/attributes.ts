@@ -28,7 +28,7 @@ export function setAttribute(lines: Lines, holder: Holder, fresh: AttrItem): rea
   return old ? replaced(lines, old, fresh) : insertion(lines, holder, fresh);
 }
 
-/** What differs is written anew; comments of what stays, and those between the parts of an expression, are kept. */
+/** Replaces the changed parts; comments of unchanged parts, and those between the parts of an expression, are kept. */
 function replaced(lines: Lines, old: AttrItem, fresh: AttrItem): readonly TextEdit[] {
   const value = mergeValue(old.value, fresh.value);
   if (value === old.value) return [];

@@ -55,7 +55,7 @@ function meantBy(isMeant: IsMeant): (pair: Pair) => boolean {
   return ({ from, to }) => isMeant(from.node, from.port ?? "out", to.node);
 }
 
-/** What stays of a chain, as it was written; each part has the object that all of it had. */
+/** The remaining parts of a chain, as written; each part has the object that the whole chain had. */
 function chainsOf(lines: Lines, { ends, meta, start }: EdgeItem, kept: readonly Pair[]): string {
   const { text } = lines;
   const chains: Pair[][] = [];

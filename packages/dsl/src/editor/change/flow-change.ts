@@ -1,4 +1,4 @@
-/** What a canvas or a form may ask of a text. */
+/** Structural changes that a canvas or a form may request. */
 
 import type { FieldValue, FlowEdge, FlowNode } from "@millrace/contracts";
 

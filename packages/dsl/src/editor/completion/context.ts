@@ -1,4 +1,4 @@
-/** What a cursor is in, by the words around it: block, attribute, containers of a value. */
+/** Context of a cursor, found from the words around it: block, attribute, containers of a value. */
 
 import type { BodyModel, NodeModel } from "../../check/model/bodies.ts";
 import { type BlockKind, isBlockKeyword } from "../../language/blocks.ts";
@@ -46,7 +46,7 @@ export function contextAt(reading: Reading, offset: number): CursorContext {
   return { reading, offset, place, block, from, to, before };
 }
 
-/** What a completion replaces. */
+/** The range that a completion replaces. */
 function stretchAt(text: string, offset: number, { inside, start }: CursorPlace): Span {
   let from = offset;
   while (from > 0 && isWordPart(text, from - 1)) from -= 1;

@@ -1,4 +1,4 @@
-/** What may stand in an expression: names in scope, members of what stands before the dot, functions. */
+/** Completions in expressions: names in scope, members of the object before the dot, functions. */
 
 import { NodeModel } from "../../check/model/bodies.ts";
 import { lookUp, visibleNames, visibleNode } from "../../check/model/resolve.ts";
@@ -92,7 +92,7 @@ function isRoot(
   return !(found instanceof NodeModel) && found?.kind === kind;
 }
 
-/** What the operator has set, and what the flow reads elsewhere. */
+/** Variables that the operator has set, and those that the flow reads elsewhere. */
 function* varOffers({ reading, from, to }: CursorContext): Generator<Offer> {
   const others = reading.text.slice(0, from) + reading.text.slice(to);
   const read = [...others.matchAll(/\bvars\??\.([A-Za-z_]\w*)/g)].map(([, name = ""]) => name);

@@ -18,7 +18,7 @@ export const RANK = {
   value: 5,
 } as const;
 
-/** What a completion says beside its label. */
+/** A completion without its label. */
 export interface Offer {
   readonly label: string;
   readonly kind: CompletionKind;
@@ -29,7 +29,7 @@ export interface Offer {
   readonly detail?: string | undefined;
   readonly documentation?: (() => string | undefined) | undefined;
   readonly deprecated?: boolean | undefined;
-  /** What it replaces; default the identifier around the cursor. */
+  /** The range to replace; default the identifier around the cursor. */
   readonly replaces?: Span;
 }
 

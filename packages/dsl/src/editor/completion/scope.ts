@@ -32,7 +32,7 @@ export interface Scope {
   readonly roots: readonly string[];
   readonly env: TypeEnv;
   readonly variables: readonly Variable[];
-  /** What is read of; undefined: a name belongs at the cursor. */
+  /** The object whose member is at the cursor; undefined: a name is. */
   readonly object: Expression | undefined;
   /** The type that the place takes. */
   readonly expected: FlowType;
@@ -69,7 +69,7 @@ export function indexScope(context: CursorContext, value: ValuePlace): Scope | u
   return readBefore(context, value, block.inner.slice(0, -1), `${before}.`);
 }
 
-/** What of a text is not as it should be written. */
+/** The findings of a text about its form. */
 function slipsOf({ parsed }: Reading): readonly Diagnostic[] {
   return parsed.diagnostics.filter(({ code }) => /^FLOW[01]/.test(code));
 }
@@ -114,7 +114,7 @@ function isFirstOfLine(text: string, at: number): boolean {
   return text.slice(text.lastIndexOf("\n", at - 1) + 1, at).trim() === "";
 }
 
-/** What closes the brackets of an expression. */
+/** Closing bracket of each container in an expression. */
 const CLOSERS: { readonly [kind in Level["kind"]]?: string } = {
   list: "]",
   group: ")",

@@ -1,4 +1,4 @@
-/** What may stand outside of values: words of blocks, fields, policies, names in heads, ends of edges. */
+/** Completions outside of values: words of blocks, fields, policies, names in heads, ends of edges. */
 
 import { memberNames } from "@millrace/contracts/kit";
 import type { NodeModel } from "../../check/model/bodies.ts";
@@ -219,7 +219,7 @@ function nodeOffer({ id, entry, node }: NodeModel, rank: number): Offer {
   return { label: id, insert: nameText(id), kind: "node", rank, detail: node.type, documentation };
 }
 
-/** What each block begins with. */
+/** First words of each block. */
 const SNIPPETS: Readonly<Record<keyof typeof BLOCKS, string>> = {
   flow: "flow 1 ${1:my-flow}\n\n$0",
   input: "input ${1:name}: ${2:string}",

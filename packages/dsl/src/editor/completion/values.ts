@@ -1,4 +1,4 @@
-/** What may stand in a value by its place: choices, names of connections, operations and flows, keys of objects. */
+/** Completions in a value, by its place: choices, names of connections, operations and flows, keys of objects. */
 
 import type { Json } from "@millrace/contracts/json";
 import { memberNames } from "@millrace/contracts/kit";
@@ -27,7 +27,7 @@ export interface ValuePlace {
   readonly isWhole: boolean;
   /** Expressions have no place here. */
   readonly isLiteral: boolean;
-  /** What is known of the place; several are alternatives. */
+  /** Schemas of the place; several are alternatives. */
   readonly schemas: readonly unknown[];
   /** The member of the language, where the place is not a field. */
   readonly member: Member | undefined;

@@ -20,9 +20,9 @@ import { codePointCount, kindName, memberOf } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { NUMBER_TEXT } from "./numbers.ts";
 
-/** What begins a formula in some spreadsheet. */
+/** Characters that begin a formula in some spreadsheet. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
-/** What ends a cell or a row for some reader, whatever the separator is: what comes behind it could be a formula. */
+/** Characters that end a cell or a row for some reader, whatever the separator is: a formula could begin after them. */
 const SPLITS = /[",;\t\r\n\ufeff]/;
 /** One character that parts cells. */
 const SEPARATOR = /^[^"\r\n]$/;

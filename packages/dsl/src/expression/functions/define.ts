@@ -36,7 +36,7 @@ export interface FunctionSpec extends Named {
   readonly nests?: true;
   /** It is not a constant, even of constants. */
   readonly readsClock?: true;
-  /** What it gives, from the types of the arguments. */
+  /** Type of the result, from the types of the arguments. */
   readonly returns: FlowType | ((args: readonly FlowType[]) => FlowType);
   /** Why it refuses a literal argument whatever the others are; undefined: it may take it. */
   check?(literal: Json, index: number): string | undefined;

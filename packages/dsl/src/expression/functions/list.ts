@@ -3,7 +3,7 @@ import { MAX_RANGE } from "./collections.ts";
 import type { FunctionInfo } from "./define.ts";
 import { allFunctions } from "./table.ts";
 
-/** What each gives. */
+/** Summary of each function. */
 const SUMMARIES: { readonly [name: string]: string } = {
   filter: "the elements for which the condition holds",
   map: "the value of the expression for each element",

@@ -69,7 +69,7 @@ function readyPattern(ev: Evaluation, site: CallSite, source: string): Ready {
   });
 }
 
-/** What a search gives, within the steps that are left. */
+/** Result of a search, within the remaining steps. */
 function paid<T>(ev: Evaluation, site: CallSite, search: (budget: { left: number }) => T): T {
   const most = ev.steps * SEARCH_STEPS;
   const budget = { left: most };
