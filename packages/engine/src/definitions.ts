@@ -20,7 +20,7 @@ import type { CoreContext, Fields, NodeType } from "./node-type.ts";
 /** A list of node types that comes as one, such as `aiPack()`; its schemas are not checked again. */
 export type NodePack = readonly NodeType[];
 
-/** What `createRegistry` takes. */
+/** A source of node types for `createRegistry`. */
 export type TypeSource =
   | NodeType
   | NodePack

@@ -1,4 +1,4 @@
-/** What the runs of one engine share: host, timers, slots, cache, capabilities. It knows no run. */
+/** State that the runs of one engine share: host, timers, slots, cache, capabilities. It knows no run. */
 import type { FetchLike, FilePort, Json, JsonObject } from "@millrace/contracts";
 import { Renewals } from "./connections/renewals.ts";
 import type { Host, ProgramsPort } from "./host.ts";

@@ -53,7 +53,7 @@ export interface Engine {
    * default the earlier ones. Throws `EngineError` `run_not_found` and what `run` throws.
    */
   rerun(runId: string, options: RerunOptions): Promise<Run>;
-  /** What is wrong with inputs for a plan; empty: nothing. */
+  /** The problems of inputs for a plan; empty when they are valid. */
   checkInputs(plan: Plan, inputs: unknown): Diagnostic[];
   /**
    * What the journal is to know of a run that is to be started with these inputs, defaults filled in: for who creates the run in

@@ -1,4 +1,4 @@
-/** What the engine throws to its callers. A failing node is never an exception: it is an event and a summary. */
+/** Errors that the engine throws to its callers. A failing node is never an exception: it is an event and a summary. */
 import type { Diagnostic } from "@millrace/contracts";
 
 const MARK = Symbol.for("@millrace/engine.error.EngineError");

@@ -35,7 +35,7 @@ export type EgressRule =
   | { readonly cidr: string }
   | { readonly host: string; readonly port?: number };
 
-/** What a flow may reach over the network. Private addresses are denied unless allowed; `deny` wins. */
+/** Network targets that a flow may reach. Private addresses are denied unless allowed; `deny` wins. */
 export interface EgressPolicy {
   readonly allow?: readonly EgressRule[];
   readonly deny?: readonly EgressRule[];

@@ -5,7 +5,7 @@ import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import { schemaProblems } from "./schema-check.ts";
 import { toOutput } from "./values.ts";
 
-/** What came of the given inputs. `inputs` is complete only without problems. */
+/** Result of checking inputs. `inputs` is complete only when there are no problems. */
 export interface CheckedInputs {
   readonly inputs: JsonObject;
   readonly problems: readonly Diagnostic[];

@@ -41,7 +41,7 @@ export interface DeferredField {
   readonly elements?: readonly (DeferredField | undefined)[];
 }
 
-/** What the operator granted to the package that a type comes from. */
+/** Permissions that the operator granted to the package of a type. */
 export interface Grants {
   /** Hosts, as `name`, `*.name` or `name:port`. */
   readonly net: readonly string[];
@@ -76,7 +76,7 @@ export interface NodeType {
   readonly wantsSources?: true;
   /** Core code: a throw without a meaning is `internal`, and the output needs no check against its schema. */
   readonly core?: true;
-  /** What its code may use; absent: all that the engine has. Types with grants have the limits of extensions. */
+  /** Permissions of its code; absent: all that the engine has. Types with grants have the limits of extensions. */
   readonly grants?: Grants;
   /** `entry` may be another one later, with another state. */
   readonly changes?: true;
@@ -155,7 +155,7 @@ export interface ConfirmRequest {
   readonly tool?: ConfirmRequested["tool"];
 }
 
-/** What core bodies get beside the context of extensions. */
+/** Context of core bodies: that of extensions, and more. */
 export interface CoreContext extends ControlContext {
   /** The node's policy where it is written or defaulted; milliseconds. */
   readonly timeoutMs: number | undefined;
@@ -206,7 +206,7 @@ export interface CoreContext extends ControlContext {
   working<T>(work: () => Promise<T>): Promise<T>;
   /** Starts the `index`-th flow that this attempt runs as a tool. Throws `NodeError` `nesting_too_deep`. */
   callFlow(ref: string, index: number, inputs: JsonObject): FlowCall;
-  /** What an action gets that the node runs as a tool. */
+  /** Context of an action that the node runs as a tool. */
   actionContext(type: NodeType, call: ActionCall): CoreContext;
   /** The failure of what such an action threw, which `onError` receives as it is. */
   thrownBy(type: NodeType, thrown: unknown): Failure;

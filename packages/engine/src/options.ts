@@ -1,4 +1,4 @@
-/** What an engine and a run are given. Every port is optional; a missing one fails the node that needs it. */
+/** Options of engines and runs. Every port is optional; a missing one fails the node that needs it. */
 import type {
   CancelReason,
   CredentialsPort,
@@ -36,7 +36,7 @@ export interface ServicePort {
   get(slug: string): ServiceDefinition | undefined;
 }
 
-/** What an engine runs with. Every port is optional; what is absent fails the node that wants it. */
+/** Options of an engine. Every port is optional; a missing one fails the node that needs it. */
 export interface EngineOptions {
   /** Clock, random, network, files, programs; default `createPortableHost()`, on Node `createNodeHost()`. */
   readonly host?: Host;
@@ -50,7 +50,7 @@ export interface EngineOptions {
   readonly cache?: CachePort;
   /** Where nodes with a key of concurrency ask for it. Absent: a key bounds the nodes of this engine alone. */
   readonly keys?: KeyPort | undefined;
-  /** What a flow may reach over the network; default: public addresses. */
+  /** Network targets that flows may reach; default: public addresses. */
   readonly egress?: EgressPolicy | undefined;
   /** Which files a flow may touch; absent: none (`capability_denied`). */
   readonly files?: FilePolicy | undefined;
@@ -114,7 +114,7 @@ export interface ThrowPlace {
   redact(text: string): string;
 }
 
-/** What one run may say of itself; its limits may only lower those of the engine. */
+/** Options of one run; its limits may only lower those of the engine. */
 export interface RunOptions {
   /** `[A-Za-z0-9_-]{1,64}`; default `run_` and 26 characters that sort by time. */
   readonly runId?: string | undefined;
@@ -132,7 +132,7 @@ export interface RunOptions {
   readonly trigger?: Trigger | undefined;
   readonly template?: string | undefined;
   readonly tags?: { readonly [name: string]: string } | undefined;
-  /** What expressions read as `vars`; the journal keeps it with the run. Default none. */
+  /** Values that expressions read as `vars`; the journal keeps them with the run. Default none. */
   readonly vars?: JsonObject | undefined;
   /** The environment whose secrets expressions read; the journal keeps it with the run. Default: those of all. */
   readonly environment?: string | undefined;

@@ -1,4 +1,4 @@
-/** What packs of node types are written with: the engine's own ways with values, schemas, connections and catalog entries. */
+/** Building blocks of packs of node types: values, schemas, connections and catalog entries. */
 export { fromBase64, toBase64 } from "./base64.ts";
 export { toolRefs } from "./compile/tools.ts";
 export { authorize, percentEncode } from "./connections/authorize.ts";

@@ -30,7 +30,7 @@ function isAnyRecord(schema: JsonSchema): boolean {
   return schema["type"] === "object" && Object.keys(schema).length === 1;
 }
 
-/** What of a schema cannot be checked. */
+/** The keywords of a schema that cannot be checked. */
 export function unreadable(schema: JsonSchema): readonly SchemaProblem[] {
   const made = compileSchema(schema);
   return made.ok ? NO_PROBLEMS : made.problems;

@@ -7,7 +7,7 @@ export interface Shared {
   endRun?(runId: string): void;
 }
 
-/** What a shared value is made of: the machine and the network policy of its engine, and its settings. */
+/** Parts from which a shared value is made: the machine and network policy of its engine, and its settings. */
 export interface SharedParts<S> {
   readonly host: Host;
   readonly egress: EgressPolicy;

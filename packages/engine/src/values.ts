@@ -101,7 +101,7 @@ export function plainCopy(value: unknown): JsonObject | undefined {
   }
 }
 
-/** What `boundOf` says of the last copy that `plainCopy` has made: counted on the way, so that nothing is walked twice. */
+/** Size bound of the last value that `plainCopy` copied, as `boundOf` counts it, so that nothing is walked twice. */
 export let copiedBytes = 0;
 
 /** Whether something in it is named `port`, as a member of an exit is. */
@@ -222,7 +222,7 @@ export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T>
   return typeof (value as { readonly then?: unknown }).then === "function";
 }
 
-/** What of a node shapes its result: fields, body, and two members of the policy. */
+/** The members of a node that shape its result: fields, body, and two members of the policy. */
 export function workOf({ fields, body, policy }: FlowNode): JsonObject {
   return {
     fields: fields as JsonObject,

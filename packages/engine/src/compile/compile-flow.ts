@@ -25,10 +25,10 @@ import { type Need, Plan } from "./plan.ts";
 import { type Called, callsOf, resolveSubflows } from "./subflows.ts";
 import { toolRefs } from "./tools.ts";
 
-/** What a flow is compiled against. */
+/** Options of compiling a flow. */
 export interface CompileOptions {
   readonly registry: Registry;
-  /** What validation knows, such as the services and the providers of models; default: the node types of `registry` alone. */
+  /** Data for validation, such as the services and the providers of models; default: the node types of `registry` alone. */
   readonly catalog?: FlowCatalog | undefined;
   /** Where flows that this one calls come from; absent: there is none. */
   readonly subflows?: SubflowPort | undefined;
@@ -39,7 +39,7 @@ export interface CompileOptions {
   readonly document?: FlowDocument;
   /** Digest of the graph, where it is known: `flowHash` of a run's header. Absent: it is made. */
   readonly hash?: string;
-  /** What `validateFlow` or `checkFlow` found with this catalog: the graph is not validated again. Part of the result. */
+  /** Findings of `validateFlow` or `checkFlow` with this catalog: the graph is not validated again. Part of the result. */
   readonly checked?: readonly Diagnostic[] | undefined;
 }
 

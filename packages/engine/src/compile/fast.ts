@@ -4,7 +4,7 @@ import type { NodeType } from "../node-type.ts";
 import { schemaCheck } from "../schema-check.ts";
 import type { NodePolicy } from "./policy.ts";
 
-/** What the fast lane needs to know of a type; one object per type. */
+/** Data about a type for the fast lane; one object per type. */
 export interface FastType {
   /** Whether a record may leave by `out`. */
   fits(output: Json): boolean;

@@ -29,7 +29,7 @@ export interface FieldSet {
   check(fields: Fields): readonly SchemaProblem[];
 }
 
-/** What the schema of a type says beside plain JSON Schema; made once per type. */
+/** Keywords of a type's schema that are not plain JSON Schema; read once per type. */
 interface FieldSchema {
   readonly defaults: Fields;
   readonly deferred: ReadonlyMap<string, readonly string[]>;

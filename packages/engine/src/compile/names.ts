@@ -40,7 +40,7 @@ export function readsOf(
   return reads;
 }
 
-/** What a flow reads from outside by name; `*` stands for a name that is computed. */
+/** Outside names that a flow reads; `*` stands for a computed name. */
 export interface OutsideNames {
   readonly vars: Set<string>;
   readonly secrets: Set<string>;

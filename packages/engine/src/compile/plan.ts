@@ -2,12 +2,12 @@
 import type { CatalogEntry, FlowGraph } from "@millrace/contracts";
 import type { Layout } from "./layout.ts";
 
-/** What of the machine a flow uses; a host may refuse a plan that needs what it does not give. */
+/** A capability of the machine that a flow uses; a host may refuse a plan whose needs it does not offer. */
 export type Need = "net" | "files" | "shell" | "credentials" | "ai";
 
 const PARTS = new WeakMap<Plan, PlanParts>();
 
-/** What the scheduler reads of a plan. */
+/** The parts of a plan that the scheduler reads. */
 export interface PlanParts {
   readonly graph: FlowGraph;
   /** Flows that it calls, at any depth, by the text that names them. */

@@ -4,7 +4,7 @@ import { completeGraph, digest, type FlowCatalog, validateFlow } from "@millrace
 import type { SubflowPort } from "../options.ts";
 import { flowOf, toolRefs } from "./tools.ts";
 
-/** What a node's `flow` names. */
+/** Reference to a flow, from the field `flow` of a node. */
 export interface FlowRef {
   readonly slug: string;
   readonly version?: number;

@@ -6,7 +6,7 @@ import { type Names, noteOutside, type OutsideNames, type Read, readsOf } from "
 
 const NO_ROOTS: ReadonlySet<string> = new Set();
 
-/** What is the same for every value of a flow. */
+/** Options that all values of a flow share. */
 export interface ValueOptions {
   readonly names: Names;
   readonly limits: Limits;
@@ -45,7 +45,7 @@ export class Value {
     this.viaNodes = via.every((id) => typeof id === "string") ? (via as string[]) : "all";
   }
 
-  /** What it reads, as it is written. */
+  /** References of the expression, as written. */
   get references(): readonly Reference[] {
     return this.#compiled.references;
   }

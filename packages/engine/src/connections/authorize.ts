@@ -9,7 +9,7 @@ export interface Authorizable {
   readonly headers: { readonly [name: string]: string };
 }
 
-/** What `authorize` answers: `secretHeaders` must not follow a redirect to another origin. */
+/** Result of `authorize`: `secretHeaders` must not follow a redirect to another origin. */
 export interface Authorized extends Authorizable {
   readonly secretHeaders: readonly string[];
 }

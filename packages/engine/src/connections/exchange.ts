@@ -20,7 +20,7 @@ import type { Renewals } from "./renewals.ts";
 /** A connection as one attempt uses it. */
 export interface Exchange {
   readonly slug: string;
-  /** What the flow says the connection is of. */
+  /** The service that the flow expects of the connection. */
   readonly service: string;
   readonly auth: ServiceAuth;
   readonly port: CredentialsPort | undefined;

@@ -11,7 +11,7 @@ import type { Authorizable } from "./authorize.ts";
 /** The service behind a connection as the flow names it. */
 export type ServiceOf = (connection: string) => ServiceDefinition | undefined;
 
-/** What a core body may do with a connection; the credential never comes with it. */
+/** Operations of a core body on a connection; the credential is not among them. */
 export interface ServiceLink {
   readonly slug: string;
   readonly integration: ServiceIntegration;

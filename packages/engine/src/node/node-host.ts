@@ -9,7 +9,7 @@ import { openSpawn } from "./processes/open-spawn.ts";
 
 const FEW_BYTES = 256; // their digest in JavaScript costs no more than a call of OpenSSL, and far less than to load it
 
-/** What may differ from Node's own: `resolve` answers all addresses of a name. */
+/** Replacements for Node's own functions: `resolve` answers all addresses of a name. */
 export interface NodeHostOptions {
   /** Addresses of a name; default the resolver of the machine. Every answer is checked against the policy. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
@@ -21,7 +21,7 @@ export interface NodeHostOptions {
  */
 export type EgressResolver = (host: string, port: number) => Promise<readonly string[]>;
 
-/** What `createNodeHost` answers: a `Host` that has network, files and programs. */
+/** Result of `createNodeHost`: a `Host` that has network, files and programs. */
 export interface NodeHost extends Required<Host> {
   /** For connections that are no HTTP: what a policy permits of them. Throws `TypeError` for a policy that cannot be read. */
   openResolver(policy: EgressPolicy): EgressResolver;

@@ -10,7 +10,7 @@ import type {
   PortSpec,
 } from "@millrace/contracts";
 
-/** What a core type says of itself. */
+/** The catalog data of a core type. */
 export interface CoreEntry {
   readonly type: string;
   readonly title: string;

@@ -168,13 +168,13 @@ export function stepName(attempt: Attempt, key: string, mark = "#"): string {
   return `${frame.path(node)}#${first}${mark}${key}`;
 }
 
-/** What the try has left in the journal before an interruption. */
+/** The result of a step that an earlier process has written to the journal. */
 export function keptStep(attempt: Attempt, name: string): Json | undefined {
   const steps = recoveredOf(attempt) === undefined ? undefined : attempt.run.recovered?.steps;
   return steps !== undefined && Object.hasOwn(steps, name) ? steps[name] : undefined;
 }
 
-/** What the log of an interrupted run says of this attempt; `undefined` for every other. */
+/** The recovered state of this attempt; `undefined` when no interruption came before it. */
 function recoveredOf({ run, frame, node }: Attempt): RecoveredNode | undefined {
   const recovered = run.recovered?.nodes.get(frame.path(node));
   return recovered?.attempt === frame.attempt(node) ? recovered : undefined;

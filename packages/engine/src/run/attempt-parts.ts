@@ -1,4 +1,4 @@
-/** What an attempt may have beside its place in the run: its context, its calls, its result, and what few attempts need. */
+/** Rarely needed state of an attempt, and the parts with types of their own: context, calls, result. */
 import type { Json, ValueRef } from "@millrace/contracts";
 import type { Report } from "../node-type.ts";
 import type { KeyHold } from "./slots.ts";
@@ -22,7 +22,7 @@ export interface AttemptCalls {
   close(): void;
 }
 
-/** What a body sees of the engine: `context.ts`. */
+/** The engine as a body sees it: `context.ts`. */
 export interface AttemptContext {
   /** Sends the latest progress if it was held back. */
   flushProgress(): void;
@@ -35,11 +35,11 @@ export interface AttemptExtras {
   /** Place among the holders of a key. */
   key: KeyHold | null;
   cacheKey: string | null;
-  /** What is left of the timeout while the node waits for a person. */
+  /** Milliseconds left of the timeout while the node waits for a person. */
   timeLeftMs: number | null;
-  /** What a parked node waits for. */
+  /** Timer that ends the wait of a parked node. */
   wait: Timer | null;
-  /** What goes on when a parked node has its slots back. */
+  /** Called when a parked node has its slots back. */
   onResume: (() => void)[] | null;
   /** Answers that are there while other questions of the node are open. */
   readonly answers: (() => void)[];

@@ -1,4 +1,4 @@
-/** What holds for one attempt: its effect, its clock, and what its code has thrown. */
+/** Rules of one attempt: its effect, its clock, and the conversion of thrown values. */
 import { type Effect, NodeError } from "@millrace/contracts";
 import { knownFailure, toFailure } from "../failures.ts";
 import type { CoreContext, Failure, Fields, NodeType } from "../node-type.ts";
@@ -45,7 +45,7 @@ export function armTimeout(attempt: Attempt): void {
   });
 }
 
-/** What stops the body of an attempt; made when it is asked for. */
+/** The signal that stops the body of an attempt; made at its first use. */
 export function signalOf(attempt: Attempt): AbortSignal {
   if (attempt.controller === null) {
     attempt.controller = new AbortController();
@@ -102,7 +102,7 @@ export function thrownBy(
   return toFailure(thrown, { core, type: name });
 }
 
-/** Whatever the receiver does, the run goes on. */
+/** Calls `onError`; its exceptions and rejections do not stop the run. */
 function tell(
   onError: (error: unknown, at: ThrowPlace) => unknown,
   thrown: unknown,

@@ -29,7 +29,7 @@ function slugOf({ type, frame }: Attempt, fields: Fields): string {
   return typeof name === "string" ? connectionNamed(frame.layout.connections, name).slug : "";
 }
 
-/** What a port has kept, as a result; null: nothing. Throws for what this node cannot have left behind. */
+/** A cached entry as a result; null when there is none. Throws for an entry that this node cannot have written. */
 export function readEntry({ frame, node }: Attempt, found: unknown): Result | null {
   if (found === undefined) return null;
   const { port, output } = found as { port: unknown; output: unknown };

@@ -194,7 +194,7 @@ function named<T extends { readonly path: string }>({ prefix }: Room, file: T): 
   return prefix === "" ? file : { ...file, path: `${prefix}/${file.path}` };
 }
 
-/** What of `path` comes after `folder`; undefined when it is not in it. */
+/** The part of `path` below `folder`; undefined when it is outside of it. */
 function below(folder: string, path: string): string | undefined {
   if (folder === "" || folder === path) return folder === path ? "" : path;
   return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined;
@@ -249,7 +249,7 @@ export async function readSecrets(run: RunCore): Promise<void> {
   }
 }
 
-/** Whatever a credential store threw; its own words may quote the secret. */
+/** The error for a secret that could not be read; the store's own message may quote the secret, so it is dropped. */
 function unread(name: string): NodeError {
   const text = `the secret ${name} could not be read`;
   return new NodeError("unavailable", text, {

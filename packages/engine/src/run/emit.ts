@@ -35,7 +35,7 @@ import type { Attempt, RunCore } from "./state.ts";
 
 type Tool = NonNullable<ConfirmRequested["tool"]>;
 
-/** What of a frame says where a node is. */
+/** The members of a frame that place a node in the run. */
 export type Placed = Pick<Frame, "path" | "attempt">;
 
 /** Puts an event into the log, without the secrets that the run knows; `bytes` is the size of the value it carries. */

@@ -27,7 +27,7 @@ import { type Frame, PENDING, RUNNING } from "./frame.ts";
 import { NO_COUNTS } from "./run-base.ts";
 import type { RunCore } from "./state.ts";
 
-/** What of a view the engine has not counted. */
+/** Parts of a view that the engine does not count. */
 const NO_FAILURES: RunView["failures"] = [];
 const NO_NODES: RunView["nodes"] = new Map();
 

@@ -4,7 +4,7 @@
  */
 import type { ExecutionEvent, Json, Kind, ValueRef } from "@millrace/contracts";
 
-/** What an event of this kind says beside its place. */
+/** Payload of an event of this kind, without its place. */
 export type Said<K extends Kind> = SaidBy<Extract<ExecutionEvent, { kind: K }>>;
 type SaidBy<E> = E extends unknown
   ? Omit<E, "v" | "kind" | "runId" | "seq" | "ts" | "node" | "attempt">

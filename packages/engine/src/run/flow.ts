@@ -212,9 +212,9 @@ function decideOutput(run: RunCore, frame: Frame, target: number): void {
 
 const MAX_PATH_UNITS = 512; // of a node in an event
 
-/** What a frame within a node starts with. */
+/** Options of a frame within a node. */
 export interface Round {
-  /** What is run; absent: the body of the node. */
+  /** The nodes to run; default the body of the node. */
   readonly layout?: Layout;
   /** Number of the round; null for a flow. */
   readonly index: number | null;

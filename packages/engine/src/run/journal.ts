@@ -23,7 +23,7 @@ import type { Timer } from "./timers.ts";
 
 const utf8 = new TextEncoder();
 
-/** What a journal is told of a run before its first event. */
+/** The header of a run, written to the journal before its first event. */
 export function headerOf(
   plan: Plan,
   run: { readonly runId: string; readonly inputs: JsonObject; readonly options: RunOptions },
@@ -57,7 +57,7 @@ export interface StepOptions {
 export const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3; // two renewals may fail before anybody notices
 
-/** What is known of a run that the journal has: its lease, and how much of it is stored. Without `owner` none is renewed. */
+/** A run that the journal already has: its lease, and how much of it is stored. Without `owner` the lease is not renewed. */
 export interface Taken {
   readonly owner?: string;
   readonly epoch: number;
@@ -155,7 +155,7 @@ export class JournalWriter {
     });
   }
 
-  /** What anybody may read, beside the log. It is written in order with the events that name it. */
+  /** Keeps a value beside the log, readable by everybody. It is written in order with the events that name it. */
   keepValue(key: string, value: Json): void {
     this.#put(key, value);
   }

@@ -1,4 +1,4 @@
-/** What a body has said so far, and what it may say: lines of log and their rate, progress, arguments that no event can carry. */
+/** Limits of what a body may report: lines of log and their rate, progress, arguments that do not fit in an event. */
 import { cutText, EVENT_LIMITS, type JsonObject, NodeError } from "@millrace/contracts";
 import type { Said } from "./event-makers.ts";
 import { maskKeys } from "./redact.ts";
@@ -7,7 +7,7 @@ const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody rea
 /** The least time between two events of progress. */
 export const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
-/** What few bodies need of their context, made at the first use. */
+/** State of a context that few bodies need, made at the first use. */
 export class Notes {
   questions = 0;
   sleeps = 0;

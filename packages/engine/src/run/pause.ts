@@ -74,7 +74,7 @@ export function restsUntil(run: RunCore): number | null {
   return isHeld ? due : Math.min(due, run.clock?.due ?? due);
 }
 
-/** What a node that does nothing but wait for a time waits for. */
+/** The timer of a node that only waits for a time, before a retry or parked; null where there is none. */
 function sleepOf(attempt: Attempt): Timer | null {
   const state = attempt.frame.state(attempt.node);
   if (state === RETRYING) return attempt.timer;

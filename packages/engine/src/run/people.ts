@@ -205,7 +205,7 @@ export function answerConfirmation(run: RunCore, id: string, answer: Answer): Co
   return { ok: true };
 }
 
-/** What is wrong with the form of an answer, which may come from code without types. */
+/** The problem of the shape of an answer, which may come from untyped code. */
 function answerProblem(answer: Answer | null | undefined): Problem | null {
   const invalid = (pointer: string, message: string) => ({
     pointer,
@@ -343,7 +343,7 @@ export function park(attempt: Attempt, on: Said<"node.waiting">): void {
   attempt.giveBack();
 }
 
-/** What a parked node waited for has come: it goes on with `then` as soon as it may. */
+/** Continues a parked node with `then` as soon as it has its slots. */
 export function unpark(attempt: Attempt, then: () => void): void {
   if (attempt.over) return;
   const { extras } = attempt;

@@ -7,7 +7,7 @@
 import { cutText, type ExecutionEvent, type Json, secretForms } from "@millrace/contracts";
 import { toBase64 } from "../base64.ts";
 
-/** What stands in the place of a secret. */
+/** Replacement of a secret in a text. */
 export const MARK = "[redacted]";
 const SHORTEST = 6; // shorter ones would hide ordinary words
 const PART = 8; // of a secret at the end of a text that was cut; shorter parts are often ordinary words
@@ -25,7 +25,7 @@ export class Redactor {
   readonly #most: number;
   readonly #secrets: Set<string> = new Set();
   #search: Search | null = null;
-  /** What `#shared` searched for when `#search` was made. */
+  /** The content of `#shared` when `#search` was made. */
   #sharedSearch: Search | null = null;
 
   /** Knows also what `shared` knows, now and later. */
@@ -89,7 +89,7 @@ export class Redactor {
   }
 }
 
-/** What texts are searched for. */
+/** Search for the secrets in a text. */
 interface Search {
   readonly forms: ReadonlySet<string>;
   readonly longest: number;

@@ -27,7 +27,7 @@ export const NO_COUNTS: Counts = { succeeded: 0, failed: 0, skipped: 0, cancelle
 
 type MutableCounts = { -readonly [K in keyof Counts]: Counts[K] };
 
-/** What a run is started with. */
+/** Arguments of a new run. */
 export interface RunStart {
   readonly id: string;
   readonly inputs: JsonObject;
@@ -61,7 +61,7 @@ export abstract class RunBase {
   #end: { readonly summary: Summary } | { readonly error: unknown } | null = null;
   #calls: CallSums | null = null;
   #info: JsonObject | null = null;
-  /** What this run alone must not show. */
+  /** Secrets of this run alone. */
   #secrets: Redactor | null = null;
 
   constructor(engine: EngineCore, plan: Plan, given: RunStart) {
@@ -102,7 +102,7 @@ export abstract class RunBase {
     return this.#secrets.add(secret);
   }
 
-  /** What expressions read as `run`. */
+  /** Value that expressions read as `run`. */
   get info(): JsonObject {
     this.#info ??= Object.freeze({
       id: this.id,
@@ -112,12 +112,12 @@ export abstract class RunBase {
     return this.#info;
   }
 
-  /** What expressions read as `vars`. */
+  /** Value that expressions read as `vars`. */
   get vars(): JsonObject {
     return this.options.vars ?? NO_VARS;
   }
 
-  /** What expressions read as `secrets`; a name that could not be read holds why. */
+  /** Values that expressions read as `secrets`; a name that could not be read has its error. */
   secretValues: ReadonlyMap<string, string | NodeError> = NO_SECRETS;
 
   /** Model and tool calls; made when there is one. */

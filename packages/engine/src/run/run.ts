@@ -20,7 +20,7 @@ export interface Run {
   readonly id: string;
   /** `lost`: its journal takes nothing any more; `left`: it was left by `leave` here or of the engine's `close`. Both can be taken up by `resume`. */
   readonly state: RunState | "lost" | "left";
-  /** What the run is paused for; null: it is not. */
+  /** Reason of the pause; null while the run is not paused. */
   readonly paused: "confirmation" | "operator" | null;
   /**
    * When something of the run goes on by itself, in epoch milliseconds, while all of it waits; `Infinity`: only people make it go on.

@@ -4,7 +4,7 @@ import type { ReadingScope, Value } from "../compile/value.ts";
 import { DEFAULTED, type Frame, ROUTED, SUCCEEDED } from "./frame.ts";
 import type { RunCore } from "./state.ts";
 
-/** What expressions read of the run itself. */
+/** The members of a run that expressions can read. */
 type NamedRun = Pick<RunCore, "info" | "vars" | "secretValues">;
 
 /** The scope of a frame; one for its life. */

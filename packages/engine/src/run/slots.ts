@@ -146,7 +146,7 @@ export class RunSlots {
   }
 }
 
-/** What an attempt has of the key of its policy: the key, or a place among those who wait for it. */
+/** An attempt's hold on the concurrency key of its policy: the key itself, or a place in its queue. */
 export interface KeyHold {
   readonly name: string;
   readonly held: boolean;

@@ -1,4 +1,4 @@
-/** What the scheduler keeps of a run and of the attempts of its nodes: data, and small moves of it. */
+/** State of a run and of the attempts of its nodes: data, and small operations on it. */
 import type {
   CancelReason,
   ConfirmAnswer,
@@ -149,7 +149,7 @@ export class Attempt implements Claimant, FrameOwner {
   }
 }
 
-/** What `signal.reason` is; one object would do, but its stack should name this stop. */
+/** The value of `signal.reason`; a new object each time, because its stack should name this stop. */
 export function abortReason(why: Attempt["stopping"]): DOMException {
   return why === "timeout"
     ? new DOMException("the attempt took too long", "TimeoutError")
@@ -209,7 +209,7 @@ export class RunCore extends RunBase {
   readonly loop: RunLoop;
   readonly slots: RunSlots;
   readonly onFailure: "stop" | "finish";
-  /** What the log said when the run was taken up again. */
+  /** State read from the log when the run was resumed. */
   recovered: RecoveredRun | null = null;
   /** It was left while it waited for times: it goes on as if it had not been left. */
   isWoken = false;
@@ -256,7 +256,7 @@ export class RunCore extends RunBase {
   leaving = false;
   /** Called after each drain; null: nobody waits for one. */
   onDrained: (() => void) | null = null;
-  /** What bodies of parked nodes do while the run is paused for a confirmation. */
+  /** Deferred calls of bodies of parked nodes while the run is paused for a confirmation. */
   deferred: (() => void)[] | null = null;
   yielding = false;
   /** `seq` when the run last handed over. */

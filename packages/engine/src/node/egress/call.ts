@@ -6,7 +6,7 @@
 import type { AbortSignalLike } from "@millrace/contracts";
 import { timedOut } from "./refusal.ts";
 
-/** What is in flight: a request, then its answer. */
+/** The part of an exchange that is in flight: the request, then its answer. */
 interface Destroyable {
   destroy(error?: Error): unknown;
 }

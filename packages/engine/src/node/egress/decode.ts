@@ -103,5 +103,5 @@ function explained(error: unknown, answer: IncomingMessage, host: string): unkno
   return isZlib ? undecodable(`the body is not what its content encoding says (${code})`) : error;
 }
 
-/** Whatever ends the pipeline arrives through the iterator too. */
+/** Errors of the pipeline arrive through the iterator too. */
 function ignore(): void {}

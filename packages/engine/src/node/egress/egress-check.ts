@@ -23,7 +23,7 @@ export interface Target {
   readonly port: number;
 }
 
-/** What a policy permits, without any connection. */
+/** Decisions of an egress policy, made without any connection. */
 export interface EgressCheck {
   /** Throws `egress_denied`. `sent`: whether an earlier hop reached somebody. */
   url(url: URL, sent?: boolean): Target;
@@ -97,7 +97,7 @@ export function createEgressCheck(policy: EgressPolicy): EgressCheck {
   };
 }
 
-/** What to tell the author; `origin` holds neither user info nor path. */
+/** Message for the author; `origin` holds neither user info nor path. */
 export function explain(rule: EgressRuleName, url: URL | string): string {
   const where = typeof url === "string" ? url : url.host === "" ? url.protocol : url.host;
   if (rule === "scheme") return `${where} is neither http: nor https:`;

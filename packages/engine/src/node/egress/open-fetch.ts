@@ -114,7 +114,7 @@ function locationOf(answer: IncomingMessage): string | undefined {
   return isRedirect ? answer.headers.location : undefined;
 }
 
-/** What the next hop asks for (RFC 9110, 15.4; WHATWG Fetch, HTTP-redirect fetch). */
+/** Follows a redirect: prepares the request of the next hop (RFC 9110, 15.4; WHATWG Fetch, HTTP-redirect fetch). */
 function turn(
   journey: Journey,
   { location, status, init }: { location: string; status: number; init: FetchInit },

@@ -19,7 +19,7 @@ export function tooLarge(path: string, bytes: number, most: number): NodeError {
   return new NodeError("file_too_large", text, { reason: "limit", sent: false });
 }
 
-/** What the file system answered, in the words of the port; a `NodeError` stays what it is. */
+/** An error of the file system as the port reports it; a `NodeError` is returned unchanged. */
 export function explained(error: unknown, path: string): unknown {
   if (NodeError.isInstance(error)) return error;
   const code = (error as NodeJS.ErrnoException | null)?.code;

@@ -7,7 +7,7 @@ import { compileGlob } from "./glob.ts";
 
 const MAX_VISITED = 100_000; // entries looked at; a tree of that size wants a narrower path
 
-/** What is listed, and how much of it. */
+/** Options of a listing. */
 export interface Listing {
   readonly root: string;
   /** Where it begins. */

@@ -9,7 +9,7 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 const CHUNK = 65_536;
 
-/** What of a file is read. */
+/** The part of a file to read. */
 interface Reading {
   readonly path: string;
   readonly maxBytes: number;

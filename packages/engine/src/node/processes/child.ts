@@ -9,7 +9,7 @@ import type { AbortSignalLike, SpawnEnd } from "@millrace/contracts";
 import { notStarted } from "./failures.ts";
 import { ProcessGroup } from "./group.ts";
 
-/** What is started. */
+/** The program to start. */
 interface Start {
   readonly program: string;
   readonly path: string;

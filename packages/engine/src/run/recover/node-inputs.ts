@@ -37,7 +37,7 @@ export interface RecordedRun {
   readonly plan: Plan;
 }
 
-/** What an attempt was given. */
+/** Inputs of an attempt. */
 export interface NodeInputs {
   /** Type of the node. */
   readonly type: string;
@@ -66,7 +66,7 @@ interface Start {
 /** One level of a path: the layout that it is in, and the node whose body or flow that is. */
 interface Level {
   readonly layout: Layout;
-  /** What stands before ids in its paths. */
+  /** Prefix of the ids in its paths. */
   readonly base: string;
   /** Absent for the flow itself. */
   readonly owner?: Owner;
@@ -139,7 +139,7 @@ function toolLayout(layout: Layout, node: number, next: string): Layout | null {
   return others.length > 0 ? null : (found?.layout ?? null);
 }
 
-/** What the log says of the levels, up to the attempt that is asked for. */
+/** Reads the events of the levels from the log, up to the attempt in question. */
 async function readLog(
   { journal, header, plan }: RecordedRun,
   levels: readonly Level[],
@@ -344,7 +344,7 @@ class Evaluator {
     return { [name]: state, index: { value: index } };
   }
 
-  /** What a round of a body gave. Its output is evaluated when its last node has ended. */
+  /** The result of a round of a body. Its output is evaluated when its last node has ended. */
   async #resultOf(frame: PastFrame, source: FieldValue): Promise<Known> {
     const { bodyOutput: value, bodyOutputRequired: required, ids } = frame.layout;
     const ends = ids.flatMap((_, node) => this.#past.ends.get(frame.path(node)) ?? []);

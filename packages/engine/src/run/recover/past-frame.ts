@@ -32,7 +32,7 @@ export interface PastValue {
   readonly source: FieldValue;
   /** `seq` of the moment. */
   readonly until: number;
-  /** What `now()` gives. */
+  /** The value of `now()`. */
   readonly now: number;
   /** The result is null without one of these. */
   readonly required?: readonly Read[];
@@ -51,7 +51,7 @@ class NotLoaded extends Error {
 /** A run as its log has it. */
 export class Past {
   readonly ends: Map<string, PastEnd> = new Map();
-  /** What expressions read as `run`. */
+  /** Values that expressions read as `run`. */
   info: JsonObject = {};
   vars: JsonObject = {};
   /** Their values are in no log. */
@@ -61,7 +61,7 @@ export class Past {
   readonly #load: (ref: string) => Promise<Json | undefined>;
   /** By reference; null: the journal no longer has it. */
   readonly #values: Map<string, Known> = new Map();
-  /** What stopped the last evaluation, whatever the expression made of it. */
+  /** The reason that stopped the last evaluation, even where the expression handled the error. */
   #stopped: "unknown" | NotLoaded | null = null;
 
   /** `load`: a value by its reference. */

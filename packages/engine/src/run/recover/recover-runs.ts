@@ -20,7 +20,7 @@ export type CompileRun = (
   header: RunHeader,
 ) => CompileResult | Promise<CompileResult>;
 
-/** What became of the runs. */
+/** Runs by outcome of the recovery. */
 export interface Recovered {
   /** At work again. */
   readonly runs: readonly Run[];
@@ -30,7 +30,7 @@ export interface Recovered {
   readonly left: readonly string[];
 }
 
-/** What it needs of the engine. */
+/** The functions of the engine that the recovery needs. */
 interface Resumes {
   resume(runId: string, options: { readonly plan: never } & RunOptions): Promise<Run>;
   giveUp(runId: string, message: string): Promise<void>;

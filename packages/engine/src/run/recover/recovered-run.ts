@@ -45,7 +45,7 @@ export interface RecoveredQuestion {
   answer: ConfirmAnswer | null;
   /** The body has had the answer: its node worked again after all that it had asked was answered. */
   given: boolean;
-  /** What the body that asked is to get, once the question is open again. */
+  /** Answer for the body that asked, once the question is open again. */
   reply: Promise<ConfirmAnswer> | null;
 }
 
@@ -126,7 +126,7 @@ type InterruptedCall =
   | Pick<LlmFailed, "kind" | "call" | "reason" | "discarded" | "next">
   | Pick<ToolFinished, "kind" | "call" | "outcome" | "error" | "durationMs">;
 
-/** What is said of a tool call whose node works on, or ends. */
+/** Message of a tool call that was interrupted while its node goes on, or ends. */
 export const TOOL_INTERRUPTED = "the process ended while the tool was at work";
 
 /** An interrupted run. */

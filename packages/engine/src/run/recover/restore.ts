@@ -195,7 +195,7 @@ function openAgain(attempt: Attempt, { questions }: RecoveredNode): void {
   }
 }
 
-/** What is left of the timeout of a node that slept. */
+/** Restores the remaining timeout of a node that slept. */
 function keepTimeout(attempt: Attempt): void {
   const { run, policy, startedAt } = attempt;
   if (policy.timeoutMs === null) return;

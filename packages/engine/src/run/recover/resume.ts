@@ -117,7 +117,7 @@ export async function giveUpRun(
   await journal.release(runId, epoch);
 }
 
-/** What a rerun takes over, and the earlier inputs where no others are given. */
+/** Results that a rerun takes over, and the earlier inputs where no others are given. */
 export interface RerunFrom {
   readonly inputs: JsonObject;
   readonly resumedFrom: { readonly runId: string; readonly seq: number };
@@ -252,7 +252,7 @@ function takeUp(run: RunCore, recovered: RecoveredRun, gone: string | null): voi
   askAll(run);
 }
 
-/** What the log says about the interruption. A run that waited, was paused or was being cancelled says nothing. */
+/** Emits the events about the interruption. A run that was waiting, paused or being cancelled emits none. */
 function announce(run: RunCore, { view, answeredBy }: RecoveredRun): void {
   const { paused, state, confirmations } = view;
   if (state === "cancelling") return;

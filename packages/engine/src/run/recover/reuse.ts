@@ -30,13 +30,13 @@ export type Reused = ReadonlyMap<
   { readonly port: string; readonly output: Json; readonly inputs?: string }
 >;
 
-/** What runs again. `from`: ids, with all that follows; absent: what had not succeeded, with `failedItems` also of maps that have. */
+/** Nodes to run again. `from`: ids, with all that follows; absent: what had not succeeded, with `failedItems` also of maps that have. */
 export interface Again {
   readonly from?: readonly string[] | undefined;
   readonly failedItems?: true | undefined;
 }
 
-/** What is reused. Throws `EngineError` `input_invalid` for failed items whose events are in the log of a run before the earlier one. */
+/** The results to reuse. Throws `EngineError` `input_invalid` for failed items whose events are in the log of a run before the earlier one. */
 export function reusableResults(
   earlier: Earlier,
   now: { readonly plan: Plan; readonly inputs: JsonObject } & Again,
@@ -138,7 +138,7 @@ function pathsOf({ nodes: all }: RecoveredRun) {
   return { nodes, rounds };
 }
 
-/** What comes after what, in a flow or in a body. */
+/** Order of the nodes of a flow or a body. */
 interface Order {
   readonly nodes: readonly FlowNode[];
   /** Nodes that come directly before a node. */
@@ -194,7 +194,7 @@ function orderOf(
   };
 }
 
-/** What each node is, with the inputs that it reads; the nodes that it reads are edges. */
+/** Identity of each node, with the inputs that it reads; the nodes that it reads are edges. */
 function identities(graph: FlowGraph, inputs: JsonObject, host: Host): ReadonlyMap<string, string> {
   return new Map(
     graph.nodes.map((node): [string, string] => {
