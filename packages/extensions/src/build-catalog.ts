@@ -11,7 +11,7 @@ import { type ExtensionProblem, ProblemFound } from "./problem.ts";
 import { childProgram } from "./program.ts";
 import { reapWithHost } from "./reaper.ts";
 
-/** What is built. */
+/** Options of building a catalog. */
 export interface BuildCatalogOptions {
   /** Folder of the package. */
   readonly folder: string;

@@ -79,7 +79,7 @@ const CATALOG = object({
 /** A provider as it is listed. */
 export interface ListedProvider extends Infer<typeof named> {}
 
-/** What an extension contributes, as data; `checks`: types, as `type@version`, that look at literal fields before a run. */
+/** Contributions of an extension, as data; `checks`: types, as `type@version`, that check literal fields before a run. */
 export interface ExtensionCatalog extends Omit<Infer<typeof CATALOG>, "nodes"> {
   readonly catalogVersion: typeof CATALOG_VERSION;
   /** `sha256:` over everything else in here, in canonical JSON. */
@@ -153,7 +153,7 @@ function checkCatalog(file: unknown): void {
   }
 }
 
-/** What a service calls must be readable as well. */
+/** Refuses a service that its host could not read. */
 function refuseService({ type, title, summary, serviceIntegration }: PlainEntry): void {
   const finding = checkService({ slug: type.slice(8), title, summary, serviceIntegration })[0];
   if (finding !== undefined) throw invalid(`${type}: ${finding.pointer} ${finding.message}`);

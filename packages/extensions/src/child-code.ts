@@ -34,7 +34,7 @@ const MAX_BACKOFF_MS = 30_000;
 const CRASH_WINDOW_MS = 60_000;
 const MOST_CRASHES = 3; // within the window; then it is quarantined
 
-/** What code in a process is made from; without `isHeard` nothing of its standard output and error is read. */
+/** Options of code in a process; without `isHeard` its standard output and error are not read. */
 export interface ChildCodeOptions extends HostCodeOptions, ChildSetup {
   /** The addresses that a socket to a host may use. */
   readonly addresses: EgressResolver;

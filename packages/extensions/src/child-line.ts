@@ -1,4 +1,4 @@
-/** What a process of an extension says to its host, and which call it is of. */
+/** Messages from the process of an extension to its host, assigned to their calls. */
 import type { ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { LINE_FD, openLine } from "./child/line.ts";

@@ -24,7 +24,7 @@ import { isPromise, toOutput, typesOf } from "@millrace/engine/pack";
 import { catalogOf } from "./catalog.ts";
 import { ProblemFound } from "./problem.ts";
 
-/** What code is loaded with. */
+/** Options of loading code. */
 export interface CodeOptions {
   /** Configuration of adapters and providers by id. */
   readonly config: { readonly [id: string]: JsonObject };
@@ -43,7 +43,7 @@ export interface ExtensionCode {
   readonly digest: string;
   /** The body of `type@version`. Throws `extension_catalog_stale` for a type that the code has not. */
   body(type: string): Body;
-  /** What the type's own check says of literal fields. */
+  /** Findings of the type's own check of literal fields. */
   check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
   provider(id: string): AiProvider;
   /** Closes what adapters and providers have opened. */

@@ -139,7 +139,7 @@ async function sent(send: () => Promise<ResponseLike>): Promise<WireResponse> {
   return { status, url, headers, body };
 }
 
-/** What a child asks for comes without types; a limit that is no number is none that anything is beyond. */
+/** Requests of a child are untyped; a limit that is no number counts as absent. */
 function limited(init: FetchInit = {}): FetchInit {
   const { maxBytes = MAX_BODY_BYTES, maxRedirects = 0 } = init;
   if (!isCount(maxBytes) || !isCount(maxRedirects)) throw takes("fetch takes limits from 0");

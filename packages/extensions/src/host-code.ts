@@ -40,7 +40,7 @@ const CLOSE_MS = 1_000;
 
 /** How the host uses code, wherever it runs. */
 export interface HostCode {
-  /** What runs the body of one type: it answers at once where it can, with a promise otherwise. */
+  /** Function that runs the body of one type: it returns at once where it can, else a promise. */
   body(of: TypeOfCode): HostBody;
   check(type: string, fields: Fields): Promise<readonly FieldFinding[]>;
   provider(id: string): AiProvider;
@@ -62,7 +62,7 @@ export interface TypeOfCode {
   readonly isRepeatable: boolean;
 }
 
-/** What code is made from, wherever it runs. */
+/** Options of code, the same wherever it runs. */
 export interface HostCodeOptions extends Imported {
   /** Digest of `catalog.json`. */
   readonly digest: string;
@@ -106,7 +106,7 @@ export async function settled(work: Promise<unknown>): Promise<void> {
   await within(CLOSE_MS, work, () => {}).catch(() => {});
 }
 
-/** What the promise answers, or `late` after so many milliseconds. */
+/** The result of the promise, or `late` after so many milliseconds. */
 export async function within<T>(
   ms: number,
   work: Promise<T>,

@@ -1,4 +1,4 @@
-/** What an extension tells outside of any run: warnings alone, without the secrets it has seen, and not without end. */
+/** Log of an extension outside of any run: warnings only, at a limited rate, without the secrets it has seen. */
 import type { HostContext } from "@millrace/contracts";
 import { Redactor } from "@millrace/engine/pack";
 import { limitLines } from "./output-lines.ts";

@@ -63,7 +63,7 @@ export interface ListedExtension {
   readonly inspected?: InspectedExtension;
 }
 
-/** What is read, and against what. */
+/** Options of reading extensions. */
 export interface ReadExtensionsOptions {
   /** Folder of `millrace.json` and `millrace.lock.json`. */
   readonly project: string;
@@ -72,7 +72,7 @@ export interface ReadExtensionsOptions {
   readonly taken: TakenIds;
   /** Folders that have changed are used, with a warning. Default false. */
   readonly watch?: boolean;
-  /** What was granted; default what the lock of the project says. */
+  /** Granted permissions; default those of the project's lock. */
   readonly lock?: ExtensionLock;
 }
 
@@ -312,7 +312,7 @@ function refuseLies({ contributes }: ExtensionManifest, catalog: ExtensionCatalo
   }
 }
 
-/** What a manifest says that a catalog contributes. */
+/** The contributions in a manifest, derived from a catalog. */
 export function contributesOf({
   nodes,
   providers,

@@ -7,7 +7,7 @@ import type { ControlContext } from "@millrace/contracts";
 const EVERY_MS = 250;
 const STILL_MS = 1_000; // shorter ones happen to everybody
 
-/** What is told of code. */
+/** Reports about code that blocks its loop. */
 export interface WatchReports {
   /** The loop stood still for so many milliseconds while something was at work. */
   still(ms: number): void;

@@ -21,7 +21,7 @@ import { LEFT_OUT } from "./tree-digest.ts";
 const MAX_LIST = 1_000; // entries of one list; a package of more is not one that a person reviews
 const MAX_UNITS = 256; // of a path, a host or a name
 
-/** What the digest of a package leaves out is no part of it. */
+/** Files that the digest of a package leaves out. */
 const OUTSIDE: ReadonlySet<string> = new Set(["..", ...LEFT_OUT]);
 
 const inside = must<string>(
@@ -61,14 +61,14 @@ const many = (each: Shape<string>) => list(each, { max: MAX_LIST, unique: "" });
 /** Hosts, as `permissions.net` takes them. */
 export const hostsShape: Shape<readonly string[]> = many(host);
 
-/** What is wrong with a list of hosts; undefined: nothing. */
+/** The problem of a list of hosts; undefined: none. */
 export function problemOfHosts(hosts: readonly string[]): string | undefined {
   return problemsOf(hosts, hostsShape)[0]?.message;
 }
 
 const words = many(text("a name", { max: MAX_UNITS }));
 
-/** What a package asks for, or was granted. */
+/** Permissions that a package asks for, or was granted. */
 export const permissionsShape: Shape<Permissions> = object(
   optionals({
     net: hostsShape,
@@ -98,7 +98,7 @@ type Manifest = Required<Omit<Infer<typeof MANIFEST>, "templates">>;
 /** Where an extension's code may run. */
 export type ExtensionMode = Manifest["mode"];
 
-/** What a package says of itself. Paths begin with `./` and stay inside the package; `mode` is the least that it can live with. */
+/** Manifest of a package. Paths begin with `./` and stay inside the package; `mode` is the least isolation that it accepts. */
 export interface ExtensionManifest extends Manifest {
   readonly name: string;
   readonly version: string;

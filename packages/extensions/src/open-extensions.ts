@@ -39,11 +39,11 @@ import { resolveGrants } from "./permissions.ts";
 import { type ExtensionProblem, ProblemFound } from "./problem.ts";
 import { treeDigest } from "./tree-digest.ts";
 
-/** What a host says, beside where its extensions are. */
+/** Options of a host beside the folder of its extensions. */
 export interface OpenExtensionsOptions extends ReadExtensionsOptions {
   /** Data folder of the installation; `$data` of an extension is a folder of its own in it. */
   readonly data: string;
-  /** What `$project` of a grant stands for, where files of runs are elsewhere; default the project. */
+  /** Folder for `$project` in grants, where files of runs are elsewhere; default the project. */
   readonly filesRoot?: string | undefined;
   /** Configuration of adapters and providers by id. */
   readonly config?: { readonly [id: string]: JsonObject } | undefined;

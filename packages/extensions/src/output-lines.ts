@@ -1,4 +1,4 @@
-/** What a process of an extension writes to its standard output and error, in lines, for whoever develops it. */
+/** Standard output and error of an extension's process, in lines, for its developer. */
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 

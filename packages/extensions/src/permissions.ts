@@ -57,13 +57,13 @@ export function permissionLines(permissions: Permissions): readonly string[] {
   ];
 }
 
-/** What is asked for and was not granted. */
+/** Permissions that are asked for and were not granted. */
 export function missingGrants(asked: Permissions, granted: Permissions): readonly string[] {
   const has = new Set(permissionLines(granted));
   return permissionLines(asked).filter((line) => !has.has(line));
 }
 
-/** What `$project`, `$data` and `$temp` stand for; the last two are folders of one extension alone. */
+/** Folders of `$project`, `$data` and `$temp`; the last two belong to one extension alone. */
 export interface Places {
   readonly project: string;
   /** Data folder of the installation. */

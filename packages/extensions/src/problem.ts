@@ -1,7 +1,7 @@
 /** Why an extension, or a part of it, cannot be used. The host goes on without it. */
 import { NodeError } from "@millrace/contracts";
 
-/** What is wrong with an extension. */
+/** Kind of a problem of an extension. */
 export type ExtensionProblemCode =
   | "extension_missing"
   | "extension_manifest_invalid"

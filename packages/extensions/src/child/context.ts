@@ -1,4 +1,4 @@
-/** What a body in a child sees of its attempt: every member is a message to the host, where all of it is decided. */
+/** The context of a body in a child: every member is a message to the host, which makes all decisions. */
 import {
   type AbortSignalLike,
   type ConfirmAnswer,
@@ -20,7 +20,7 @@ import { untilAborted } from "@millrace/contracts/kit";
 import { randomFrom, seedOf } from "./chance.ts";
 import { bytesOf, fromWire, toWire } from "./wire.ts";
 
-/** What the host says of an attempt when it begins. */
+/** Message of the host at the beginning of an attempt. */
 export interface CallStart {
   readonly runId: string;
   readonly node: string;

@@ -17,7 +17,7 @@ import { type Frame, Peer } from "./peer.ts";
 import { closeNetwork } from "./tripwire.ts";
 import { fromWire } from "./wire.ts";
 
-/** What the host asks first. */
+/** First request of the host. */
 interface LoadFrame {
   readonly entry: string;
   readonly tripwire: boolean;
@@ -27,7 +27,7 @@ interface LoadFrame {
   readonly config: { readonly [id: string]: JsonObject };
 }
 
-/** What the host asks for an attempt. */
+/** Request of the host to run an attempt. */
 interface RunFrame {
   readonly id: number;
   readonly type: string;

@@ -11,7 +11,7 @@ import { toWire } from "./wire.ts";
 
 const BATCH_MS = 16; // one frame of a screen: nobody sees more
 
-/** What the host asks of a provider. */
+/** Request of the host to a provider. */
 export interface ModelRequest {
   readonly provider: string;
   readonly method: "capabilities" | "listModels" | "open" | "stream" | "embed" | "openEmbedding";

@@ -37,7 +37,7 @@ export interface WireError {
   readonly thrown?: { readonly name: string; readonly message: string; readonly stack: string };
 }
 
-/** What an end does with what comes. */
+/** Handlers of incoming messages. */
 export interface PeerHandlers {
   /** Answers a request; `undefined` in place of a promise: nobody knows the operation. */
   request(op: string, frame: Frame): Promise<unknown> | undefined;
@@ -178,7 +178,7 @@ function toWireError(thrown: unknown, shows: boolean): WireError {
   };
 }
 
-/** What is no `Error` has no name. */
+/** A thrown value that is no `Error` has no name. */
 function described(thrown: unknown): NonNullable<WireError["thrown"]> {
   const cut = (value: unknown, max: number): string => String(value).slice(0, max);
   try {

@@ -29,7 +29,7 @@ export function fromWire(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fromWire(inner)]));
 }
 
-/** What hosts read of an error of a provider: never its stack, and nothing that holds it in turn. */
+/** The members of a provider's error that hosts read: never its stack, and no nested objects. */
 function errorData(error: Error): { readonly [name: string]: unknown } {
   const { name, message } = error;
   const shown = ["statusCode", "isRetryable", "responseHeaders", "responseBody", "code", "reason"];
