@@ -1,4 +1,4 @@
-/** What a type of node does, as a mark on its box. */
+/** Mark on the box of a node, by the kind of work of its type. */
 
 /** A kind of work. */
 export type Mark = "ai" | "person" | "control" | "network" | "machine" | "plain";

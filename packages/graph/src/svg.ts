@@ -54,7 +54,7 @@ export function pictureToSvg(picture: Picture, title: string): string {
     .join("\n");
 }
 
-/** What an edge is: written, implied by a reference, or the way of a failure. */
+/** Kind of an edge: written, implied by a reference, or the way of a failure. */
 function kindOf({ edge }: Line): string {
   return edge.implied ? "implied" : edge.port === "error" ? "fault" : "";
 }
