@@ -52,7 +52,7 @@ const SEVERITIES: { readonly [severity in FlowDiagnostic["severity"]]: Diagnosti
   warning: DiagnosticSeverity.Warning,
   info: DiagnosticSeverity.Information,
 };
-/** What an editor greys out or strikes through. */
+/** Tags of findings that editors grey out or strike through. */
 const TAGS: { readonly [code: string]: DiagnosticTag } = {
   FLOW4011: DiagnosticTag.Unnecessary,
   FLOW3009: DiagnosticTag.Deprecated,
@@ -80,7 +80,7 @@ export function toDiagnostic(finding: FlowDiagnostic, text: TextDocument): Diagn
   };
 }
 
-/** What is wrong in a file of a project. */
+/** A problem in a file of a project, as a diagnostic. */
 export function problemDiagnostic({ line, character, message }: FileProblem): Diagnostic {
   const at = { line, character };
   const range = { start: at, end: at };

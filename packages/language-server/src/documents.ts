@@ -17,7 +17,7 @@ const LONG_PAUSE_MS = 300;
 /** Above this length diagnostics are found when the text is opened or saved. */
 const HUGE_TEXT = 1024 * 1024;
 
-/** What waits; so that tests need not. */
+/** Timers, so that tests need not wait. */
 export interface Timers {
   now(): number;
   /** Calls back after some milliseconds; the answer cancels. */

@@ -26,7 +26,7 @@ const HEADER_END = Buffer.from("\r\n\r\n");
 /** A stream of bytes in; a Node stream is one. */
 export type ByteSource = AsyncIterable<Uint8Array>;
 
-/** What takes bytes; a Node stream is one. */
+/** Receiver of bytes; a Node stream is one. */
 export interface ByteSink {
   write(bytes: Uint8Array): unknown;
 }
@@ -56,7 +56,7 @@ export class FrameWriter extends AbstractMessageWriter implements MessageWriter 
   end(): void {}
 }
 
-/** What a message may be before the protocol is known to be followed. */
+/** A message before its form has been checked. */
 interface Received {
   readonly id?: unknown;
   readonly method?: unknown;

@@ -1,4 +1,4 @@
-/** What the parameters of each message must hold, as far as the server reads them. */
+/** Required parameters of each message, as far as the server reads them. */
 
 import { Position, Range } from "vscode-languageserver/node";
 
@@ -100,7 +100,7 @@ const RULES: { readonly [method: string]: readonly Rule[] } = {
   ],
 };
 
-/** What is wrong with the parameters of a message, all of it in one line; undefined: nothing, or nobody reads them. */
+/** The problems of the parameters of a message, in one line; undefined: none, or the parameters are not read. */
 export function wrongParams(method: string, params: unknown): string | undefined {
   const rules = Object.hasOwn(RULES, method) ? RULES[method] : undefined;
   if (rules === undefined) return undefined;

@@ -37,7 +37,7 @@ export const FIX_ALL: string = `${CodeActionKind.SourceFixAll}.millrace`;
 /** A typed blank asks for completions behind these; behind any other it would only be in the way. */
 const BEFORE_BLANK = /(?:->|:) $/;
 
-/** What a request is about. */
+/** The document of a request. */
 interface OfDocument {
   readonly textDocument: { readonly uri: string };
 }

@@ -22,7 +22,7 @@ import {
 import { type ByteSink, type ByteSource, FrameReader, FrameWriter } from "./frames.ts";
 import { answerRequests, EXPLAIN, FIX_ALL } from "./requests.ts";
 
-/** What a language server is made of. */
+/** Options of a language server. */
 export interface LanguageServerOptions {
   /** Bytes of the client. */
   readonly reader: ByteSource;
