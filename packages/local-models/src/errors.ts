@@ -55,7 +55,7 @@ export class ModelError extends Error {
 /** Faults of the file system that mean: there is no room. */
 const NO_ROOM: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** What went wrong in a job, as one of our own. The message names no path: that of the file system does. */
+/** The error of a job as one of our own. The message names no path, unlike that of the file system. */
 export function toModelError(error: unknown): ModelError {
   if (ModelError.isInstance(error)) return error;
   const code = (error as NodeJS.ErrnoException | null)?.code ?? "unknown";

@@ -18,7 +18,7 @@ export interface Position {
   readonly total: number;
 }
 
-/** What progress is about: the job, and its model or engine. */
+/** Subject of progress: the job, and its model or engine. */
 export interface ProgressSubject {
   readonly name: string;
   readonly jobId: string;

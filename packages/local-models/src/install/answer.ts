@@ -10,7 +10,7 @@ export interface Have extends Validators {
   readonly bytes: number;
 }
 
-/** What follows from an answer. `again`: ask once more for the whole; `total` 0: unknown. */
+/** Consequence of an HTTP answer. `again`: ask once more for the whole; `total` 0: unknown. */
 export type Verdict =
   | { readonly act: "append" | "replace"; readonly validators: Validators }
   | { readonly act: "complete" }

@@ -1,4 +1,4 @@
-/** What this machine has for models: processors and memory, as far as its container lets it. */
+/** Resources of this machine for models: processors and memory, within the limits of its container. */
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";

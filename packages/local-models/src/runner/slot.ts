@@ -23,7 +23,7 @@ const LOAD_TIMEOUT_MS = 120_000;
 /** State of a model that has, had or gets a process. */
 export type RunnerState = "loading" | "loaded" | "busy" | "unloading" | "crashed";
 
-/** What the processes of a manager share. */
+/** State that the processes of a manager share. */
 export interface RunnersContext {
   /** Absolute, exists, mode 0700: one file for each live process, `<pid>.json`. */
   readonly dir: string;
@@ -270,7 +270,7 @@ export function backOffMs(crashes: readonly number[], now: number): number | nul
   return Math.max(0, last + wait - now);
 }
 
-/** What the engine says of a file names its whole path, which may hold blanks. */
+/** Removes paths: messages of the engine hold the whole path of a file, which may have blanks. */
 function withoutPaths(text: string, known: string): string {
   return text
     .replaceAll(known, "<path>")
