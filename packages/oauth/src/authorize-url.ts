@@ -6,7 +6,7 @@
 import { extraEntries } from "./options.ts";
 import type { AuthorizeParams } from "./types.ts";
 
-/** What encodeURIComponent leaves and the rule encodes, by character code: `! ' ( ) *`. */
+/** Characters that encodeURIComponent leaves and the rule encodes, by character code: `! ' ( ) *`. */
 const LEFT: Readonly<Record<number, string>> = {
   33: "%21",
   39: "%27",

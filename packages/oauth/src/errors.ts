@@ -6,7 +6,7 @@
  *   X3  Whether a repeat can help is decided here, from kind, status and reason.
  */
 
-/** What went wrong, in the words of the specification. @see specification, "Errors" */
+/** Kind of an error, in the words of the specification. @see specification, "Errors" */
 export type OAuthErrorKind = "Http" | "Token" | "NoRefreshToken" | "Credential" | "Decode";
 
 /** The same as a code, for logs and problem documents. */
@@ -82,7 +82,7 @@ export class OAuthError extends Error {
   declare readonly body?: string;
   /** Kind `Token`, and `Decode` of an error with a status of success: `error` of the body, as the server wrote it. Not enumerable. */
   declare readonly oauthError?: string;
-  /** What exactly went wrong. */
+  /** Cause within its kind. */
   declare readonly reason?: OAuthReason;
 
   constructor(kind: OAuthErrorKind, message: string, options: OAuthErrorOptions = {}) {
@@ -130,7 +130,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** What Node prints: it would show a cause even where it is not enumerable, and everything with `showHidden`. */
+/** Output of Node's `inspect`: by default it would show a cause even where it is not enumerable, and everything with `showHidden`. */
 function inspectSafely(
   this: OAuthError,
   _depth: number,

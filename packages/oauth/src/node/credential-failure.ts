@@ -1,7 +1,7 @@
-/** What holds for every credential store: failures, which say what happened and what to do, and limits of names and values. */
+/** Rules for every credential store: failures with a hint, and limits of names and values. */
 import { OAuthError, type OAuthReason } from "../errors.ts";
 
-/** What helps where the credential store of the system does not. */
+/** Hint where the credential store of the system does not help. */
 export const OTHER_STORE = "or choose the encrypted file store (@millrace/oauth/store/file)";
 
 /** An error of kind `Credential`: `credential store: <what>. <remedy>`. Neither text may hold anything secret. */

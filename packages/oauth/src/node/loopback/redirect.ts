@@ -90,7 +90,7 @@ export interface ArrivedLine {
   readonly cut: boolean;
 }
 
-/** What a request line asks for; `path` and `query` are of a GET, as they were sent. */
+/** A parsed request line; `path` and `query` are of a GET, as they were sent. */
 interface RedirectRequest {
   readonly method: string;
   readonly path?: string;

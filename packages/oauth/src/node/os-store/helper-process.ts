@@ -218,7 +218,7 @@ function spawnHelper(path: string): Child {
   throw crashed();
 }
 
-/** What keeps this process alive while a helper runs. */
+/** The handles that keep this process alive while a helper runs. */
 function handlesOf({ child }: Session): { ref(): void; unref(): void }[] {
   return [child, child.stdin as Socket, child.stdout as Socket];
 }
