@@ -25,7 +25,7 @@ export interface LocalModels {
   list(): ReturnType<ModelManager["list"]> | Promise<ReturnType<ModelManager["list"]>>;
 }
 
-/** What `createLocalProvider` takes beside the models. */
+/** Options of `createLocalProvider` beside the models. */
 export interface LocalProviderOptions {
   /** A client that reaches 127.0.0.1, and waits as long as a slow machine needs for its first token. */
   readonly fetch: FetchLike;

@@ -9,7 +9,7 @@ export interface ErrorEntry {
   readonly retryAfterMs?: number;
 }
 
-/** What makers answer for each reason: a status, and the code in the body where the status alone does not tell. */
+/** Answers of vendors by reason: a status, and the code in the body where the status alone is ambiguous. */
 const ANSWERS: { readonly [reason: string]: { readonly status: number; readonly code?: string } } =
   {
     rate_limit: { status: 429 },
@@ -72,7 +72,7 @@ export function entryOf(error: unknown): ErrorEntry {
   };
 }
 
-/** What of a thrown error is looked at. */
+/** The members of a thrown error that are read. */
 interface Thrown {
   readonly statusCode?: unknown;
   readonly responseHeaders?: { readonly [name: string]: string };

@@ -85,7 +85,7 @@ function tapeOf(call: AiCall, write: (answer: RecordedAnswer) => void): Tape {
   return tape;
 }
 
-/** What one part of a text holds only half of is a secret still: where a text as a whole has one, its parts become one part. */
+/** A part that holds half a secret still leaks it: where a text as a whole has a secret, its parts become one part. */
 function whole(answer: RecordedAnswer, mask: (line: string) => string): RecordedAnswer {
   const texts = new Map<string, string>();
   const nameOf = ({ type, id }: AiPart) => (DELTAS.has(type) ? `${type} ${String(id)}` : null);

@@ -49,7 +49,7 @@ export function parseAnswers(text: string): readonly RecordedAnswer[] {
   });
 }
 
-/** What of a provider that was recorded its recording goes on with: prompts depend on its abilities. */
+/** The members of a provider that its recording keeps: prompts depend on its capabilities. */
 type Recorded = Pick<AiProvider, "id" | "capabilities">;
 
 const ANY: Recorded = {

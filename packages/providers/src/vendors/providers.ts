@@ -20,7 +20,7 @@ import { isStrictSchema } from "./strict-schema.ts";
 
 type Headers = { readonly [name: string]: string };
 
-/** What one vendor does differently. */
+/** Differences of one vendor. */
 interface Parts {
   readonly capabilities: (modelId: string) => AiCapabilities;
   readonly languageModel: (modelId: string, ctx: AiContext) => Promise<unknown>;

@@ -12,7 +12,7 @@ const BUDGET: { readonly [level in Level]: number } = {
   high: 24_576,
 };
 
-/** What says `level` to a model; empty where it says nothing, and for a level that is none of the four. */
+/** Provider options for `level`; empty where the vendor has none, and for a level that is none of the four. */
 export function reasoningOptions(
   vendor: Vendor,
   modelId: string,

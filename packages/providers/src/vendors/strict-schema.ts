@@ -5,7 +5,7 @@
  */
 import { isObject } from "@millrace/contracts/kit";
 
-/** What strict mode reads. Anything else would be answered with 400. */
+/** Keywords that strict mode accepts. The vendor answers any other with 400. */
 const KEYWORDS: ReadonlySet<string> = new Set([
   "$schema",
   "$defs",
