@@ -11,7 +11,7 @@ export interface InspectedNode {
   readonly version?: string;
 }
 
-/** What was found. */
+/** Result of the inspection. */
 export interface RestateInspection {
   readonly ingress: readonly InspectedNode[];
   readonly admin: readonly InspectedNode[];

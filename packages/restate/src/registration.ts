@@ -69,7 +69,7 @@ export class Registration {
     throw new DispatcherError("dispatcher_unavailable", text);
   }
 
-  /** What is wrong, undefined: nothing. */
+  /** The problem, undefined: none. */
   async #ask(admin: string): Promise<string | undefined> {
     const { fetch, endpoint } = this.#settings;
     const signals = [AbortSignal.timeout(ANSWER_MS), this.#stopped.signal];
