@@ -1,4 +1,4 @@
-/** What keeps a server from starting, and what a request is refused with. */
+/** Errors that keep a server from starting, and refusals of requests. */
 import { type ErrorCode, PROBLEMS, type Problem } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 
@@ -43,7 +43,7 @@ export function problemOfIssue({ code = "invalid", path, message }: Issue): Prob
   return { pointer: path.map((part) => pointerSegment(String(part))).join(""), code, message };
 }
 
-/** What a refusal tells beyond its code. */
+/** Details of a refusal beyond its code. */
 export interface ProblemOptions {
   /** One sentence about this occurrence; never a value that was sent, a path of the server or a secret. */
   readonly detail?: string | undefined;

@@ -184,7 +184,7 @@ export interface Metrics {
   close(): void;
 }
 
-/** What is known of a server by watching what it writes. */
+/** State of a server, known from the events that it writes. */
 export interface ServerWatch {
   /** Runs that it has begun or taken up, and that have not ended. */
   readonly driven: number;

@@ -75,7 +75,7 @@ const FAILED_LOGINS = 600;
 /** Routes that machines ask all the time; they are no spans. */
 const PROBES: ReadonlySet<string> = new Set(["/api/health", "/api/ready", "/api/metrics"]);
 
-/** What `reload` replaces. */
+/** The options that `reload` replaces. */
 type Changing = Pick<ResolvedOptions, keyof ReloadOptions>;
 
 /** Builds the app. Throws `ConfigError` for an unknown option or a bad value. */

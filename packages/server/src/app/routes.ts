@@ -29,7 +29,7 @@ export type StreamHandler = (
   exchange: Exchange,
 ) => Promise<Response>;
 
-/** What routing needs. */
+/** Dependencies of routing. */
 export interface RouteOptions {
   readonly host: ServerHost;
   readonly app: AppServices;
@@ -38,7 +38,7 @@ export interface RouteOptions {
   readonly hook: (exchange: Exchange, token: string) => Promise<Response>;
   /** Answers `POST /mcp`; absent: it is switched off. */
   readonly mcp?: (exchange: Exchange) => Promise<Response>;
-  /** What GET and HEAD of a path answer that is no command. */
+  /** Handlers of GET and HEAD for paths that are no commands. */
   readonly pages: ReadonlyMap<string, (exchange: Exchange) => Reply | Promise<Reply>>;
   /** State for `/api/ready`. */
   readiness(): "ok" | "starting" | "draining" | "store";

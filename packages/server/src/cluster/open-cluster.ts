@@ -18,7 +18,7 @@ export async function openSharedStore(
   return inOption(() => openPostgresStore({ url, key, keepsContent, executor }));
 }
 
-/** What says which server drives a run, as the option asks for it. */
+/** The dispatcher that the option asks for; it assigns runs to servers. */
 export async function openDispatcher(
   { restate, alone }: ClusterOption,
   {

@@ -30,7 +30,7 @@ export interface ClusterOption {
 const KEY_BYTES = 32;
 const MEMBERS: ReadonlySet<string> = new Set(["url", "key", "restate", "alone"]);
 
-/** What is wrong with the option, as the rest of a sentence that begins with its name. */
+/** The problem of the option, as the rest of a sentence that begins with its name. */
 export function clusterProblem(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isObject(value)) return "must be an object";

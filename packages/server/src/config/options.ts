@@ -51,7 +51,7 @@ import {
 /** Epoch milliseconds, and timers: `setTimer` calls back once after `ms`, and answers what cancels it. */
 export type Clock = Pick<Host, "now" | "setTimer">;
 
-/** What adds node types to a server, and nothing else. */
+/** A source that adds node types to a server, and nothing else. */
 export type NodeTypeSource = NodeTypeDefinition | ActionAdapterDefinition | NodeType;
 
 /** The extensions of a project, as its two files name them. */
@@ -78,7 +78,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ["json", "pretty"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** What `createApp`, `createServer` and `start` take; every limit of `ServerLimits` is an option too. */
+/** Options of `createApp`, `createServer` and `start`; every limit of `ServerLimits` is an option too. */
 export interface ServerOptions extends Partial<ServerLimits> {
   /** Name or address to listen on, and what the `Host` check expects. Default `127.0.0.1`. */
   readonly host?: string;
@@ -114,7 +114,7 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly studio?: StudioAssets;
   /** A folder whose `.flow` files are templates: a save writes the file, a changed file is a version. Default: none. */
   readonly flows?: FlowsOption;
-  /** What flows may reach over the network. Default: nothing private. */
+  /** Network targets that flows may reach. Default: nothing private. */
   readonly egress?: EgressPolicy;
   /** Which files flows may touch. Default: none. */
   readonly files?: FilePolicy;
@@ -168,7 +168,7 @@ export interface ServerOptions extends Partial<ServerLimits> {
   readonly clock?: Clock;
 }
 
-/** What may change while a server runs. */
+/** Options that may change while a server runs. */
 export type ReloadOptions = Pick<
   ServerOptions,
   "tokens" | "allowedHosts" | "allowedOrigins" | "trustProxy"

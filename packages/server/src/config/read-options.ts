@@ -1,4 +1,4 @@
-/** What may be wrong with the options `services`, `credentials` and `ai`, as the rest of a sentence. */
+/** Problems of the options `services`, `credentials` and `ai`, as the rest of a sentence. */
 
 import { definitionKind, type ServiceDefinition } from "@millrace/contracts";
 import {

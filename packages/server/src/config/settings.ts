@@ -92,7 +92,7 @@ interface SettingsPatch {
   readonly tokenId: string | null;
 }
 
-/** What was set and still fits: a value that this version does not take is as if it had never been set. */
+/** The stored settings that are still valid: a value that this version does not take counts as not set. */
 function fitting(kept: Kept): Json {
   const patches = PATHS.flatMap((path) => {
     const value = kept[path.join(".")];

@@ -23,7 +23,7 @@ export function credentialsMissing(slug: string, what: string, service: string =
   return new NodeError("credentials_missing", message, { reason: "auth" });
 }
 
-/** What is stored for a connection is of no use any more. */
+/** The stored credentials of a connection can no longer be used. */
 export function credentialsExpired(slug: string, what: string, cause?: unknown): NodeError {
   const message = `${what}. ${reconnect(slug)}`;
   return new NodeError("credentials_expired", message, { reason: "auth", cause });

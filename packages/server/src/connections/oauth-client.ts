@@ -81,7 +81,7 @@ function textOf({ client_id, client_secret }: OAuthClient): string {
   return JSON.stringify({ client_id, client_secret });
 }
 
-/** What requests to the token endpoint of a service need. */
+/** Options of requests to the token endpoint of a service. */
 export function endpointOf(
   auth: OAuth2,
   { client_id, client_secret }: OAuthClient,

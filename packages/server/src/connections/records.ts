@@ -1,4 +1,4 @@
-/** What is remembered of a connection besides its credential; nothing of it is secret. */
+/** Stored data of a connection besides its credential; none of it is secret. */
 import type { Json } from "@millrace/contracts";
 import type { ConnectionRow, Connections } from "@millrace/store";
 
@@ -48,7 +48,7 @@ export function storedConnectionRecords(table: Connections): ConnectionRecords {
   };
 }
 
-/** What the table has no column for. */
+/** Members without a column in the table. */
 type Body = Omit<ConnectionRecord, "slug" | "scopes" | "reconnect">;
 
 function rowOf({ slug, scopes, reconnect, ...body }: ConnectionRecord): ConnectionRow {

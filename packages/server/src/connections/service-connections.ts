@@ -41,7 +41,7 @@ import { createServiceCredentials } from "./service-credentials.ts";
 /** Forgetting a connection must not wait for a server that does not answer. */
 const REVOKE_MS = 5_000;
 
-/** What connections are built from. */
+/** Dependencies of connections. */
 export interface ServiceConnectionsOptions
   extends Omit<ConnectionParts, "services" | "credentials" | "lock" | "records"> {
   readonly services: readonly ServiceDefinition[];
@@ -243,7 +243,7 @@ export function createServiceConnections(options: ServiceConnectionsOptions): Se
   };
 }
 
-/** What the service says of redirects; port 0 is any port. */
+/** The redirect address that the service requires; port 0 is any port. */
 function redirectOf(auth: ServiceAuth): Pick<ServiceInfo, "redirect"> {
   const { port = 0, path } = (auth.scheme === "oauth2" && auth.redirect) || {};
   const redirect = { ...(port > 0 && { port }), ...(path !== undefined && { path }) };

@@ -47,7 +47,7 @@ export interface ServiceCatalog {
   get(slug: string): ServiceDefinition | undefined;
 }
 
-/** What credentials are made from. */
+/** Dependencies of service credentials. */
 export interface ServiceCredentialsOptions {
   readonly store: CredentialStore;
   /** Keeps processes that share the store from renewing the same token at once. */

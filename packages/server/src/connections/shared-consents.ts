@@ -11,7 +11,7 @@ import type { OAuthClient } from "./oauth-client.ts";
 import { KEPT_MS } from "./pending-connects.ts";
 import type { ConnectionRecord } from "./records.ts";
 
-/** What finishes a consent. */
+/** Data that is needed to finish a consent. */
 export interface ConsentSecrets {
   readonly record: ConnectionRecord;
   readonly client: OAuthClient;

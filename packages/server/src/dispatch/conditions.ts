@@ -22,7 +22,7 @@ const TIMESTAMPS: ReadonlySet<string> = new Set([
   "lastFire",
 ]);
 
-/** What a request says of the state that it expects, as arguments of a command. */
+/** Preconditions of a request on the current state, as arguments of a command. */
 export interface Conditions {
   readonly ifMatch?: string | undefined;
   readonly ifNoneMatch?: string | undefined;

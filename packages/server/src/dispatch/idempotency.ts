@@ -28,7 +28,7 @@ const KEY = /^[\x21-\x7e]{1,128}$/;
 
 type Request = NonNullable<StartRows["request"]>;
 
-/** What is kept of an answer: a value, or a refusal that would come again. The store itself keeps a `RunRef` as it is. */
+/** The stored part of an answer: a value, or a refusal that would be the same again. The store itself keeps a `RunRef`. */
 type Kept = { readonly value: Json } | { readonly problem: KeptProblem };
 interface KeptProblem {
   readonly code: ProblemError["code"];
@@ -60,7 +60,7 @@ export interface KeyedCall {
   readonly keepsRefusals?: boolean;
 }
 
-/** What came of a call; `replayed` when the work was that of an earlier one. */
+/** Result of a call; `replayed` when an earlier call did the work. */
 export interface KeyedResult<T> {
   readonly value: T;
   readonly replayed: boolean;

@@ -1,4 +1,4 @@
-/** What an executor refuses. */
+/** Refusals of an executor. */
 import type { Diagnostic } from "@millrace/contracts";
 import { StoreError } from "@millrace/store";
 
@@ -56,7 +56,7 @@ export function runExistsError(runId: string): ExecutorError {
   return refuse("run_exists", `a run "${runId}" exists`);
 }
 
-/** What the store has refused of a start, in the words of an executor. */
+/** The store's refusal of a start, as an error of the executor. */
 export function refusedStart(error: unknown, runId: string): unknown {
   const isTaken = StoreError.isInstance(error) && error.code === "run_exists";
   return isTaken ? runExistsError(runId) : error;

@@ -1,4 +1,4 @@
-/** What people say to a run that another process drives: a row with the request, and the answer of its driver in the same row. */
+/** Requests to a run that another process drives: a row with the request, in which the driver writes its answer. */
 import {
   Again,
   type CancelOptions,
@@ -21,7 +21,7 @@ const QUEUE_LEASE_MS = 30_000;
 /** How often a driver that is to be looked after is looked for. */
 const LOOK_MS = 500;
 
-/** What is said to a run, and how its driver is found. */
+/** A request to a run, and the way to reach its driver. */
 interface Asking {
   readonly runId: string;
   readonly request: DriverRequest;

@@ -17,7 +17,7 @@ import type { Run as EngineRun, Plan } from "@millrace/engine";
 import type { StoreJournal } from "@millrace/store";
 import { RunLog } from "./run-log.ts";
 
-/** What the runs of an executor are held to. */
+/** Options of the live runs of an executor. */
 export interface LiveRunsOptions {
   /** Runs that work at once. */
   readonly maxLive: number;
@@ -151,7 +151,7 @@ export class LiveRuns {
 /** States that hold a place; a paused run holds none. */
 const WORKING: ReadonlySet<RunState> = new Set(["pending", "running", "cancelling"]);
 
-/** What a live run is made of. */
+/** Parts of a live run. */
 export interface LiveRunParts {
   readonly header: RunHeader;
   readonly plan: Plan;

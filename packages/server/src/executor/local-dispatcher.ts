@@ -29,7 +29,7 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000; // a run whose drive fails for a while goes on soon after the fault is gone
 const MAX_TIMER_MS = 2_147_483_647; // what `setTimeout` takes
 
-/** What is known of a run that is rung, at work, or waits for a time. */
+/** State of a run that is rung, is being driven, or waits for a time. */
 interface RungRun {
   readonly timers: Set<() => void>;
   isQueued: boolean;

@@ -51,7 +51,7 @@ import {
 } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
 
-/** What a local executor is made of. */
+/** Options of a local executor. */
 export interface LocalExecutorOptions extends ExecutorOptions {
   readonly store: Store;
   /** Told of runs that could not be taken up. */
@@ -292,7 +292,7 @@ class EngineExecutor implements LocalExecutor {
     for (const live of this.#live.all()) this.#live.remove(live);
   }
 
-  /** What waits for a place, or for a request of which no more are let in, has its end. */
+  /** Ends the runs that wait for a place, or for requests that are no longer accepted. */
   async #endResting(): Promise<void> {
     await Promise.all(this.#live.waiting().map((live) => this.#drop(live)));
     for (const { state, run } of this.#live.all()) {
@@ -365,7 +365,7 @@ class EngineExecutor implements LocalExecutor {
     }
   }
 
-  /** What the process before has left of a run goes on here. Never rejects. */
+  /** Resumes a run of an earlier process here. Never rejects. */
   async #takeUp(run: RunSummary): Promise<"queued" | "resumed" | "parked" | "failed"> {
     try {
       const live = await this.#enter(run);

@@ -1,4 +1,4 @@
-/** What every executor of flows is made of, whether its store is its own or shared. */
+/** Options that every executor has, with a store of its own or a shared one. */
 import type { OptionNames } from "@millrace/contracts/options";
 import type { FlowCatalog } from "@millrace/dsl";
 import type { Engine, Registry, SubflowPort } from "@millrace/engine";
@@ -14,7 +14,7 @@ export interface ExecutorOptions {
   readonly registry?: Registry;
   /** Whose variables runs read; default those of all environments alone. */
   readonly environment?: string | undefined;
-  /** What the flows of new runs are validated with. Default: the node types of `registry` alone. */
+  /** Catalog for the validation of new runs' flows. Default: the node types of `registry` alone. */
   readonly catalog?: FlowCatalog | undefined;
   readonly subflows?: SubflowPort;
   /** Runs that work at once in this process, those that it takes over included; default 64. */

@@ -7,7 +7,7 @@ import { askDriver, type DriverRequest } from "./inbox.ts";
 /** How often the log of a run that another process works on is looked at: a person sees no difference to at once. */
 const LOOK_MS = 200;
 
-/** What is known in this process of a run. */
+/** The runs of this process. */
 export interface Here {
   readonly store: Store;
   isLive(runId: string): boolean;

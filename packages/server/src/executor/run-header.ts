@@ -158,7 +158,7 @@ export interface LiveStart {
   readonly state: RunState;
 }
 
-/** What taking up needs of its executor. */
+/** Dependencies of taking up a run, provided by its executor. */
 export interface TakeUpParts {
   readonly engine: Engine;
   readonly store: Store;

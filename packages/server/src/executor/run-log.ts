@@ -13,7 +13,7 @@ import {
   type StoredEvent,
 } from "@millrace/contracts";
 
-/** What is kept at hand of one run, whichever is reached first. */
+/** Limits of the events of one run that are kept in memory, whichever is reached first. */
 const WINDOW_EVENTS = 8_192;
 const WINDOW_BYTES = 4 * 1_024 * 1_024;
 const KEEP = 3 / 4;

@@ -41,7 +41,7 @@ import { isAsking, signalRun } from "./signal-run.ts";
 import { startSweep } from "./sweep.ts";
 import { Takeovers } from "./takeovers.ts";
 
-/** What a shared executor is made of. */
+/** Options of a shared executor. */
 export interface SharedExecutorOptions extends ExecutorOptions {
   readonly store: SharedStore;
   /** How the executor calls itself: after its dispatcher. */
@@ -367,7 +367,7 @@ class SharedExecutor implements Executor {
     }
   }
 
-  /** What cannot be taken up here goes to another server; when no server can, it ends. */
+  /** A run that cannot be taken up here goes to another server; when no server can take it, it ends. */
   async #refuse(runId: string, error: unknown): Promise<undefined> {
     if (StoreError.isInstance(error)) throw error;
     if (EngineError.isInstance(error) && error.code !== "plan_mismatch") {

@@ -5,7 +5,7 @@
 import { setMaxListeners } from "node:events";
 import { Again, type Drive, type DriveOptions, type DriveResult } from "@millrace/contracts";
 
-/** What becomes of a run that was driven here; undefined: it is left. */
+/** Result of driving a run here; undefined: it was left. */
 export type TakenOver = DriveResult | undefined;
 
 export class Takeovers {

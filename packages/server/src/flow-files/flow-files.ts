@@ -31,7 +31,7 @@ import {
 } from "./disk.ts";
 import type { FlowsOption } from "./option.ts";
 
-/** What the files of a folder are kept in step with. */
+/** Dependencies of keeping the files of a folder and the templates in step. */
 export interface FlowFilesParts {
   readonly store: Pick<Store, "templates">;
   readonly registry: Registry;
@@ -216,7 +216,7 @@ class Files {
     );
   }
 
-  /** What a file means; as text, why it cannot be read. A flow that does not run yet is a flow. */
+  /** The content of a file, or as text the reason why it cannot be read. A flow that does not run yet is a flow. */
   #read({ text, problem = "" }: DiskFile): ReadFlow | string {
     if (text === undefined) return problem;
     const { registry, limits } = this.#parts;

@@ -1,4 +1,4 @@
-/** What an operator says of a folder of flows. */
+/** The option for a folder of flows. */
 import { isAbsolute } from "node:path";
 
 /** A folder of flows. */
@@ -9,7 +9,7 @@ export interface FlowsOption {
   readonly report?: (text: string) => void;
 }
 
-/** What is wrong with the option of a server, as the rest of a sentence. */
+/** The problem of the option of a server, as the rest of a sentence. */
 export function flowsProblem(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "must be an object";
   const { dir, report, ...rest } = value as { readonly [name: string]: unknown };

@@ -19,7 +19,7 @@ import { known } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { flowInvalid, isError, print, readDsl, sizeProblem } from "./read-flow.ts";
 
-/** What a run of the flow would be refused for, warnings, and the schedules it proposes. No code of extensions runs: their checks are left out. */
+/** Errors that would refuse a run of the flow, warnings, and proposed schedules. No code of extensions runs, so their checks are omitted. */
 async function report(args: FlowArgs, { app, host }: CommandCall): Promise<FlowReport> {
   const { catalog, registry, subflows } = host;
   const limits = { nodes: app.limits.maxNodes };

@@ -32,7 +32,7 @@ export interface RawRequest {
   toRequest(): Request;
 }
 
-/** What is let in. */
+/** An admitted request. */
 export interface Passage {
   readonly path: string;
   readonly query: string;
@@ -44,7 +44,7 @@ export interface Passage {
   readonly exempt: boolean;
 }
 
-/** What the gate lets in; replaced as a whole by `reload`. */
+/** Rules of admission; replaced as a whole by `reload`. */
 export interface GatePolicy
   extends Pick<
     ResolvedOptions,
@@ -160,7 +160,7 @@ export function createGate(policy: GatePolicy): Gate {
     throw allowed ? unauthorized() : new ProblemError("too_many_requests", { headers: RETRY });
   }
 
-  /** What the option `caller` throws is an internal error; the request is refused. */
+  /** An exception of the option `caller` is an internal error; the request is refused. */
   async function identify(
     caller: (request: Request) => unknown,
     request: RawRequest,

@@ -11,7 +11,7 @@ export type ClientOf = (peer: string | null, forwarded: string | undefined) => s
 const RANGE = /^([^/]+)(?:\/(\d{1,3}))?$/;
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 
-/** What is wrong with a list of proxies, addresses or ranges; undefined: nothing. */
+/** The problem of a list of proxies, addresses or ranges; undefined: none. */
 export function proxiesProblem(proxies: readonly string[]): string | undefined {
   const bad = proxies.find((each) => !added(new BlockList(), each));
   return bad === undefined

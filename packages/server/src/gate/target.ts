@@ -73,7 +73,7 @@ export function isLoopback(address: string): boolean {
 }
 
 const MAX_PATH = 256;
-/** What follows in the path of a webhook is its token. */
+/** Prefix of the path of a webhook; its token follows. */
 const HOOK = /\/hooks\//i;
 
 /** The path of a target without its query, and without the token of a webhook; null for a target that the gate refuses. */

@@ -42,7 +42,7 @@ import { openServerExtensions, type ServerExtensions } from "./extensions.ts";
 import { coreHandlers } from "./handlers.ts";
 import { createStandardRegistry } from "./registry.ts";
 
-/** What a host is built over. */
+/** Resources that a host uses. */
 export interface HostResources {
   readonly store: Store;
   readonly registry: Registry;
@@ -103,7 +103,7 @@ export async function closeResources({ store, opened }: HostResources): Promise<
   }
 }
 
-/** What an executor is made of that is not its own business. */
+/** Parts of an executor that the host provides. */
 export type ExecutorParts = Required<
   Pick<
     LocalExecutorOptions,
@@ -111,7 +111,7 @@ export type ExecutorParts = Required<
   >
 > & { readonly log: Logger; readonly environment: string | undefined };
 
-/** What one who builds a host decides. */
+/** Parts of a host that its builder provides. */
 export interface HostParts<E extends Executor> {
   readonly log: Logger;
   /** The journal of the store, or one that measures what goes through it. */
@@ -131,7 +131,7 @@ export interface BuiltHost<E extends Executor = Executor> {
   closeAi(): Promise<void>;
 }
 
-/** What another server has changed counts here after so long at latest. */
+/** Longest age of cached data of other servers. */
 const SHARED_CACHE_MS = 1_000;
 
 /** Builds the parts over an open store. */

@@ -59,7 +59,7 @@ export async function openServerExtensions(
   }
 }
 
-/** What is wrong with node types of the program is said where the registry of the server is made. */
+/** Problems of the program's own node types are reported where the registry of the server is made. */
 function registryWith(nodeTypes: readonly NodeTypeSource[]): Registry {
   try {
     return createStandardRegistry(nodeTypes);

@@ -262,7 +262,7 @@ export function baseHeaders(requestId: string, corsOrigin: string | null): Heade
   return headers;
 }
 
-/** What a preflight of an allowed origin learns besides `baseHeaders`. Never credentials. */
+/** Headers of a preflight of an allowed origin, besides `baseHeaders`. Never credentials. */
 export function preflightHeaders(methods: readonly string[]): HeaderRecord {
   return {
     "Access-Control-Allow-Methods": methods.join(", "),

@@ -19,7 +19,7 @@ export async function knownHub({ store }: Pick<ServerHost, "store">, id: string)
   return known(await store.hubs.get(id), "hub");
 }
 
-/** What a hub offers of the kinds that it may provide, by id, from its stored index. Throws `not_found`. */
+/** The items of a hub by id, of the kinds that it may provide, from its stored index. Throws `not_found`. */
 export async function itemsOf(
   host: Pick<ServerHost, "store">,
   id: string,
@@ -43,7 +43,7 @@ export interface HubFolder {
 
 const TEMPLATES: readonly HubProvides[] = ["templates"];
 
-/** What is wrong with the option `hubs`, as the rest of a sentence. */
+/** The problem of the option `hubs`, as the rest of a sentence. */
 export function hubsProblem(value: unknown): string | undefined {
   if (!Array.isArray(value)) return "must be a list of hubs";
   const ids = new Set<string>();

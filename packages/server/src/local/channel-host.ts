@@ -24,7 +24,7 @@ import { createFeedReader } from "../streams/index.ts";
 
 /** Who is at the other end. */
 export interface ChannelHostOptions {
-  /** What the window may do; default `admin`: it is the user's own. */
+  /** Role of the window; default `admin`: it is the user's own. */
   readonly role?: Caller["role"];
 }
 

@@ -47,13 +47,13 @@ import { acceptsEvents, callExecutor, checkPosition, knownSummary } from "../run
 
 export { subflowPort } from "../flows/stored-flows.ts";
 
-/** What `openLocal` takes: options of a server, of which those about its listener say nothing here. */
+/** Options of `openLocal`: options of a server, without those of its listener. */
 export interface LocalOptions extends Omit<ServerOptions, "clock"> {
   /** Only reads; where there is no store yet, an empty one is read. Default false. */
   readonly readonly?: boolean;
   /** Where flows that others call come from before the templates are asked. Default: nowhere else. */
   readonly subflows?: SubflowPort;
-  /** What runs name as their trigger. Default `cli`. */
+  /** Trigger of the runs. Default `cli`. */
   readonly actor?: "cli" | "mcp";
 }
 
@@ -249,7 +249,7 @@ function clientOf(
     signal.throwIfAborted();
   }
 
-  /** What goes wrong in a stream goes wrong as in a call. */
+  /** Errors of a stream are reported like errors of a call. */
   async function* streamed(
     call: CommandCall,
     events: () => AsyncGenerator<ExecutionEvent, void>,

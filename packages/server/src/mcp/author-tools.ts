@@ -208,7 +208,7 @@ async function explain(code: string): Promise<CallToolResult> {
   } as unknown as JsonObject);
 }
 
-/** What a run of the text would be refused for, and what its nodes would do. */
+/** Errors that would refuse a run of the text, and the effects of its nodes. */
 async function rehearse(
   dsl: string,
   inputs: JsonObject,

@@ -9,7 +9,7 @@ import {
 } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 
-/** What one flow does, without the flows that it calls. */
+/** Effects of one flow, without the flows that it calls. */
 export interface FlowEffects {
   readonly strongest: Effect;
   /** Doing it again does no harm. */
@@ -33,7 +33,7 @@ export const UNKNOWN: FlowEffects = {
   calls: [],
 };
 
-/** What both do. */
+/** The union of two effects. */
 export function both(a: FlowEffects, b: FlowEffects): FlowEffects {
   return {
     strongest: ORDER.indexOf(a.strongest) < ORDER.indexOf(b.strongest) ? b.strongest : a.strongest,

@@ -79,7 +79,7 @@ export class FlowTools {
     return flow;
   }
 
-  /** What these nodes do, with the flows that they call. */
+  /** Effects of these nodes, with those of the flows that they call. */
   async effectsOf(
     client: RunClient,
     graph: Pick<FlowGraph, "nodes" | "connections">,

@@ -38,7 +38,7 @@ export interface ToolCall {
   readonly asks: boolean;
 }
 
-/** What the client keeps between two rounds. */
+/** State that the client keeps between two rounds. */
 interface Round {
   readonly runId: string;
   /** Position of the pause. */
@@ -209,7 +209,7 @@ function isFlat(schema: unknown): boolean {
   );
 }
 
-/** What clients take as a format; another makes them refuse the call. */
+/** Formats that clients accept; with another one they refuse the call. */
 const FORMATS: readonly unknown[] = [undefined, "email", "uri", "date", "date-time"];
 
 /** Whether a form can be sent: every format is known, and nothing in it is secret. */
@@ -255,7 +255,7 @@ async function giveAnswers(call: ToolCall, runId: string): Promise<Outcome | und
   return ask(again, { runId, after }, call);
 }
 
-/** What a person did wrong; undefined: somebody else was faster. Throws anything else. */
+/** The person's mistake; undefined: somebody else answered first. Throws anything else. */
 function problemOf(error: unknown): string | undefined {
   if (error instanceof SyntaxError) return "The value is not JSON.";
   if (!ClientError.isInstance(error)) throw error;

@@ -34,7 +34,7 @@ export interface Party {
 
 /** Longest id of a message, in characters: each is kept, and sent back. */
 const MAX_ID = 256;
-/** What is said of a longer one. */
+/** Message for a longer id. */
 export const LONG_ID: string = `an id has at most ${MAX_ID} characters`;
 
 const SERVER = { name: "millrace", title: "Millrace", version: packageVersion() };
@@ -52,7 +52,7 @@ const MAX_ROUNDS = 100;
 const INSTRUCTIONS =
   "Each flow of this installation is a tool. To write a flow, read millrace://guide/language, check it with validate_flow, and run it with run_flow.";
 
-/** What the servers of one installation share. */
+/** State that the servers of one installation share. */
 export class McpSurface {
   readonly #flows = new FlowTools();
   readonly #calls = new Set<Promise<unknown>>();

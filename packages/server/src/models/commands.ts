@@ -6,7 +6,7 @@ import { Answer, keyed, notWired, pageOf, wire } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 
-/** What looking at a file takes before its process is made: the answer to a load is a model that loads. */
+/** Time that the look at a file takes; its process is made after it, and a load is then answered with a model that loads. */
 const LOOK_MS = 50;
 /** Stages of a job after which nothing follows. */
 const ENDED: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
@@ -34,7 +34,7 @@ function jobOf(manager: ModelManager, jobId: string): Job {
 /** Managed models first, then by id: the key of a page. */
 const keyOf = ({ id, origin }: Model): string => `${origin === "managed" ? 0 : 1} ${id}`;
 
-/** What was left out is absent, not undefined. */
+/** A member that was omitted is absent, not undefined. */
 function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };

@@ -21,7 +21,7 @@ import { createLocalProvider } from "@millrace/providers";
 import type { ManagedModels, ModelEvents } from "../ports.ts";
 import { followPages } from "../streams/follow-pages.ts";
 
-/** What an operator says of models. */
+/** Options of an operator about models. */
 export interface ModelsOption {
   /** Absolute folder of models. Default `models` in the data directory. */
   readonly dir?: string;
@@ -37,12 +37,12 @@ export interface ModelsOption {
   readonly loadTimeoutMs?: number;
 }
 
-/** What models are managed with. */
+/** Ports of model management. */
 export interface ModelPorts {
   readonly machine: Pick<NodeHost, "openFetch" | "now" | "setTimer">;
   readonly egress: EgressPolicy | undefined;
   readonly credentials: Pick<CredentialsPort, "secret">;
-  /** What a hub says of a model; absent: hubs are unknown. */
+  /** Data of a hub about a model; absent: there are no hubs. */
   readonly hubModel?: HubModelPort | undefined;
   log(level: "info" | "warn", text: string): void;
 }
@@ -169,7 +169,7 @@ const MEMBERS: { readonly [K in keyof ModelsOption]-?: readonly [Check, string] 
   loadTimeoutMs: [isCount, "a number of milliseconds"],
 };
 
-/** What is wrong with the option of a server, or the key of a configuration, as the rest of a sentence. */
+/** The problem of the option of a server, or the key of a configuration, as the rest of a sentence. */
 export function modelsProblem(value: unknown): string | undefined {
   if (value === false) return undefined;
   if (typeof value !== "object" || value === null) return "must be an object, or false";
@@ -182,7 +182,7 @@ export function modelsProblem(value: unknown): string | undefined {
   return undefined;
 }
 
-/** What variables say of models. */
+/** Model options from environment variables. */
 export function modelsFrom({
   MILLRACE_MODELS_DIR: dir,
 }: Readonly<Record<string, string | undefined>>): ModelsOption {

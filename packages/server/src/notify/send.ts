@@ -12,7 +12,7 @@ import { specOfTemplate } from "../flows/stored-flows.ts";
 import type { ServerHost } from "../ports.ts";
 import type { Message } from "./windows.ts";
 
-/** What telling needs. */
+/** Dependencies of sending. */
 export interface SendParts {
   readonly store: Pick<Store, "templates" | "settings">;
   readonly executor: Pick<ServerHost["executor"], "start">;
@@ -21,7 +21,7 @@ export interface SendParts {
   readonly secret: () => Promise<string | null>;
 }
 
-/** What is sent. `id` is the same in every try. */
+/** A notice to send. `id` is the same in every try. */
 export interface Sending {
   readonly id: string;
   readonly to: string;
@@ -35,7 +35,7 @@ export interface Sending {
 export interface SendFault {
   readonly reason: string;
   readonly isFinal: boolean;
-  /** What is wrong with a template. */
+  /** The problem of the template. */
   readonly text?: string;
 }
 
@@ -47,7 +47,7 @@ const SECRET_PREFIX = "whsec_";
 
 /** Refusals that last until somebody changes the flow, the settings or the policy. */
 const FINAL: ReadonlySet<unknown> = new Set(["flow_invalid", "input_invalid", "egress_denied"]);
-/** What the policy refuses of an answer, or of where a name is found at the moment. */
+/** Reasons of the network policy that may be different in the next try: they depend on the answer or on DNS. */
 const PASSING = /^(?:redirects|redirect-downgrade|private-address|address-changed):/;
 
 export function kindOf(to: string): "webhook" | "template" {

@@ -6,7 +6,7 @@
  *   N4  While too many messages wait (`isFull`) failures are only counted.
  */
 
-/** What is told of a failed run: no input and no output, but `message` is the text of the error, which a flow may make of them. */
+/** A notice about a failed run: no input and no output, but `message` is the text of the error, which a flow may make of them. */
 export type Failure = {
   readonly runId: string;
   /** Id of the flow. */
@@ -37,7 +37,7 @@ export type FailureWindow = {
 /** A window with its end, epoch milliseconds; null: there is none. */
 export type OpenWindow = { readonly body: FailureWindow; readonly dueAt: number } | null;
 
-/** What becomes of the window of a flow, and what is told now. */
+/** The new window of a flow, and the notice to send now. */
 export interface Told {
   readonly window: OpenWindow;
   readonly message: Message | null;

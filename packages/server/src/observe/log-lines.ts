@@ -3,9 +3,9 @@
 /** One line of the log. */
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
-  /** What has happened, as the rest of a sentence that begins with "when". */
+  /** The event, as the rest of a sentence that begins with "when". */
   readonly when: string;
-  /** What it holds besides `level`, `time` and `msg`; a field that does not apply is absent or null. */
+  /** Fields besides `level`, `time` and `msg`; a field that does not apply is absent or null. */
   readonly fields: readonly string[];
 }
 

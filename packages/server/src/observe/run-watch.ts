@@ -10,7 +10,7 @@ import { OTHER } from "./metrics-table.ts";
 /** Runs whose begin is remembered. */
 const MAX_KNOWN = 10_000;
 
-/** What the log says of a run besides its end. */
+/** Log fields of a run besides its end. */
 interface RunNames {
   readonly flow: string | null;
   readonly template: string | null;
@@ -30,7 +30,7 @@ interface RunFacts {
   state: "running" | "paused";
 }
 
-/** What a watch is made of. */
+/** Dependencies of a watch. */
 export interface RunWatchParts {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -220,12 +220,12 @@ function namesOf({ graph, template, trigger, tokenId, source, retryOf }: RunHead
   return { flow: graph.id, template: template ?? null, trigger, by, retryOf: retryOf ?? null };
 }
 
-/** What is known of a run that nothing is known of. */
+/** The facts of an unknown run. */
 function nothing(): RunFacts {
   return { names: null, types: new Map(), calls: new Map(), state: "running" };
 }
 
-/** What has fired a run that nobody started by hand. */
+/** The source of a run that was not started by hand. */
 function sourceOf(source: RunHeader["source"]): string | undefined {
   if (source === undefined) return undefined;
   if ("scheduleId" in source) return source.scheduleId;

@@ -1,4 +1,4 @@
-/** What the server tells about itself on routes that are no commands: its document, the page of it, its metrics. */
+/** Pages about the server itself, on routes that are no commands: its OpenAPI document, the page of it, its metrics. */
 import { COMMANDS } from "@millrace/contracts/commands";
 import type { Exchange, HeaderRecord, Reply } from "../http/index.ts";
 import type { Metrics, ServerHost } from "../ports.ts";
@@ -20,7 +20,7 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** What a browser shows of the bare address: where things are. It loads nothing and runs nothing. */
+/** Page of the bare address: links to the others. It loads nothing and runs nothing. */
 const homePage = (basePath: string): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

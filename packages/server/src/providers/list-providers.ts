@@ -12,7 +12,7 @@ import {
 } from "@millrace/contracts";
 import type { AiSettings, AiSetup } from "@millrace/providers";
 
-/** What the list is made of. */
+/** Sources of the list. */
 export interface ProviderSources {
   readonly settings: Pick<AiSettings, "providers">;
   /** Those of the settings, and that of this machine's models. */

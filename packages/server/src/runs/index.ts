@@ -1,4 +1,4 @@
-/** What commands and streams of runs have in common. */
+/** Functions that commands and streams of runs share. */
 export { startRun } from "./commands.ts";
 export {
   type AcceptsEvent,

@@ -1,4 +1,4 @@
-/** What runs and their nodes were given. Only what anybody with the role `read` may see is looked at. */
+/** Inputs of runs and of their nodes. Only data that the role `read` may see is used. */
 import { withoutPrompts } from "@millrace/ai";
 import type { CommandResult, JsonObject, ParsedArgs, RunHeader } from "@millrace/contracts";
 import { REDACTED, redactedPlaces } from "@millrace/contracts/kit";

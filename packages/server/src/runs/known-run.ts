@@ -84,7 +84,7 @@ const ALWAYS: ReadonlySet<string> = new Set([
 /** A test of a filtered stream. */
 export type AcceptsEvent = (event: StoredEvent) => boolean;
 
-/** What a reader wants of a log: kinds of events, those of one node, `below` also those in its body. */
+/** Filter of a log: kinds of events, those of one node, `below` also those in its body. */
 interface EventFilter {
   readonly kinds?: readonly string[] | undefined;
   readonly node?: string | undefined;

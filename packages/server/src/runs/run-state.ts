@@ -1,4 +1,4 @@
-/** What the states of runs mean. */
+/** Meaning of the states of runs. */
 const ENDED: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
 
 /** Whether nothing follows this state. */

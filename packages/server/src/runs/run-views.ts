@@ -28,7 +28,7 @@ const MAX_BYTES = 4 * EVENT_LIMITS.snapshotBytes;
 /** Where runs are. */
 export interface RunsSource {
   readonly journal: Pick<Journal, "read">;
-  /** What is known of a run; null when there is none, or none any more. */
+  /** The summary of a run; null when it is unknown or was deleted. */
   summary(runId: string): Promise<Pick<RunSummary, "createdAt" | "lastSeq" | "status"> | null>;
 }
 

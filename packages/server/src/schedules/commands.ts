@@ -100,7 +100,7 @@ const knownSchedule = async ({ store }: ServerHost, id: string): Promise<Schedul
 interface Write {
   readonly id: string;
   readonly args: ScheduleArgs;
-  /** What it replaces. */
+  /** The schedule that it replaces. */
   readonly current: ScheduleRow | null;
 }
 

@@ -84,7 +84,7 @@ function newestFireTimes(
   return fireTimes(rule, { from: begin, to: to - 1, limit });
 }
 
-/** What is wrong with a timing, where the arguments of a command have it; undefined: nothing. `now`: it must fire after that. */
+/** The problem of a timing, with its place in the arguments of a command; undefined: none. It must fire after `now`. */
 export function timingProblem(rule: FireRule, now: number): Problem | undefined {
   const { timing } = rule;
   if (!isZone(timing.timezone)) {
@@ -145,7 +145,7 @@ const LATENESS_MS = 60_000;
 /** Missed fires that `catchUp: "all"` makes up for; what is older is dropped. */
 export const MAX_CAUGHT_UP = 100;
 
-/** What is asked of a schedule. */
+/** State of a schedule, as needed for its next fire time. */
 export interface FireState {
   readonly rule: FireRule;
   readonly catchUp: "skip" | "one" | "all";

@@ -44,7 +44,7 @@ export async function listSchedules(
   return { ...found, proposed: await proposedOf(store.templates, all) };
 }
 
-/** What the flows of templates propose and no schedule does: none has this name with these times and inputs. */
+/** Schedules that the flows of templates propose and that do not exist: none has this name with these times and inputs. */
 async function proposedOf(
   templates: Templates,
   active: readonly Schedule[],

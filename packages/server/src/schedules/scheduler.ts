@@ -15,7 +15,7 @@ import { createLoop } from "./loop.ts";
 import { readSchedule, type StoredSchedule } from "./read-schedule.ts";
 import { type FirePorts, startFire } from "./stored-schedule.ts";
 
-/** What a scheduler is made of. */
+/** Options of a scheduler. */
 export interface SchedulerOptions extends FirePorts {
   readonly store: Pick<Store, "schedules" | "templates" | "settings" | "runs" | "feed">;
   /** Epoch milliseconds, and timers. */
@@ -170,7 +170,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-/** What becomes of a fire time. `count`: how many of its schedule wait; `isLive`: a run of it has not ended. */
+/** Outcome of a fire time. `count`: how many of its schedule wait; `isLive`: a run of it has not ended. */
 function outcomeOf(
   { overlap, catchUp }: StoredSchedule["schedule"],
   { kind }: DueFire,

@@ -13,7 +13,7 @@ import { ProblemError } from "../errors.ts";
 import { specOfTemplate } from "../flows/stored-flows.ts";
 import { toIso } from "./read-schedule.ts";
 
-/** What is stored of the arguments of a command. `createdAt`: epoch milliseconds. */
+/** The stored form of the arguments of a command. `createdAt`: epoch milliseconds. */
 export function toBody(args: ScheduleArgs, createdAt: number): Json {
   return { ...args, createdAt } as unknown as Json;
 }
@@ -34,7 +34,7 @@ export type FireResult =
 /** Refusals that the same schedule would meet again. */
 const FAULTS_OF_SCHEDULE: ReadonlySet<unknown> = new Set(["flow_invalid", "input_invalid"]);
 
-/** What a schedule runs. Rejects with `not_found` when its template, or that version of it, is gone. */
+/** The run that a schedule starts. Rejects with `not_found` when its template, or that version of it, is gone. */
 export async function specOf(
   schedule: Schedule,
   store: FirePorts["store"],

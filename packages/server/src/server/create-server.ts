@@ -216,7 +216,7 @@ function tellSkew(aheadMs: number, log: Logger): void {
   log.warn({ text, aheadMs }, "clock.differs");
 }
 
-/** What gives runs to this server, where it is one of many. */
+/** The dispatcher that gives runs to this server, where it is one of many. */
 async function dispatcherOf(
   { cluster, limits }: ResolvedOptions,
   {
@@ -249,7 +249,7 @@ function executorKind({ cluster }: ResolvedOptions, { store }: HostResources): s
   return cluster?.restate === undefined ? store.kind : "restate";
 }
 
-/** What the configuration holds that must not reach a log, besides tokens: keys of files and of the store, and its password. */
+/** Secrets of the configuration for the redactor, besides tokens: keys of files and of the store, and its password. */
 function secretsOf({ credentials, cluster }: ResolvedOptions): readonly string[] {
   const ofFile = secretsOfKey(credentials.key);
   if (cluster === undefined) return ofFile;

@@ -96,7 +96,7 @@ export function createMetrics(executor = "none"): Metrics {
   };
 }
 
-/** What is so at the moment of the question. */
+/** Gauges, read when they are asked for. */
 function gaugesOf(
   { runs, driven, streams, scheduleLagS, isStoreUp, isDispatcherUp }: Standing,
   executor: string,

@@ -17,7 +17,7 @@ interface Watched {
 
 const SIGNALS = { SIGTERM: 143, SIGINT: 130 } as const;
 const EXIT_INTERNAL = 70;
-/** What an uncaught error leaves for writing down what is known. */
+/** Time to write pending data after an uncaught error. */
 const FATAL_DRAIN_MS = 2_000;
 
 const watched = new Set<Watched>();

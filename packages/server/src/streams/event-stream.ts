@@ -26,7 +26,7 @@ export type FrameFormat = "sse" | "sse-id" | "ndjson";
 /** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
 type StreamEnd = "ended" | "left" | "revoked" | "shutdown";
 
-/** What is sent to whom. */
+/** Options of a stream. */
 export interface StreamOptions {
   readonly format: FrameFormat;
   readonly headers?: HeaderRecord;
@@ -261,7 +261,7 @@ function contentTypeOf(format: FrameFormat): string {
   return format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
 }
 
-/** What is joined of a page so far. */
+/** The part of a page that has been joined so far. */
 interface Joined {
   readonly chunks: Uint8Array[];
   /** How many of the events are in them. */

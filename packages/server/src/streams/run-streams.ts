@@ -61,7 +61,7 @@ const FULL_PAGE = 512;
 /** Events that a reader with `lag=snapshot` may be behind before it is brought to the present. */
 const LAG_EVENTS = 8_192;
 
-/** What one reader asks for; positions are `seq` of the last event it has. */
+/** Request of one reader; positions are `seq` of the last event it has. */
 interface Reading {
   readonly host: ServerHost;
   readonly runId: string;

@@ -6,7 +6,7 @@ import { isUnchanged } from "../dispatch/index.ts";
 import type { Exchange, HeaderRecord, Reply } from "../http/index.ts";
 import { STUDIO, type StudioAsset, type StudioAssets } from "./assets.ts";
 
-/** What the page may load and do: its own files and requests to its own server, and one worker. Workers obey the policy of their file. */
+/** Content security policy of the page: its own files, requests to its own server, and one worker. Workers obey the policy of their file. */
 const POLICY = [
   "default-src 'none'",
   ...["script", "style", "img", "font", "connect", "worker", "manifest"].map(
@@ -34,7 +34,7 @@ export function toStudio(): Reply {
   return { status: 303, headers: { Location: STUDIO, Vary: "Accept" }, body: "" };
 }
 
-/** What GET of each path of the page answers. */
+/** Responses to GET for each path of the page. */
 export function studioPages(
   assets: StudioAssets,
 ): ReadonlyMap<string, (exchange: Exchange) => Reply> {

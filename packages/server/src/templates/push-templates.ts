@@ -122,7 +122,7 @@ function refuseAll(
   throw new ProblemError(code, { detail: what, errors: errors.slice(0, MAX_ERRORS) });
 }
 
-/** What the folder has pushed and has no more. */
+/** Templates that the folder has pushed and no longer has. */
 function goneFrom({ by, flows }: Args, known: ReadonlyMap<string, NewestText>): NewestText[] {
   const slugs = new Set(flows.map(({ slug }) => slug));
   return [...known.values()].filter(
@@ -169,7 +169,7 @@ function conflictOf(one: Pushed | NewestText, { by, flows }: Args): Problem[] {
   return [{ pointer, code: "changed", message: `${slug}: ${why}` }];
 }
 
-/** What goes with a template: the schedules that its flow declares. Anything else that uses it keeps it. */
+/** The rows that are deleted with a template: the schedules that its flow declares. Any other use keeps the template. */
 async function removalOf(
   { store }: ServerHost,
   { summary: { slug, version } }: NewestText,

@@ -11,7 +11,7 @@ import { invalidArg, ProblemError } from "../errors.ts";
 import type { ReadFlow } from "../flows/read-flow.ts";
 import type { ServerHost } from "../ports.ts";
 
-/** What is to be written; what is absent stays as it was, or comes from the flow. */
+/** A template to write; an absent member stays as it was, or comes from the flow. */
 export interface TemplateDraft {
   readonly flow: ReadFlow;
   readonly name?: string;

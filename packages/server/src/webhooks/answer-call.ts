@@ -46,7 +46,7 @@ const RESPOND_WITHIN_MS = 8_000;
 const DELIVERY_MS = 3 * 86_400_000;
 /** A signature is valid from `WINDOW_S` before its time through `WINDOW_S` after it: it is remembered longer than that. */
 const REMEMBERED_MS = 2 * WINDOW_S * 1_000 + 1;
-/** What a challenge may be; the longest are the sentences of Microsoft. */
+/** Valid challenges; the longest are the sentences of Microsoft. */
 const ECHO = /^[\x20-\x3b\x3d\x3f-\x7e]{1,1024}$/;
 const JSON_TYPE = { "Content-Type": "application/json" };
 /** Headers that every run gets. */
@@ -129,7 +129,7 @@ function unsigned(name: string): ProblemError {
   return new ProblemError("unauthorized", { headers: { "WWW-Authenticate": challenge } });
 }
 
-/** What is remembered of a signature of ours, so that it counts once. */
+/** Key under which a signature is remembered, so that it counts once. */
 function once({ id }: Webhook, { hash }: Verified): NonNullable<StartRows["signature"]> {
   return { hash: digestOf(Buffer.from(`${id}\n${hash}`), "hex"), ttlMs: REMEMBERED_MS };
 }
@@ -183,7 +183,7 @@ function echo(
   return { status: 200, headers: { "Content-Type": "text/plain; charset=utf-8" }, body: text };
 }
 
-/** What is handed on: nothing that carries credentials, whatever the webhook names. */
+/** Headers that the run gets: none with credentials, even if the webhook names one. */
 function headersOf(
   call: HookCall,
   webhook: Webhook,

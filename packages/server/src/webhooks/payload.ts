@@ -1,4 +1,4 @@
-/** What a call of a webhook carries: query, headers, body by its media type. */
+/** Payload of a call of a webhook: query, headers, body by its media type. */
 import type { Json } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";

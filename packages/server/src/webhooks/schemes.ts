@@ -19,7 +19,7 @@ export interface Challenge {
   readonly method: "GET" | "POST";
   /** A call is this challenge when what is here has this value. Absent: when `answer` is there. */
   readonly when?: Place & { readonly is: string };
-  /** What is answered: what is here, or this text. */
+  /** The answer: the value at a place, or this text. */
   readonly answer: Place | { readonly text: string };
   /** Whether the call is signed as any other. */
   readonly isSigned: boolean;
@@ -31,12 +31,12 @@ export interface Challenge {
 interface Signing {
   /** The header of the signatures. */
   readonly header: string;
-  /** What parts several values of that header. Absent: it has one. */
+  /** Separator of several values of that header. Absent: it has one. */
   readonly separator?: string;
-  /** What a signature begins with. */
+  /** Prefix of a signature. */
   readonly prefix: string;
   readonly encoding: "hex" | "base64";
-  /** What is signed before the body; `{id}` and `{time}` stand for theirs. */
+  /** Signed text before the body; `{id}` and `{time}` stand for theirs. */
   readonly before: string;
   /** Where the time is, in seconds: a header, or the value of the signatures' header that begins so. Absent: none is signed. */
   readonly time?: { readonly header: string } | { readonly prefix: string };
@@ -50,7 +50,7 @@ export interface Scheme {
   readonly signing: Signing | null;
   /** Members of the body that must each be the key: those called `name` of the objects in the list `list`. */
   readonly key?: { readonly list: string; readonly name: string };
-  /** What the sender calls a delivery; it has it again when it sends the delivery again. */
+  /** The sender's id of a delivery, the same when it sends the delivery again. */
   readonly delivery?: Place;
   /** Headers that every run gets. */
   readonly passes: readonly string[];
@@ -175,7 +175,7 @@ export const SCHEMES: { readonly [S in WebhookScheme]: Scheme } = {
   },
 };
 
-/** What of a call is signed, or signs it. */
+/** The parts of a call that are signed, or that sign it. */
 export interface SignedCall {
   header(name: string): string | undefined;
   readonly body: Uint8Array;
@@ -218,7 +218,7 @@ export function verifySignature(
     : { hash: right.toString("hex"), isTimed: time !== undefined };
 }
 
-/** What a sender sends. */
+/** A call as its sender sends it. */
 interface Sent {
   readonly headers: { readonly [name: string]: string };
   readonly body: Uint8Array;
@@ -262,7 +262,7 @@ function withKey({ list, name }: NonNullable<Scheme["key"]>, body: Uint8Array, k
   }
 }
 
-/** What a run gets of a body with the key in it: the rest. */
+/** The body for a run, without the key in it. */
 export function withoutKey({ list, name }: NonNullable<Scheme["key"]>, body: Json): Json {
   const items = isObject(body) ? body[list] : undefined;
   if (!Array.isArray(items)) return body;

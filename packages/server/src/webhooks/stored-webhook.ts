@@ -16,12 +16,12 @@ export function newToken(random: (bytes: number) => Uint8Array): string {
   return Buffer.from(random(TOKEN_BYTES)).toString("base64url");
 }
 
-/** What the store finds a webhook by. */
+/** The hash by which the store finds a webhook. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }
 
-/** What is stored of the arguments of a command: all but the secret, of which only is said that there is one. */
+/** The stored form of the arguments of a command: without the secret, but with a mark that there is one. */
 export function toBody({ secret, ...args }: ParsedArgs<"create_webhook">): Json {
   return { ...args, ...(secret !== undefined && { secret: true }) } as unknown as Json;
 }
@@ -74,7 +74,7 @@ export async function keepEarlierSecret({ secrets }: Secrets, id: string, secret
   else await asProblem(secrets.set(earlierOf(id), secret));
 }
 
-/** What a sender that asks for a verify token is to be told: it follows from the key, so it need not be kept. */
+/** The verify token for a sender that asks for one: it is derived from the key, so it need not be stored. */
 export function verifyTokenOf({ id }: Pick<Webhook, "id">, secret: string): string {
   return createHmac("sha256", secret).update(`verify token of ${id}`).digest("base64url");
 }

@@ -11,7 +11,7 @@ export type { ServedRequest, Traces } from "./traces.ts";
 /** Variables of a process. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What opening needs of the process. */
+/** Parts of the process that are needed to open traces. */
 export interface TraceParts {
   /** Says why there are no traces, and when the receiver takes none. */
   readonly log: Pick<Logger, "warn" | "info">;
@@ -21,7 +21,7 @@ export interface TraceParts {
 
 const TIMEOUT_MS = 5_000;
 
-/** What has to be installed, of the versions that this was tested with and that run on every Node we support. */
+/** Command that installs the packages, in the versions that were tested with and that run on every supported Node. */
 const INSTALL =
   "npm install @opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace@2 @opentelemetry/exporter-trace-otlp";
 const VERSION = "@0.223";

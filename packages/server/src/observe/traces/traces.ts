@@ -39,7 +39,7 @@ export interface ServedRequest {
   }): void;
 }
 
-/** What makes and sends the spans of this process. */
+/** Makes and sends the spans of this process. */
 export class Traces implements TracePort {
   readonly #sink: SpanSink;
   readonly #startedBy: string | undefined;
