@@ -3,7 +3,7 @@ import type { ServiceSpec } from "@millrace/contracts";
 import type { CatalogService } from "./catalog.ts";
 import { lintService } from "./lint.ts";
 
-/** What a completion gives; a service of null has at least one problem beside it. */
+/** Result of a completion; a null service comes with at least one problem. */
 export interface CompletedService {
   readonly service: ServiceSpec | null;
   /** One sentence each. */
