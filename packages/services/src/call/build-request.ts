@@ -23,7 +23,7 @@ export interface ServiceRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** What one call says. */
+/** Options of one call. */
 export interface ServiceCallOptions {
   /** Id of the operation. */
   readonly operation: string;
@@ -177,7 +177,7 @@ function headerValue(text: string, where: string): string {
   );
 }
 
-/** What goes to one place of the request: the arguments, and what is always sent. */
+/** Values for one place of the request: the arguments, and those that are always sent. */
 function placed(
   operation: ServiceOperation,
   place: "params" | "query" | "headers",

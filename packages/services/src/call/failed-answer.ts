@@ -12,7 +12,7 @@ import { familyOf, retryAfterOf } from "../http/status.ts";
 /** Bytes of a failure's body that are read: enough to find what is shown of it behind any secret. */
 const MAX_READ_BYTES = 65_536;
 
-/** What the message of a failure says of its call. */
+/** Description of the call, for the message of a failure. */
 export interface CallPlace {
   readonly slug: string;
   readonly host: string;
@@ -23,7 +23,7 @@ export interface CallPlace {
   readonly nowMs: number;
 }
 
-/** What is left of an answer that says no; `isWhole`: `body` is all of it. */
+/** A failed answer; `isWhole`: `body` is all of it. */
 export interface FailedAnswer {
   readonly error: Error;
   readonly body: string;

@@ -19,7 +19,7 @@ export interface Answer {
   readonly bytes: number;
 }
 
-/** What chooses a page: parameters of the operation, members of its body, or an address that the service gave. */
+/** Selector of a page: parameters of the operation, members of its body, or an address that the service gave. */
 export type PageTarget =
   | { readonly query: { readonly [name: string]: string } }
   | { readonly body: { readonly [name: string]: string } }

@@ -1,7 +1,7 @@
 /** Fields and record of `http.request`, as types and as the schemas that validation reads. */
 import { type Json, type JsonSchemaOf, jsonSchema } from "@millrace/contracts";
 
-/** What a query or form value may be. */
+/** Value of a query or form field. */
 export type Scalar = string | number | boolean | null;
 
 /** Fields of `http.request`. */

@@ -1,4 +1,4 @@
-/** What an import has to say about a document; pointers lead into it. */
+/** Findings of an import about a document; pointers lead into it. */
 import type { Diagnostic } from "@millrace/contracts";
 
 /** Families of findings of an import. */

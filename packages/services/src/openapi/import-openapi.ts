@@ -24,7 +24,7 @@ const MAX_OPERATIONS = 5_000; // of one service, see `checkService`
 const MAX_TITLE = 120;
 const MAX_SUMMARY = 300;
 
-/** What an import may be told. */
+/** Options of an import. */
 export interface ImportOpenApiOptions {
   /** Slug of the service; default made of the title. */
   readonly slug?: string;
@@ -34,7 +34,7 @@ export interface ImportOpenApiOptions {
   readonly only?: string;
 }
 
-/** What an import gives; an entry of null has at least one error beside it. */
+/** Result of an import; a null entry comes with at least one error. */
 export interface ImportedService {
   readonly entry: ServiceSpec | null;
   readonly diagnostics: readonly Diagnostic[];

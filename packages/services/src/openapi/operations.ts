@@ -15,13 +15,13 @@ const MAX_TITLE = 120;
 const MAX_SUMMARY = 300;
 const MAX_ID = 100;
 
-/** What decides about operations beside themselves. */
+/** Options for operations that come from outside the operations themselves. */
 export interface OperationsOptions {
   readonly source: SchemaSource;
   readonly auth: ServiceAuth;
   /** The auth scheme's name in the document. */
   readonly authName: string | undefined;
-  /** What the document requires of every operation that says nothing of its own. */
+  /** Security that the document requires of every operation without its own. */
   readonly commonSecurity: unknown;
   readonly baseUrl: string;
   /** Whether an operation is wanted. */

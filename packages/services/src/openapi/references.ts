@@ -34,7 +34,7 @@ export class References {
     return this.#none(pointer, "leads from reference to reference without an end");
   }
 
-  /** What a `$ref` points to, one hop; `undefined`, with a finding, for what is not in this document. */
+  /** Resolves one hop of a `$ref`; `undefined`, with a finding, when its target is outside this document. */
   target(
     reference: unknown,
     pointer: string,

@@ -31,7 +31,7 @@ const TYPES: ReadonlySet<unknown> = new Set(
 /** Which way a value goes: into a request, which has nothing read-only, or out of an answer. */
 export type Direction = "request" | "answer";
 
-/** What a converter needs to know of its document. */
+/** Access of a converter to its document. */
 export interface SchemaSource {
   readonly references: References;
   readonly findings: Findings;
