@@ -1,4 +1,4 @@
-/** What PostgreSQL says in other words than SQLite. */
+/** Differences of PostgreSQL from SQLite. */
 import type { Dialect } from "@millrace/store/sql";
 import { KEY_LOCKS } from "./schema/names.ts";
 import { ADD_TO_FEED } from "./sql/steps.ts";

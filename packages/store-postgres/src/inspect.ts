@@ -6,7 +6,7 @@ import { OLDEST_SERVER } from "./schema/migrate.ts";
 import { MIGRATIONS } from "./schema/schema.ts";
 import { composed } from "./sql/statements.ts";
 
-/** What is looked at. */
+/** Options of an inspection. */
 export interface InspectOptions {
   /** As `openPostgresStore` takes it. It is never shown. */
   readonly url: string;
@@ -14,7 +14,7 @@ export interface InspectOptions {
   readonly now?: () => number;
 }
 
-/** What was found. */
+/** Result of an inspection. */
 export interface StoreInspection {
   /** Host and database. */
   readonly place: string;

@@ -19,7 +19,7 @@ import { createReader } from "./sql/reader.ts";
 import { composed } from "./sql/statements.ts";
 import { createWriter } from "./sql/writer.ts";
 
-/** What `openPostgresDatabase` takes. */
+/** Options of `openPostgresDatabase`. */
 export interface PostgresDatabaseOptions {
   /**
    * `postgres://user:password@host:port/database`, with `sslmode` `disable`, `require`, `verify-ca` or `verify-full`, `sslrootcert`,
@@ -32,7 +32,7 @@ export interface PostgresDatabaseOptions {
   readonly schema?: string;
   /** Connections at most, besides the one that lasts; at least 2. Default 10. */
   readonly connections?: number;
-  /** What says which server drives a run: the same for all servers that are at work. Absent: this is no server. */
+  /** Name of the dispatcher, the same for all servers of the store. Absent: this is no server. */
   readonly executor?: string;
   /** How long a write that was begun waits for a database that is away, in milliseconds. Default 30 000. */
   readonly patienceMs?: number;

@@ -3,7 +3,7 @@ import { type SharedStore, type StoreParts, sharedStoreOver } from "@millrace/st
 import { keepParts } from "./dispatch/create-dispatcher.ts";
 import { openParts, type PostgresDatabaseOptions } from "./open-database.ts";
 
-/** What `openPostgresStore` takes. */
+/** Options of `openPostgresStore`. */
 export type PostgresStoreOptions = PostgresDatabaseOptions & StoreParts;
 
 /**

@@ -36,7 +36,7 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** What an error means. One without an SQLSTATE comes from the socket or from a connection that has ended. */
+/** Kind of an error. One without an SQLSTATE comes from the socket or from a connection that has ended. */
 export function faultOf(error: unknown): Fault {
   if (error instanceof RangeError) return "wrong"; // ours
   if (isSilence(error)) return "cut";

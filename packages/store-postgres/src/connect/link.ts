@@ -137,7 +137,7 @@ export class Link {
     this.#stream.destroy();
   }
 
-  /** What is sent in one turn goes out in one write: a call of the system costs more than what it carries. */
+  /** Messages of one turn go out in one write: a system call costs more than the data it carries. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;

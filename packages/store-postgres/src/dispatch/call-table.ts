@@ -17,7 +17,7 @@ export interface TakenCall {
   readonly failures: number;
 }
 
-/** What a look has found. */
+/** Result of a look at the table. */
 export interface Look {
   readonly taken: readonly TakenCall[];
   /** Until a row that is free is due, 0 or less for one that is; undefined: there is none. */

@@ -20,7 +20,7 @@ import type { CallParts, PostgresDispatcherOptions } from "./options.ts";
 
 /** How often a server says that it serves, looks whose rows it has, and takes what was not told. */
 const KEEP_UP_MS = 1_000;
-/** What is due later than this is found without a notice. */
+/** Calls that are due later than this are found without a notification. */
 const TOLD_MS = 2_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;

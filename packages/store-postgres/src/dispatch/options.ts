@@ -9,7 +9,7 @@ export interface DispatcherLog {
 
 /** Options of `createPostgresDispatcher`. */
 export interface PostgresDispatcherOptions {
-  /** What `openPostgresStore` has opened. It is closed after the dispatcher. */
+  /** Store of `openPostgresStore`. It is closed after the dispatcher. */
   readonly store: SharedStore;
   /** Runs that are driven here at the same time; default 64. More are driven by other servers, or wait. */
   readonly maxDrives?: number | undefined;
@@ -17,7 +17,7 @@ export interface PostgresDispatcherOptions {
   readonly log?: DispatcherLog | undefined;
 }
 
-/** What a dispatcher has of an open store. */
+/** Parts of an open store that a dispatcher uses. */
 export interface CallParts {
   /** Makes a connection. */
   readonly connect: () => Promise<Link>;

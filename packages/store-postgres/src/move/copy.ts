@@ -7,7 +7,7 @@ import { keyOf, openedText, pagesOf, quoted, type Side } from "./rows.ts";
 import { columnsOf, type MovedTable, TABLES } from "./tables.ts";
 import type { Target } from "./target.ts";
 
-/** What the source knows besides its tables. */
+/** Data of the source besides its tables. */
 export interface SourceFacts {
   readonly id: string;
   readonly epoch: number;

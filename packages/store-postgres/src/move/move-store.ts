@@ -125,7 +125,7 @@ function compared(table: string, source: RowsDigest, target: RowsDigest): Compar
   return { table, source, target, isEqual };
 }
 
-/** What makes positions that readers have good in the other store. */
+/** Digest of the rows that keep the positions of readers valid in the other store. */
 function digestOfMeta(cursorKey: string, lastPosition: number): RowsDigest {
   const digest = new DigestOfRows();
   digest.add(["cursorKey", cursorKey]);

@@ -1,4 +1,4 @@
-/** What moving a store takes and what it has come to. */
+/** Options and result of moving a store. */
 import type { RowsDigest } from "./digest.ts";
 
 /** The store that is moved: the folder of a store in SQLite. */
@@ -31,7 +31,7 @@ export interface ComparedTable {
   readonly isEqual: boolean;
 }
 
-/** What a move has come to. `copied`: rows that this call has written. */
+/** Result of a move. `copied`: rows that this call has written. */
 export interface MoveReport {
   readonly tables: readonly ComparedTable[];
   readonly copied: number;

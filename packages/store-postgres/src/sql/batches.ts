@@ -15,7 +15,7 @@ interface Waiting {
   done(): void;
 }
 
-/** What batches are made with. `max`: at work at one time. */
+/** Options of batches. `max`: at work at one time. */
 export interface BatchParts {
   readonly links: Links;
   readonly max: number;

@@ -1,4 +1,4 @@
-/** What became of a transaction whose connection was cut. */
+/** Finds out whether a transaction was committed whose connection was cut. */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "@millrace/store";

@@ -16,7 +16,7 @@ import { fateOf, isStored } from "./fate.ts";
 import { Cut, append as sendAppend, transact } from "./transaction.ts";
 import { type Unit, unitOf } from "./unit.ts";
 
-/** What a writer works with. */
+/** Dependencies of a writer. */
 export interface WriterParts {
   readonly links: Links;
   readonly presence: Presence;
