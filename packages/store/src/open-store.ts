@@ -42,7 +42,7 @@ import type { SqliteDriver, SqlRow } from "./sqlite/sqlite-port.ts";
 import { type Store, type StoreParts, storeOver } from "./store.ts";
 import { createMemoryWriter, Writer, writerUrl } from "./writer/writer.ts";
 
-/** What `openStore` takes. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
+/** Options of `openStore`. `now`: epoch milliseconds, by which leases run out; default the machine's clock. */
 export interface OpenStoreOptions extends StoreParts {
   /** The data directory; made, for its owner alone, when there is none. Processes of one machine may write in it at the same time. */
   readonly dir: string;
@@ -65,7 +65,7 @@ export interface OpenStoreOptions extends StoreParts {
   readonly now?: () => number;
 }
 
-/** What `openMemoryStore` takes. */
+/** Options of `openMemoryStore`. */
 export type MemoryStoreOptions = Pick<OpenStoreOptions, "driver" | "now" | "keepsContent">;
 
 const MEMORY_OPTIONS = { driver: true, now: true, keepsContent: true } as const;

@@ -37,7 +37,7 @@ export interface Tables {
   readonly schedules: Schedules;
   readonly settings: SettingsTable;
   readonly templates: Templates;
-  /** What flows read as `vars`. */
+  /** Variables that flows read as `vars`. */
   readonly vars: Vars;
   readonly webhooks: Webhooks;
 }
@@ -50,7 +50,7 @@ export interface Store extends Tables {
   readonly journal: StoreJournal;
   readonly runs: Runs;
   readonly confirmations: Confirmations;
-  /** What is said to runs that another process drives; absent where this one is alone, or only reads. */
+  /** Requests to runs that another process drives; absent where this process is alone, or only reads. */
   readonly inbox?: Inbox;
   readonly feed: Feed;
   /** Signs positions in lists; its key is that of the store, so that cursors outlive a process. */
@@ -98,7 +98,7 @@ export function isShared(store: Store): store is SharedStore {
   return store.kind === "postgres";
 }
 
-/** What a store is told besides its database. */
+/** Options of a store besides its database. */
 export interface StoreParts {
   /** Asked when a run ends: false withholds what models said in it, as `auditContent: "none"` does. Default: true. */
   readonly keepsContent?: KeepsContent | undefined;

@@ -24,7 +24,7 @@ export interface Followers {
   publish(runId: string, events: readonly EncodedEvent[]): void;
 }
 
-/** What a transaction tells other processes that appends to a run. */
+/** The topic that a transaction announces to other processes when it appends to a run. */
 export function runTopic(runId: string): string {
   return `${TOPIC}${runId}`;
 }
@@ -64,7 +64,7 @@ export function createFollowers(db: Database): Followers {
     readBehind();
   };
 
-  /** What comes while a run is read, or waits for it, is one more read of it. */
+  /** Requests that come while a run is read, or waits for it, share one more read of it. */
   function readBehind(): void {
     for (const runId of behind) {
       if (reading.size >= READERS) return;

@@ -7,7 +7,7 @@ import { isInFeed } from "../runs/feed.ts";
 import type { Dialect, Op, SqlValue } from "../sql/port.ts";
 import { endOfPrivate } from "./private-values.ts";
 
-/** What is known of the runs of a journal. `untimed`: those whose nodes have no timer that could end. */
+/** Facts about the runs of a journal. `untimed`: those whose nodes have no timer that could end. */
 export interface SideRows {
   readonly dialect: Dialect;
   readonly untimed: Set<number>;

@@ -39,7 +39,7 @@ export function isInFeed(kind: string): boolean {
   return KINDS.test(kind);
 }
 
-/** What a transaction tells other processes that adds entries of these kinds. */
+/** The topics that a transaction announces to other processes when it adds entries of these kinds. */
 export function feedTopics(kinds: readonly string[]): string[] {
   return kinds.length === 0 ? [] : [`${TOPIC}${[...new Set(kinds)].join(" ")}`];
 }

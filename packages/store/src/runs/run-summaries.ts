@@ -2,7 +2,7 @@
 import type { RunState, RunSummary } from "@millrace/contracts";
 import type { Database, Dialect, SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
 
-/** What `createSummaries` needs of the rows of `run`. */
+/** The query for rows of `run`, as `createSummaries` reads them. */
 export const summaryRows = ({ lastSeq }: Dialect): string =>
   `SELECT no, id, flow_id, graph, template, template_version, status, trigger, source, options, ${lastSeq} AS last, retry_of, ` +
   "created_at, started_at, ended_at, summary FROM run";

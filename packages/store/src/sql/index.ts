@@ -1,4 +1,4 @@
-/** What a database needs to stand behind a store, and the store over it. */
+/** The interface between a store and its database, and the store over it. */
 export { openedRow, resealedRow } from "../journal/private-values.ts";
 export { openStoreSource, type StoreSource } from "../sqlite/store-source.ts";
 export {

@@ -65,7 +65,7 @@ export interface WriteOptions {
   readonly sync?: boolean;
   /** The results are not asked for: the answer is empty. Default false. */
   readonly quiet?: boolean;
-  /** What has changed, for `watch` in other processes: told after the commit, and only then. */
+  /** Changed topics, for `watch` in other processes: announced after the commit, and only then. */
   readonly topics?: readonly string[];
 }
 

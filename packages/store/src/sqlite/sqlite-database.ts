@@ -16,7 +16,7 @@ import type { Writer } from "../writer/writer.ts";
 import { type Reader, toStoreError } from "./reader.ts";
 import { LAST_SEQ } from "./schema.ts";
 
-/** What an opening has made. `now`: epoch milliseconds, by which leases run out. */
+/** Parts of an open database. `now`: epoch milliseconds, by which leases run out. */
 export interface SqliteParts {
   readonly kind: "memory" | "sqlite";
   readonly reader: Reader;

@@ -16,7 +16,7 @@ export interface OutboxRow {
   readonly rev: number;
 }
 
-/** What becomes of a row. `rev`: as it was read; null: there was none. `next` null: it is deleted. */
+/** Change of a row. `rev`: as it was read; null: there was none. `next` null: it is deleted. */
 export interface OutboxChange {
   readonly id: string;
   readonly rev: number | null;

@@ -20,7 +20,7 @@ export interface ScheduleRow {
   readonly lastError: string | null;
 }
 
-/** What became of a fire time. */
+/** Outcome of a fire time. */
 export type FireOutcome = "started" | "skipped" | "queued" | "missed" | "error";
 
 /** One fire time. `nextAt`: when the schedule is due again. */

@@ -26,7 +26,7 @@ export interface NewTemplate {
   readonly graph: FlowGraph;
 }
 
-/** What is there of a template, without its graph. */
+/** Newest version of a template, without its graph. */
 export interface NewestText {
   readonly summary: TemplateSummary;
   readonly text: string;

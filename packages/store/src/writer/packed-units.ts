@@ -17,7 +17,7 @@ export interface PackedUnits {
   readonly block: ArrayBuffer;
 }
 
-/** What stands in the place of the number of a statement. */
+/** Codes in place of the number of a statement. */
 const LINES = -1;
 const EXEC = -2;
 

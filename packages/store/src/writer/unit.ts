@@ -1,4 +1,4 @@
-/** What is written together: statements with their rows, and rows of the journal, all of it or nothing. */
+/** Rows that are written together: statements with their rows, and rows of the journal, all of it or nothing. */
 import type { Lines, Op, Statement } from "../sql/port.ts";
 
 /** The same for the thread. `block` holds them from `at` on, each with the place of its kind in `kinds`. */

@@ -45,7 +45,7 @@ export class Writer {
   readonly lost: Promise<Condition>;
   /** Resolves when the thread has opened the file. Rejects with `store_unavailable` when it cannot. */
   readonly ready: Promise<void>;
-  /** What ended the thread. */
+  /** The error that ended the thread. */
   #fault: unknown;
   #tellLost!: (condition: Condition) => void;
   #closed: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export class Writer {
     readonly pragmas: string;
     /** Name of the opening, which goes with the writer. */
     readonly opening: string;
-    /** What is said of a write that has waited too long for other processes. */
+    /** Message for a write that has waited too long for other processes. */
     readonly busyText: () => string;
     readonly reserve: string;
     readonly reserveBytes: number;
@@ -252,7 +252,7 @@ function sizeOf(ops: readonly UnitOp[]): { readonly bytes: number; readonly reco
   return { bytes, records };
 }
 
-/** What writes units. */
+/** A writer of units. */
 export type UnitWriter = Pick<Writer, "write">;
 
 /** Writes units at once, each in a transaction of its own. */
