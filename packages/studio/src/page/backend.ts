@@ -6,7 +6,7 @@ import { isObject } from "@millrace/contracts/kit";
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { token } from "./session.ts";
 
-/** What screens ask of a server. */
+/** The requests of screens to a server. */
 export type Backend = Pick<Client, "invoke" | "call" | "runEvents" | "feed" | "modelEvents">;
 
 /** Longest pause between two tries of a stream that was cut, in milliseconds: a server that is back is found within 5 s. */
@@ -116,7 +116,7 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return ClientError.isInstance(error) && codes.includes(error.code);
 }
 
-/** What the server says of a failure in particular; undefined: nothing. */
+/** The server's details of a failure; undefined: none. */
 export function detailOf(error: unknown): string | undefined {
   return ClientError.isInstance(error) ? error.problem?.detail : undefined;
 }

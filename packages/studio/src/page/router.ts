@@ -11,7 +11,7 @@ export interface Place {
   readonly query: URLSearchParams;
 }
 
-/** What every screen gets. */
+/** Properties of every screen. */
 export interface ScreenProps {
   readonly place: Place;
 }

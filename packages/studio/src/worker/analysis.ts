@@ -10,7 +10,7 @@ let loading: Promise<typeof import("./questions.ts")> | undefined;
 let reader: TextReader | undefined;
 let newest: { readonly textId: number; readonly text: string } | undefined;
 
-/** What is outside of the texts; questions about a text wait until it was told once. */
+/** Data from outside of the texts; questions about a text wait until it is set once. */
 let project: ProjectData | undefined;
 let tellFirst: () => void = () => {};
 const firstProject = new Promise<void>((resolve) => {

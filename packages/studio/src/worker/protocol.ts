@@ -17,7 +17,7 @@ import type {
 } from "@millrace/dsl/editor";
 import type { Picture } from "@millrace/graph";
 
-/** What the page knows outside of a text. */
+/** Data of the page from outside of a text. */
 export interface ProjectData {
   readonly entries: readonly CatalogEntry[];
   readonly connections: readonly ConnectionInfo[];
@@ -100,7 +100,7 @@ export interface SentCompletion extends Omit<Completion, "documentation"> {
   readonly documentation?: string;
 }
 
-/** What may be asked of a text. */
+/** Questions about a text. */
 export interface TextQuestions {
   completions(offset: number): readonly SentCompletion[];
   definition(offset: number): Target | undefined;
@@ -124,11 +124,11 @@ export interface TextQuestions {
   node(path: string): NodeReading | undefined;
   nodeAt(offset: number): string | undefined;
   placeOf(path: string): { readonly start: number; readonly end: number } | undefined;
-  /** What may stand at an offset of a value that is being typed in place of the one that is written. */
+  /** Completions at an offset of a value that is being typed in place of the written one. */
   completionsIn(place: ValuePlace, source: string, offset: number): readonly SentCompletion[];
 }
 
-/** What may be asked without a text. */
+/** Questions without a text. */
 export interface FreeQuestions {
   /** The value that an expression means in a field, or in a policy of that name. */
   readValue(source: string, policy?: string): ReadValue;

@@ -211,7 +211,7 @@ function nodeReading(analysis: Analysis, path: string): NodeReading | undefined 
   };
 }
 
-/** What an expression means where a field, or a policy of that name, has its value. */
+/** The value of an expression in a field, or in a policy of that name. */
 export function readValue(source: string, policy?: string): ReadValue {
   const name = policy === undefined ? "field" : `@${policy}`;
   const { graph, diagnostics } = parseFlow(`flow 1 f\n\nnode n: t {\n  ${name} = ${source}\n}\n`);

@@ -21,7 +21,7 @@ const STEP_PX = 64;
 /** The factor by which one press of + or − zooms. */
 const ZOOM_STEP = 1.25;
 
-/** What a canvas shows and what a person can do in it. */
+/** Content and actions of a canvas. */
 export interface CanvasProps {
   readonly picture: Picture;
   /** By path in the flow, without the numbers of items. */

@@ -12,7 +12,7 @@ const PER_FRAME = 80;
 /** Cards kept for later. */
 const SPARE = 200;
 
-/** What a card shows; the same values need no change of the document. */
+/** Content of a card; equal values need no change of the document. */
 interface Card {
   readonly element: HTMLElement;
   readonly parts: readonly HTMLElement[];
@@ -32,7 +32,7 @@ export interface Cards {
   readonly size: number;
 }
 
-/** What cards depend on besides their boxes. */
+/** State of cards besides their boxes. */
 export interface CardState {
   readonly details: DetailsByPath;
   readonly selected: string | undefined;

@@ -1,9 +1,9 @@
-/** What is shown of a node besides its id and type. */
+/** Details of a node besides its id and type. */
 import type { NodeState } from "@millrace/contracts";
 import { formatDuration } from "../parts/format.ts";
 import { symbolOf } from "../parts/run-status.tsx";
 
-/** What is known of one node. */
+/** Details of one node. */
 export interface NodeDetails {
   readonly state?: NodeState;
   readonly durationMs?: number;

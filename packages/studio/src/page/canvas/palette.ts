@@ -1,6 +1,6 @@
 /** Colours of the drawing. They are custom properties of the canvas in canvas.css, so that both themes and forced colours reach it. */
 
-/** What a colour is for. */
+/** Uses of colours. */
 const ROLES = [
   "background",
   "surface",

@@ -4,7 +4,7 @@
  */
 import type { Point } from "@millrace/graph";
 
-/** What the pointer works on. Points are in CSS pixels from the upper left corner of the surface. */
+/** Target of the pointer. Points are in CSS pixels from the upper left corner of the surface. */
 export interface PointerTarget {
   /** The node below a point that can be dragged. */
   draggableAt(point: Point): string | undefined;

@@ -7,7 +7,7 @@
 import type { Box, DrawnEdge, Line, Picture, Point } from "@millrace/graph";
 import type { Rect } from "./camera.ts";
 
-/** What lies in a part of the world. */
+/** The boxes and lines in a part of the world. */
 export interface Part {
   readonly boxes: readonly Box[];
   readonly lines: readonly Line[];

@@ -37,7 +37,7 @@ export interface CanvasElements {
   readonly minimap: HTMLCanvasElement;
 }
 
-/** What a person does in the canvas. */
+/** Actions of a person in the canvas. */
 export interface CanvasEvents {
   readonly select: (path: string) => void;
   /** A node was moved to a place relative to its body. Undefined: nodes cannot be moved. */
@@ -45,7 +45,7 @@ export interface CanvasEvents {
   readonly fold: (path: string) => void;
 }
 
-/** What is shown. */
+/** Content of the canvas. */
 export interface CanvasContent {
   readonly picture: Picture;
   readonly details: DetailsByPath;

@@ -1,4 +1,4 @@
-/** What differs between two texts. */
+/** The differences between two texts. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "../parts/problem.tsx";

@@ -6,7 +6,7 @@ import { flow } from "@millrace/codemirror";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 
-/** What is compared, and how the place of it is called. */
+/** The two texts, and the name of their place. */
 export interface Difference {
   readonly name: string;
   readonly before: string;

@@ -25,7 +25,7 @@ export function prepareEditor(): void {
   import("./mount.ts").catch(() => undefined); // the editor itself tells why it does not come
 }
 
-/** What an editor is given. */
+/** Properties of an editor. */
 export interface FlowEditorProps {
   readonly session: FlowSession;
   readonly isReadOnly: boolean;

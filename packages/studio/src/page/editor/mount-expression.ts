@@ -15,13 +15,13 @@ import type { SentCompletion } from "../../worker/protocol.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 
-/** What an editor of a value is given. */
+/** Options of an editor of a value. */
 export interface ExpressionOptions {
-  /** What a screen reader calls it. */
+  /** Name for screen readers. */
   readonly name: string;
   readonly source: string;
   readonly isReadOnly: boolean;
-  /** What may stand at an offset of what is typed. */
+  /** Completions at an offset of the typed text. */
   readonly complete: (source: string, offset: number) => Promise<readonly SentCompletion[]>;
   /** Somebody has typed a value: with Enter, or by leaving; or the value that is written is shown again. */
   readonly onTyped: (source: string) => void;
@@ -35,7 +35,7 @@ export interface MountedExpression {
   destroy(): void;
 }
 
-/** What is offered without being asked for: behind these, and while a word is typed. */
+/** Text after which completions open by themselves; they also open while a word is typed. */
 const TRIGGER = /[\w.${]$/;
 
 const oneLine: Extension = Prec.highest(

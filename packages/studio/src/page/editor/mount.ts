@@ -33,7 +33,7 @@ import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 import { askAbout } from "./worker.ts";
 
-/** What an editor tells, and how it is. */
+/** Options and callbacks of an editor. */
 export interface EditorOptions {
   readonly text: string;
   /** Is shown in grey while there is no text. */

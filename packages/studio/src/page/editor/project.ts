@@ -1,4 +1,4 @@
-/** What the server knows outside of a text: read when a flow is opened, and told to the worker. */
+/** Data of the server about other flows, types and services: read when a flow is opened, and sent to the worker. */
 import type {
   CatalogEntry,
   ConnectionStatus,

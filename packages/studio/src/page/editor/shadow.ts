@@ -8,7 +8,7 @@ export function shadowOf(host: HTMLElement): ShadowRoot {
   return host.shadowRoot ?? host.attachShadow({ mode: "open" });
 }
 
-/** What an editor is told about where it is. The library reads no more of its parent than a shadow root has. */
+/** Options of an editor in a shadow root. The library reads no other members of it. */
 export function placeIn(root: ShadowRoot): {
   readonly parent: DocumentFragment;
   readonly root: ShadowRoot;

@@ -32,7 +32,7 @@ const waiting = new Map<number, Waiting>();
 let worker: Worker | undefined;
 let lastId = 0;
 let newest = { textId: 0, text: "" };
-/** What is asked about a text waits for it; undefined: nothing was told yet. */
+/** Questions about a text wait for it; undefined: not set yet. */
 let told: ProjectData | undefined;
 /** The text is known to the worker. */
 let isPosted = false;

@@ -91,7 +91,7 @@ export function AnswerForm({
   );
 }
 
-/** What became of a question that somebody answered, or nobody in time. */
+/** Outcome of a question that was answered, or that expired. */
 export function outcomeOf({ status, by, comment }: Confirmation): string {
   const said = comment === undefined ? "" : `, “${comment}”`;
   switch (status) {

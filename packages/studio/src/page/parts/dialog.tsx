@@ -96,7 +96,7 @@ export function ConfirmDialog({
   readonly isBusy?: boolean;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
-  /** What will happen. */
+  /** Description of the consequences. */
   readonly children: ComponentChildren;
 }): ComponentChildren {
   return (

@@ -1,4 +1,4 @@
-/** What a node type does outside of a run, in a word of the catalog and in words that explain it. */
+/** The effect of a node type outside of a run: its word in the catalog, and an explanation. */
 import type { CatalogEntry } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import "./effect.css";
@@ -10,7 +10,7 @@ const MEANINGS: Readonly<Record<CatalogEntry["effect"], string>> = {
   destructive: "may delete or overwrite something outside of the run",
 };
 
-/** What an effect means. */
+/** Explanation of an effect. */
 export function effectMeaning(effect: CatalogEntry["effect"]): string {
   return MEANINGS[effect];
 }

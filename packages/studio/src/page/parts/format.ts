@@ -82,7 +82,7 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   webhook: "a webhook",
 };
 
-/** What started a run, such as `a schedule`. */
+/** The trigger of a run in words, such as `a schedule`. */
 export function triggerName(trigger: string): string {
   return TRIGGERS[trigger] ?? trigger;
 }

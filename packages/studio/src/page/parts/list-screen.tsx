@@ -1,4 +1,4 @@
-/** What every screen of a list has: its state while it is read, when it is empty, and "Load more". */
+/** Common parts of list screens: loading state, empty state, and "Load more". */
 import type { ComponentChildren } from "preact";
 import { isUnreachable } from "../backend.ts";
 import type { ListState } from "../state/use-list.ts";

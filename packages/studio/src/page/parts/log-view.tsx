@@ -49,7 +49,7 @@ export function LogView({
   );
 }
 
-/** What a model writes, as plain text. What it thinks before is folded. */
+/** Output of a model, as plain text. Its reasoning is folded. */
 export function ModelOutput({
   name,
   text,

@@ -1,4 +1,4 @@
-/** What went wrong, as the server says it: title, detail, the places that it names, and the id of the request. */
+/** A problem document of the server: title, detail, the places that it names, and the id of the request. */
 import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
 import { VisibleText } from "./value-view/visible-text.tsx";
@@ -9,7 +9,7 @@ export function Problem({
   note,
 }: {
   readonly error: unknown;
-  /** What a person ought to know besides, such as that nothing was lost. */
+  /** A remark for the person, such as that nothing was lost. */
   readonly note?: string | undefined;
 }): ComponentChildren {
   // The place stays in the page, so that a screen reader says what comes into it.

@@ -8,7 +8,7 @@ const STEPS: Readonly<Record<string, number>> = {
   ArrowUp: -1,
 };
 
-/** What a group needs: a reference and a key handler for its element. */
+/** A reference and a key handler for the element of a group. */
 export interface Roving<E extends HTMLElement> {
   readonly ref: { current: E | null };
   readonly onKeyDown: (event: KeyboardEvent) => void;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import "./splitter.css";
 
-/** What an arrow key moves the border by, in percent. */
+/** Step of an arrow key, in percent. */
 const STEP = 2;
 
 /** A border. `value`: the share of the pane that it sizes, in percent of the parent's width. */

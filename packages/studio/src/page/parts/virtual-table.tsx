@@ -30,7 +30,7 @@ export interface VirtualRow {
   /** Its accessible name; default: the text of its cells. */
   readonly name?: string;
   readonly cells: readonly ComponentChildren[];
-  /** What stands below the row, over its whole width. */
+  /** Content below the row, over its whole width. */
   readonly details?: ComponentChildren;
   readonly isSelected?: boolean;
 }

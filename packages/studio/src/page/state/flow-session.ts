@@ -32,7 +32,7 @@ export interface Stored {
   readonly etag: string | undefined;
 }
 
-/** What is around a session. */
+/** Dependencies of a session. */
 export interface FlowSessionPorts {
   readonly ask: Ask;
   readonly backend: Pick<Backend, "call">;
@@ -40,7 +40,7 @@ export interface FlowSessionPorts {
   readonly now: () => number;
 }
 
-/** What a save says of a flow besides its text. */
+/** Members of a flow besides its text, for a save. */
 export interface FlowDetails {
   readonly slug: string;
   readonly name?: string;
@@ -98,11 +98,11 @@ export class FlowSession {
   get stored(): ReadonlySignal<Stored | undefined> {
     return this.#stored;
   }
-  /** What was read of the newest text; undefined: nothing yet. */
+  /** Analysis of the newest text; undefined: not done yet. */
   get reading(): ReadonlySignal<FlowReading | undefined> {
     return this.#reading;
   }
-  /** What is wrong with the text; undefined: not known yet. */
+  /** Problems of the text; undefined: not known yet. */
   get problems(): ReadonlySignal<readonly FlowProblem[] | undefined> {
     return this.#problems;
   }
@@ -256,7 +256,7 @@ export class FlowSession {
     }
   }
 
-  /** What the server has in place of what this text began from. */
+  /** Reads the server's version after it has replaced the one that this text began from. */
   async #changed(slug: string, detail: string | undefined): Promise<Saved> {
     const { backend } = this.#ports;
     try {

@@ -1,10 +1,10 @@
-/** What the server says of itself and of the caller, and what the page may do with it. */
+/** Data of the server about itself and the caller, and the rights of the page that follow. */
 import type { Meta } from "@millrace/contracts";
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { backend, backendWith, connection, isDraining, isUnauthorised } from "../backend.ts";
 import { askSiblings, endSiblings, forgetToken, keepToken, token } from "../session.ts";
 
-/** What a caller may do; each role includes those before it. */
+/** Role of a caller; each role includes those before it. */
 export type Role = "read" | "run" | "admin";
 
 const ROLES: readonly Role[] = ["read", "run", "admin"];
@@ -96,7 +96,7 @@ export function isWired(command: string): boolean {
   return current.value?.commands.wired.includes(command) ?? true;
 }
 
-/** What is wrong with a server of this version; undefined: nothing. */
+/** The problem of a server of this version; undefined: none. */
 export function versionProblem(page: string, server: string): string | undefined {
   const [pageMajor = 0, pageMinor = 0] = numbersOf(page);
   const [major = 0, minor = 0] = numbersOf(server);

@@ -32,7 +32,7 @@ const PAGES_AT_ONCE = 4;
 /** Events of the server between two views that are kept: a long run has some dozens of them. */
 const MARK_EVERY = 10_000;
 
-/** What a session needs of its surroundings; tests supply their own. */
+/** Dependencies of a session; tests supply their own. */
 export interface SessionOptions {
   readonly backend: Pick<Backend, "invoke" | "runEvents">;
   /** Calls back before the next frame is painted. Default: `requestAnimationFrame`. */
@@ -42,7 +42,7 @@ export interface SessionOptions {
 /** A run that is open. */
 export interface RunSession {
   readonly runId: string;
-  /** What the server says of the run; undefined: it has not answered yet. Read again when the run ends. */
+  /** The run as the server stores it; undefined: not read yet. Read again when the run ends. */
   readonly run: ReadonlySignal<Run | undefined>;
   /** The graph that the run executes. */
   readonly graph: ReadonlySignal<FlowGraph | undefined>;

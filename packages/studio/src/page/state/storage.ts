@@ -1,4 +1,4 @@
-/** What the browser keeps for the page. A browser may forbid it, or have no room: then nothing is kept, and nothing fails. */
+/** Storage of the browser. When the browser forbids it or has no room, nothing is kept, and nothing fails. */
 
 /** A storage of the browser that never throws. */
 export interface Kept {

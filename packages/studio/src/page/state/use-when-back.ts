@@ -1,4 +1,4 @@
-/** What a lost server did not send is asked for again when it is back. */
+/** Repeats failed requests when the server is back. */
 import { useEffect, useRef } from "preact/hooks";
 import { onFeed } from "./feed.ts";
 

@@ -1,4 +1,4 @@
-/** What is wrong with the value of a form, by place. The rules are those of `compileSchema`, which the server uses too. */
+/** Problems of the value of a form, by place. The rules are those of `compileSchema`, which the server uses too. */
 import { ClientError } from "@millrace/client";
 import type { FlowInput, Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject, pointerKeys, pointerSegment } from "@millrace/contracts/kit";

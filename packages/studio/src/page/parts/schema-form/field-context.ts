@@ -1,4 +1,4 @@
-/** What the fields of one form share, and the ids by which labels, notes and problems find each other. */
+/** State that the fields of one form share, and the ids that connect labels, notes and problems. */
 import type { Json, JsonSchema } from "@millrace/contracts";
 import { pointerKeys } from "@millrace/contracts/kit";
 import { type ComponentType, type Context, createContext } from "preact";
@@ -19,7 +19,7 @@ export interface FieldProps {
   readonly onChange: (value: Json | undefined) => void;
 }
 
-/** What the fields of one form share. */
+/** State that the fields of one form share. */
 export interface FormShared {
   readonly id: string;
   readonly findings: readonly FormFinding[];
@@ -51,7 +51,7 @@ export function focusField(form: string, pointer: string): void {
   }
 }
 
-/** What a group is about: not the controls in its corner. */
+/** The controls of a group, without those in its corner. */
 const CONTROLS = ["input", "select", "textarea", "button"]
   .map((tag) => `${tag}:not(.field-corner *)`)
   .join();

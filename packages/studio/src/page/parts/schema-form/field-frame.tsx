@@ -1,4 +1,4 @@
-/** What stands around the control of a value: its label, what it is for, its default, and what is wrong with it. */
+/** Frame of the control of a value: label, description, default, and problems. */
 import type { JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
@@ -16,7 +16,7 @@ export interface ControlProps {
   readonly "aria-invalid": boolean | undefined;
 }
 
-/** What a control and its frame need to know of its place. */
+/** Place of a control and its frame. */
 export interface FieldPlace {
   readonly control: ControlProps;
   readonly findings: readonly FormFinding[];
@@ -51,7 +51,7 @@ export function hasNote(schema: JsonSchema): boolean {
   return aboutOf(schema) !== "" || shownDefault(schema) !== undefined;
 }
 
-/** What a value is for, and its default. */
+/** Description of a value, and its default. */
 export function FieldNote({
   id,
   schema,
@@ -94,7 +94,7 @@ function aboutOf({ description }: JsonSchema): string {
   return typeof description === "string" ? description : "";
 }
 
-/** What is wrong with a value. */
+/** Problems of a value. */
 export function FieldProblems({
   id,
   pointer,

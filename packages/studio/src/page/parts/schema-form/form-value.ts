@@ -50,7 +50,7 @@ export function jsonText(value: Json | undefined): string {
   return value === undefined ? "" : JSON.stringify(value, null, 2);
 }
 
-/** What a JSON text says; undefined for a text of blanks. */
+/** The value of a JSON text; undefined for a text of blanks. */
 export function readJson(text: string): Json | undefined {
   if (text.trim() === "") return undefined;
   try {

@@ -8,7 +8,7 @@ import { type FieldProps, FormContext, fieldId } from "./field-context.ts";
 import { memberOf, moved, withMember } from "./form-value.ts";
 import { emptyItem, newItem, type Shape } from "./shape.ts";
 
-/** What a group gets: its field, and its schema as it is read. */
+/** Properties of a group: its field, and its resolved schema. */
 export interface GroupProps extends FieldProps {
   readonly shape: Shape;
 }

@@ -22,7 +22,7 @@ export function inputMember({
   };
 }
 
-/** What the fields begin with: what was given, else the default, else the least that they show. */
+/** First values of the fields: the given ones, else the defaults, else the smallest value that they show. */
 export function startInputs(inputs: readonly FlowInput[], given: JsonObject): JsonObject {
   return Object.fromEntries(
     inputs.flatMap((input): [string, Json][] => {

@@ -77,7 +77,7 @@ export function isSame(a: Json | undefined, b: Json | undefined): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** What a value begins with: its default, and the least that the controls show without being touched. */
+/** First value: its default, and the smallest value that the untouched controls show. */
 export function startValue(
   given: Json | undefined,
   root: JsonSchema,
@@ -109,7 +109,7 @@ export function newItem(given: Json | undefined, root: JsonSchema): Json {
   return startValue(given, root) ?? first ?? emptyItem(given, root);
 }
 
-/** What stands in the place of an item whose control was emptied: a list has no gaps. */
+/** Replacement of an item whose control was emptied: a list has no gaps. */
 export function emptyItem(given: Json | undefined, root: JsonSchema): Json {
   const { control, isNullable } = shapeOf(given, root);
   const isText = control === "text" || control === "secret" || control === "date";

@@ -6,7 +6,7 @@ import type { ControlProps } from "./field-frame.tsx";
 import { jsonText, numberText, readJson, readNumber } from "./form-value.ts";
 import type { Shape } from "./shape.ts";
 
-/** What every control of one value gets. */
+/** Properties of the control of one value. */
 export interface ValueControlProps {
   readonly name: string;
   readonly shape: Shape;

@@ -22,7 +22,7 @@ export type { TreeItem } from "./tree-rows.ts";
 /** Letters typed within this time belong together, in milliseconds. */
 const TYPING_MS = 700;
 
-/** What a tree shows and what its keys do. A key without a handler does nothing. */
+/** Content of a tree, and handlers of its keys. A key without a handler does nothing. */
 export interface NodeTreeProps {
   readonly items: readonly TreeItem[];
   readonly selected: string | undefined;

@@ -1,4 +1,4 @@
-/** What is shown, copied and saved of a value. */
+/** Texts of a value, to show, to copy and to save. */
 import type { Json } from "@millrace/contracts";
 
 /** Longest part of a text that is shown at once, in UTF-16 units. */
@@ -31,7 +31,7 @@ export function linkOf(text: string): URL | undefined {
 /** One step into a value. */
 export type Step = string | number;
 
-/** What an object or a list holds, with the step to each. */
+/** The members of an object or a list, with the step to each. */
 export function membersOf(value: Json): readonly (readonly [Step, Json])[] {
   if (typeof value !== "object" || value === null) return [];
   return Array.isArray(value)

@@ -30,7 +30,7 @@ export function ValueView({
   readonly expression?: string | undefined;
   readonly reference?: ValueRef | undefined;
   readonly onLoad?: (() => Promise<Json>) | undefined;
-  /** What the value is called, such as an output: the name of the group and of a saved file. */
+  /** Name of the value, such as an output: the name of the group and of a saved file. */
   readonly name?: string | undefined;
 }): ComponentChildren {
   const [loaded, setLoaded] = useState<{ readonly value: Json }>();

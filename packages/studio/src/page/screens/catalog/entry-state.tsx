@@ -1,4 +1,4 @@
-/** What keeps a node type from being used, or speaks against it. */
+/** Reasons why a node type cannot, or should not, be used. */
 import type { CatalogEntry } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { Prose } from "../../parts/prose.tsx";

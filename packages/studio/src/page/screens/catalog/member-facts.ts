@@ -1,4 +1,4 @@
-/** What a catalog entry says of fields and outputs, as words for a table, and its examples as text of a flow. */
+/** Fields and outputs of a catalog entry, as words for a table, and its examples as text of a flow. */
 import type { CatalogEntry, FlowGraph, Json, JsonSchema } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import { describeType, printFlow, typeFromSchema } from "@millrace/dsl";

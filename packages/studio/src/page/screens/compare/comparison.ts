@@ -5,7 +5,7 @@
  */
 import type { NodeFacts, RunFacts } from "./run-facts.ts";
 
-/** What became of a node from one run to the other. */
+/** Difference of a node between the two runs. */
 export type Difference = "same" | "changed" | "only in A" | "only in B";
 
 /** One node of both runs, or of one. */

@@ -43,7 +43,7 @@ async function readSide(runId: string, signal: AbortSignal): Promise<Side> {
   return { run, inputs, facts: reader.facts() };
 }
 
-/** What a node gave in a run, in full; undefined: nothing. */
+/** The whole outcome of a node in a run; undefined: none. */
 export async function readOutcome(runId: string, node: string): Promise<Json | undefined> {
   const kinds = ["node.succeeded", "node.failed"] as const;
   let last: Extract<ExecutionEvent, { kind: (typeof kinds)[number] }> | undefined;

@@ -1,4 +1,4 @@
-/** What a comparison knows of one run: its nodes with state, time, tokens, cost and output, from the folds of its log. */
+/** Data of one run for a comparison: its nodes with state, time, tokens, cost and output, from the folds of its log. */
 import {
   createTrace,
   createView,
@@ -66,7 +66,7 @@ export function pathKey(path: string): string {
 
 type NodeEnd = Extract<ExecutionEvent, { readonly kind: "node.succeeded" | "node.failed" }>;
 
-/** What a node gave: its output, or why it failed. */
+/** The outcome of a node: its output, or its error. */
 export function outcomeValue(event: NodeEnd): Json | undefined {
   if (event.kind === "node.succeeded") return event.output;
   const { code, message } = event.error;

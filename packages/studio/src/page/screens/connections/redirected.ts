@@ -1,4 +1,4 @@
-/** What the address says to which an authorization server sent a person back. */
+/** Reads the address to which an authorization server sent a person back. */
 
 import type { ServiceInfo } from "@millrace/contracts";
 

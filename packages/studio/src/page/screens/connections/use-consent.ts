@@ -37,7 +37,7 @@ export interface Consent extends ConsentState {
   readonly askClient: () => void;
 }
 
-/** What is connected; `redirect`: what the service wants of the address to which a consent leads. */
+/** Options of a consent; `redirect`: the address to which the service requires a consent to lead. */
 export interface ConsentOptions extends Pick<ConnectArgs, "slug" | "service"> {
   readonly redirect: ServiceInfo["redirect"];
   readonly receiver: Receiver;

@@ -18,7 +18,7 @@ export function ChangedDialog({
 }: {
   readonly mine: string;
   readonly theirs: Stored;
-  /** What the server says of it. */
+  /** The server's details. */
   readonly detail: string | undefined;
   readonly onKeepMine: () => Promise<void>;
   readonly onTakeTheirs: () => void;

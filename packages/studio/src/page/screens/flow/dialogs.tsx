@@ -143,7 +143,7 @@ export function AddNodeDialog({
   );
 }
 
-/** What a type does, as far as its first clause: it stands on one line. */
+/** First clause of the summary of a type: it must fit on one line. */
 function shortOf(summary: string): string {
   return summary.replaceAll("`", "").split(/[;:]|\.(?:\s|$)/, 1)[0] ?? "";
 }
@@ -202,7 +202,7 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Tab, Shift+Tab", "Leave the text, and go on to what comes next"],
 ];
 
-/** What keys do on this screen. On a Mac Ctrl is Cmd. */
+/** The keys of this screen. On a Mac Ctrl is Cmd. */
 export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): ComponentChildren {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>

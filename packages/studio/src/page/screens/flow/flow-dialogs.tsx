@@ -16,7 +16,7 @@ import { VersionsDialog } from "./versions-dialog.tsx";
 
 const RunDialog = lazily(async () => (await import("../../parts/run-dialog.tsx")).RunDialog);
 
-/** What the dialogs of a flow need. */
+/** Properties of the dialogs of a flow. */
 export interface FlowDialogsProps {
   readonly flow: OpenFlow;
   readonly actions: FlowActions;

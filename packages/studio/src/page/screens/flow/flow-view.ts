@@ -1,4 +1,4 @@
-/** What the screen shows of a flow, made from what was read of its text. */
+/** The view of a flow on the screen, made from the analysis of its text. */
 
 import type { FlowBody } from "@millrace/contracts";
 import type { Picture } from "@millrace/graph";

@@ -1,4 +1,4 @@
-/** What a flow needs of its server before it can run, and the state of each. */
+/** Requirements of a flow on its server, and the state of each. */
 import type { FieldValue, FlowGraph } from "@millrace/contracts";
 import type { FlowProject } from "../../editor/project.ts";
 import { effectMeaning } from "../../parts/effect.tsx";

@@ -1,4 +1,4 @@
-/** What the fields of a new node begin with: the first example of its type, and placeholders of the right type. */
+/** First fields of a new node: the first example of its type, and placeholders of the right type. */
 import type { CatalogEntry, FieldValue, Json } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { NewField } from "../../../worker/protocol.ts";

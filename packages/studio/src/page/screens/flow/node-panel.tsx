@@ -17,7 +17,7 @@ import { cornerOf } from "./flow-view.ts";
 import { Position } from "./position.tsx";
 import { ValueField, type ValueFieldProps } from "./value-field.tsx";
 
-/** What the inspector of a node needs. */
+/** Properties of the inspector of a node. */
 export interface NodePanelProps {
   readonly session: FlowSession;
   readonly reading: FlowReading;
@@ -99,7 +99,7 @@ export function NodePanel(props: NodePanelProps): ComponentChildren {
   );
 }
 
-/** What is written of a node; the last answer stays until there is a newer one. */
+/** The text of a node; the last result stays until there is a newer one. */
 function useNode(
   session: FlowSession,
   reading: FlowReading,

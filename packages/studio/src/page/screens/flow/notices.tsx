@@ -1,4 +1,4 @@
-/** What a person ought to know of the text that is shown: a restored draft, an old version, a text that is not kept. */
+/** Notices about the shown text: a restored draft, an old version, a text that is not kept. */
 import type { ComponentChildren } from "preact";
 import { Problem } from "../../parts/problem.tsx";
 import { placeHref } from "../../router.ts";

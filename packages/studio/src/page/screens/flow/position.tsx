@@ -16,7 +16,7 @@ export function Position({
   readonly onMove: (x: number, y: number) => void;
 }): ComponentChildren {
   const [x, y] = corner;
-  /** What was typed and not applied yet: another layout of the picture does not take it away. */
+  /** Typed values that are not applied yet; a new layout of the picture keeps them. */
   const [draft, setDraft] = useState<Draft>({});
   const typed = { x: `${x}`, y: `${y}`, ...draft };
   useEffect(

@@ -16,7 +16,7 @@ export function SaveDialog({
 }: {
   readonly initial: Required<FlowDetails>;
   readonly isNew: boolean;
-  /** What becomes of the text after a failure. */
+  /** The state of the text after a failure. */
   readonly noteOf: (error: unknown) => string | undefined;
   readonly onSave: (details: FlowDetails) => Promise<void>;
   readonly onClose: () => void;

@@ -1,4 +1,4 @@
-/** What a person does with an open flow: save, run, format, change; each says what came of it. */
+/** Actions on an open flow: save, run, format, change; each reports its result. */
 import type { Json } from "@millrace/contracts";
 import type { FlowChange } from "@millrace/dsl/editor";
 import { useRef, useState } from "preact/hooks";
@@ -145,14 +145,14 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
   };
 }
 
-/** What is run: the stored version where the text is that, else the text. */
+/** The flow to run: the stored version where the text equals it, else the text. */
 function flowOf(session: FlowSession, old: OpenFlow["old"]) {
   const stored = session.stored.peek()?.template;
   if (stored === undefined || session.isDirty.peek()) return { dsl: session.text };
   return { template: stored.slug, version: old?.version ?? stored.version };
 }
 
-/** What becomes of a text that the server does not take; undefined: the failure is another one. */
+/** Note about a text that the server does not take; undefined for other failures. */
 export function noteOf(session: FlowSession, error: unknown): string | undefined {
   if (!hasCode(error, "flow_invalid")) return undefined;
   return session.kept.value === "kept"

@@ -5,7 +5,7 @@ import { refusal } from "../../state/meta.ts";
 import { runRefusal } from "./flow-view.ts";
 import type { FlowActions } from "./use-flow-actions.ts";
 
-/** What the keys need. */
+/** Handlers of the keys. */
 export interface FlowKeys {
   readonly actions: FlowActions;
   readonly problems: readonly FlowProblem[] | undefined;

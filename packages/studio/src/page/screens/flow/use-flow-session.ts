@@ -18,7 +18,7 @@ export interface OpenFlow {
   readonly old?: TemplateVersion;
 }
 
-/** What a place names. */
+/** The flow of a place. */
 export interface FlowPlace {
   /** Undefined: a flow that was not saved yet. */
   readonly slug: string | undefined;

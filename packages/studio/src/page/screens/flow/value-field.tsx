@@ -8,7 +8,7 @@ import { askFreely } from "../../editor/worker.ts";
 import { messageOf } from "../../parts/problem.tsx";
 import { plainProse } from "../../parts/prose.tsx";
 
-/** What a field shows and does. */
+/** Content and actions of a field. */
 export interface ValueFieldProps {
   readonly name: string;
   /** How it is written; undefined: it is not set. */

@@ -30,7 +30,7 @@ import "./flow.css";
 /** Longest text where the server does not say, in UTF-16 units. */
 const MAX_LENGTH = 524_288;
 
-/** What the workbench shows. */
+/** Properties of the workbench. */
 export interface WorkbenchProps {
   readonly flow: OpenFlow;
   readonly project: FlowProject | undefined;

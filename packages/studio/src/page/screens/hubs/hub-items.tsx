@@ -1,4 +1,4 @@
-/** What a hub offers, from its stored index, and the dialog that installs a flow of it. */
+/** The items of a hub, from its stored index, and the dialog that installs a flow of it. */
 import type { HubItem, InstalledItem } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";

@@ -95,7 +95,7 @@ export function InstallModel({
   );
 }
 
-/** What is neither an address nor of a hub is a file of the server's machine. */
+/** Text that is neither an address nor a hub's name is a file of the server's machine. */
 function sourceArg(written: string): ModelInstallArgs["source"] {
   return /^(https?|hub):/.test(written) ? written : { file: written };
 }

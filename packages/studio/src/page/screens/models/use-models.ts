@@ -16,7 +16,7 @@ import { isActive } from "../../state/visibility.ts";
 
 /** Models of one page of the server; a machine has some dozens. */
 const PAGE = 200;
-/** What is shown. */
+/** State of the screen. */
 export interface ModelsState {
   /** Undefined: nothing was read yet. */
   readonly models?: readonly Model[];
@@ -151,7 +151,7 @@ function isEnd(stage: string): boolean {
   return stage === "done" || stage === "error" || stage === "cancelled";
 }
 
-/** What a job does, in words: the name of its progress bar. */
+/** Description of a job: the name of its progress bar. */
 export function titleOf({ kind, modelId = "model" }: Job): string {
   if (kind === "scan") return "Scanning folders";
   return kind === "engine" ? "Fetching the engine" : `Installing ${modelId}`;

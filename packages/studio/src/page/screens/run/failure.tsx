@@ -6,7 +6,7 @@ import { navigateToText, placeHref } from "../../router.ts";
 import { useRun } from "./run-context.ts";
 import { flowPathOf } from "./run-items.ts";
 
-/** What a run failed by. */
+/** Failure of a run. */
 export interface RunFailure {
   /** Path of the node; undefined: the run failed as a whole. */
   readonly node: string | undefined;

@@ -1,4 +1,4 @@
-/** What there is to know of the chosen node: its fields, output, lines, calls, attempts and text. */
+/** Details of the chosen node: its fields, output, lines, calls, attempts and text. */
 import type { NodeView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
@@ -93,7 +93,7 @@ function NodeDetails({
   );
 }
 
-/** What a person looks for first: of a failed or a running node its lines, else its output. */
+/** First tab: the lines of a failed or a running node, else its output. */
 function firstTab(node: NodeView | undefined): string {
   if (node === undefined) return "definition";
   return node.state === "failed" || node.state === "running" ? "log" : "output";

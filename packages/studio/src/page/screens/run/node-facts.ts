@@ -1,4 +1,4 @@
-/** What the events of a node say of its attempts, calls and checks, for its tabs. Pairs of events are put together, nothing is decided. */
+/** Attempts, calls and checks of a node, joined from its events, for the tabs of the node. */
 import type {
   ErrorInfo,
   ExecutionEvent,
@@ -67,7 +67,7 @@ export interface OutputFacts {
   readonly ports: readonly string[] | undefined;
 }
 
-/** What an attempt ended with; undefined: it has not ended. */
+/** The outcome of an attempt; undefined: it has not ended. */
 export function outputOf(
   events: readonly ExecutionEvent[],
   attempt: number,
@@ -153,7 +153,7 @@ export function callsOf(
   return { calls: [...calls.values()], tools };
 }
 
-/** What a model wrote in its latest call for an answer. */
+/** Text of a model in its latest call for an answer. */
 export interface WrittenText {
   readonly call: string;
   readonly text: string;

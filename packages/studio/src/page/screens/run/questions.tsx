@@ -1,4 +1,4 @@
-/** What a run asks a person: one region a question, with the form of the answer. */
+/** Questions of a run to a person: one region a question, with the form of the answer. */
 import type { Confirmation } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";

@@ -1,4 +1,4 @@
-/** What the parts of the screen of a run share. */
+/** State that the parts of the screen of a run share. */
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { RunSession } from "../../state/run-session.ts";

@@ -9,7 +9,7 @@ import type { TreeItem } from "../../parts/tree/node-tree.tsx";
 /** Items of a body that are shown in their order; of more the failed ones come first. */
 const IN_ORDER = 100;
 
-/** What of a node is looked at where items of a body differ: the first of these states wins. */
+/** Order of states where items of a body differ: the first of these states is shown. */
 const RANK: readonly NodeState[] = [
   "failed",
   "cancelled",
@@ -24,7 +24,7 @@ const RANK: readonly NodeState[] = [
 /** Paths below an owner: by the step from the owner to its item, such as `[3]`, `~2[3]` or "", in order of appearance. */
 type Groups = ReadonlyMap<string, readonly string[]>;
 
-/** What a tree is made of. */
+/** Parts of a tree. */
 export interface RunTree {
   readonly graph: FlowGraph | undefined;
   readonly view: RunView;

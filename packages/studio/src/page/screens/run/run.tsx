@@ -164,7 +164,7 @@ function Views({ tab }: { readonly tab: string }): ComponentChildren {
   );
 }
 
-/** What the run asks; nothing where it asks nothing. */
+/** The open questions of the run; empty where there are none. */
 function OpenQuestions(): ComponentChildren {
   const { session } = useRun();
   session.revision.value;

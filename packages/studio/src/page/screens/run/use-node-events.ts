@@ -11,7 +11,7 @@ const PAGE = 200;
 /** Pages that are read of a node: more than a person reads of its log. */
 const MAX_PAGES = 25;
 
-/** What is read of a long run: all that a node says but the pieces of a model's text. */
+/** Kinds of events that are read of a long run: all of a node but the pieces of a model's text. */
 const KINDS: Kind[] = [
   "node.started",
   "node.retrying",

@@ -9,7 +9,7 @@ import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { placeHref, setQuery } from "../../router.ts";
 import { tagName } from "./run-filter.ts";
 
-/** What the columns need beside a run. */
+/** Options of the columns. */
 export interface RunColumnsOptions {
   readonly selected: ReadonlySet<string>;
   readonly onSelect: (runId: string, isSelected: boolean) => void;

@@ -7,7 +7,7 @@ import { isObject } from "@millrace/contracts/kit";
 import { memberOf, withMember } from "../../parts/schema-form/form-value.ts";
 import { isSame } from "../../parts/schema-form/shape.ts";
 
-/** What has to be patched in `before` to get `after`; undefined: nothing. A member that is gone is null. */
+/** The patch that makes `after` of `before`; undefined: no change. A member that is gone is null. */
 export function patchOf(before: Json, after: Json): Json | undefined {
   if (!isObject(before) || !isObject(after)) return isSame(before, after) ? undefined : after;
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

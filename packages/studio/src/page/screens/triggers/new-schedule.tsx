@@ -113,7 +113,7 @@ interface Times {
   readonly error?: unknown;
 }
 
-/** What the server says of the times, a moment after the last key. */
+/** The server's preview of the times, a moment after the last key. */
 function usePreview(cron: string, timezone: string): Times {
   const [state, setState] = useState<Times>({});
   useEffect(() => {

@@ -184,7 +184,7 @@ function ScheduleTable({
   );
 }
 
-/** What a schedule was made of. */
+/** The arguments with which a schedule was created. */
 function argsOf({ id, nextAt, lastFire, lastError, ...args }: Schedule): ScheduleArgs {
   return args;
 }

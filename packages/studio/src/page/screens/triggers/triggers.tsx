@@ -1,4 +1,4 @@
-/** What starts runs by itself: schedules and webhooks. */
+/** Schedules and webhooks: the automatic starts of runs. */
 import type { ComponentChildren } from "preact";
 import { Heading } from "../../parts/heading.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
