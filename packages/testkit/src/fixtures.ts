@@ -1,4 +1,4 @@
-/** What the author of an extension says of it, so that suites can run it, and what a suite is. */
+/** An author's fixtures of an extension, so that suites can run it, and the form of a suite. */
 import type { Json, JsonObject } from "@millrace/contracts";
 import type { ConfirmHandler } from "@millrace/engine";
 import type { HttpExchange } from "./host/recording-fetch.ts";

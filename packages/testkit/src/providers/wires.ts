@@ -1,4 +1,4 @@
-/** What models answer, on each wire that Millrace speaks, as lists of server-sent events. */
+/** Answers of models on each wire that Millrace speaks, as lists of server-sent events. */
 
 /** OpenAI's Chat Completions and Responses, Anthropic's Messages. */
 export type Wire = "chat" | "responses" | "messages";

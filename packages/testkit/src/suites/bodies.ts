@@ -29,7 +29,7 @@ import {
 
 /** Longest time a body may block the event loop, which delays every other run. */
 const MAX_BLOCKED_MS = 1_000;
-/** What makes something anew each time; the other methods may be repeated by nature (RFC 9110, 9.2.2). */
+/** Methods that make something new each time; the others are idempotent (RFC 9110, 9.2.2). */
 const CREATES: ReadonlySet<string> = new Set(["POST", "PATCH"]);
 /** Turns that a body has to do something after its end, if it is going to. */
 const LATE_TURNS = 20;

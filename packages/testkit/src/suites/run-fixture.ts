@@ -85,7 +85,7 @@ export function hostOptions(
   };
 }
 
-/** Whatever is asked, nothing ever comes. */
+/** Every request hangs. */
 const HANGS: readonly HttpExchange[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].map(
   (method) => ({ method, url: /^/, fault: "hang" }),
 );

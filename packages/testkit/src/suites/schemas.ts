@@ -79,7 +79,7 @@ function entryOf(extension: ExtensionDefinition, name: string): CatalogEntry {
   return found as CatalogEntry;
 }
 
-/** What of the schemas is none, as sentences. */
+/** The problems of the schemas, as sentences. */
 function problemsOf(extension: ExtensionDefinition): readonly string[] {
   const parts = [
     ...typesOf(extension).flatMap(({ type, fields, output }) => [
