@@ -21,7 +21,7 @@ import { type FoundServer, findServer } from "./find-server.ts";
 
 const LANGUAGE = "millrace-flow";
 
-/** What the extension runs; `deactivate` ends it. */
+/** The running client; `deactivate` ends it. */
 let client: LanguageClient | undefined;
 
 /** Called by VS Code when the first flow is opened. */

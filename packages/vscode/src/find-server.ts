@@ -22,7 +22,7 @@ export interface FoundCommand {
   readonly from: "setting" | "workspace" | "PATH";
 }
 
-/** What was found, and what is wrong with the setting. */
+/** The server that was found, and the problem of the setting. */
 export interface FoundServer {
   /** Undefined: only the server of the extension is there. */
   readonly found: FoundCommand | undefined;
