@@ -77,6 +77,7 @@ describeUnless(notFull ?? noNetworks() ?? noMount())("a cluster of several machi
         await servers.endOf(runId);
       }
       await expect.poll(told(2), PATIENCE).toContain("store.back");
+      expect(told(2)().match(/bells\.not_read|schedule\.failed/g)?.length ?? 0).toBeLessThan(10);
     });
 
     test("with a full disk under PostgreSQL it takes no starts and says why; what was told is there when there is room", {

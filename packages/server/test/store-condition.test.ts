@@ -3,8 +3,9 @@ import type { Page, Run, RunRef } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { type Caller, createApp, createLocalExecutor, createServer } from "@millrace/server";
-import { type Condition, openMemoryStore, type Store } from "@millrace/store";
+import { type Condition, openMemoryStore, type Store, StoreError } from "@millrace/store";
 import { expect, onTestFinished, test } from "vitest";
+import { withoutEchoes } from "../src/observe/conditions.ts";
 import { HELLO, SLEEP } from "./support/flows.ts";
 import { keepLog } from "./support/server.ts";
 
@@ -91,6 +92,21 @@ test.each(["store_read_only", "store_unavailable"] as const)(
     expect((await send(`/api/runs/${runId}`)).status).toBe(200);
   },
 );
+
+test("while the store is away the log is not told so again and again by whatever asks the store", () => {
+  const kept = keepLog();
+  const store = { condition: "store_unavailable" as Condition };
+  const log = withoutEchoes(kept, store);
+  const away = new StoreError("store_unavailable", "away");
+  log.error({ err: away }, "schedule.failed");
+  log.warn({ err: away }, "bells.not_read");
+  log.error({ err: away, requestId: "r" }, "request.failed");
+  log.error({ err: new StoreError("store_corrupt", "damaged") }, "schedule.failed");
+  store.condition = "ok";
+  log.error({ err: away }, "notifications.failed");
+  const names = kept.lines.map(({ message }) => message);
+  expect(names).toEqual(["request.failed", "schedule.failed", "notifications.failed"]);
+});
 
 test("while runs are taken up the server is starting, and then it is ready", async () => {
   const { executor, send } = await build();

@@ -1,10 +1,22 @@
 /** Tells the log when the store, or what gives runs to servers, is away, and when it is back. */
 import type { Dispatcher } from "@millrace/contracts";
-import type { Store } from "@millrace/store";
+import { type Store, StoreError } from "@millrace/store";
 import type { Logger, Metrics } from "../ports.ts";
 
 /** A dispatcher says how it is when it is asked. */
 const LOOK_MS = 1_000;
+
+/** The same log without the lines of what asks the store again and again while it is away: `store.lost` has said it. */
+export function withoutEchoes(log: Logger, store: Pick<Store, "condition">): Logger {
+  const isEcho = ({ err, requestId }: { readonly err?: unknown; readonly requestId?: string }) =>
+    requestId === undefined && StoreError.isInstance(err) && err.code === store.condition;
+  return {
+    debug: (fields, text) => log.debug(fields, text),
+    info: (fields, text) => log.info(fields, text),
+    warn: (fields, text) => isEcho(fields) || log.warn(fields, text),
+    error: (fields, text) => isEcho(fields) || log.error(fields, text),
+  };
+}
 
 /** Watches until the answer is called. */
 export function watchConditions({

@@ -20,7 +20,7 @@ import {
 } from "../host/build-host.ts";
 import { registerFolders } from "../hubs/stored-hubs.ts";
 import { createNotifier, type Notifier } from "../notify/notifier.ts";
-import { countedDispatcher, watchConditions } from "../observe/conditions.ts";
+import { countedDispatcher, watchConditions, withoutEchoes } from "../observe/conditions.ts";
 import { RunWatch } from "../observe/run-watch.ts";
 import { openTraces } from "../observe/traces/open-traces.ts";
 import { watchedStore } from "../observe/watched-store.ts";
@@ -91,7 +91,8 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   };
   hide(options.tokens);
   const { logLevel: level, logFormat: format } = options;
-  const log = options.log ?? createLogger((text) => redact(text), { level, format });
+  const written = options.log ?? createLogger((text) => redact(text), { level, format });
+  const log = withoutEchoes(written, opened.store);
   const isShared = options.cluster !== undefined;
   const metrics = createMetrics(executorKind(options, opened));
   let notifier: Notifier | undefined;
