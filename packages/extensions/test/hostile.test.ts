@@ -114,6 +114,14 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
         ),
         mode: "inProcess",
       },
+      {
+        name: "@acme/eager",
+        code: adapterCode(
+          "eager",
+          actionCode("go", "() => ({})"),
+          `import fs from "node:fs"; fs.readFileSync(${JSON.stringify(join(folder, "private", "key.txt"))});`,
+        ),
+      },
       { name: "@acme/late", code: adapterCode("late", actionCode("go", "() => ({})")) },
       {
         name: "@acme/stuck",
@@ -138,7 +146,9 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
   await relock("@acme/curious");
   extensions = await openExtensions({
     project: folder,
-    list: [...Object.keys(BODIES), "late", "stuck", "patient", "loud"].map((id) => `@acme/${id}`),
+    list: [...Object.keys(BODIES), "eager", "late", "stuck", "patient", "loud"].map(
+      (id) => `@acme/${id}`,
+    ),
     taken: { types: ["log"] },
     data: join(folder, "data"),
     openFetch: createNodeHost().openFetch,
@@ -219,6 +229,13 @@ test("a dependency is a name and no way to a folder", async () => {
   const path = join(folder, "private", "key.txt");
   const { output } = await run("curious", `paths = ["${path}"]`);
   expect(output).toEqual({ [path]: "ERR_ACCESS_DENIED" });
+});
+
+test("an import that may not be read is named", async () => {
+  const { error } = await (await begin("eager")).result;
+  expect(error?.code).toBe("extension_load_failed");
+  const path = join(folder, "private", "key.txt");
+  expect(error?.message).toContain(`it may not read ${path}`);
 });
 
 test("a log outside of runs shows no secret and has an end", async () => {

@@ -99,7 +99,10 @@ async function problemsCross<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof ProblemFound) throw new NodeError(error.problem.code, error.message);
-    throw error;
+    const { permission, resource } = Object(error) as NodeJS.Dict<unknown>;
+    if (permission !== "FileSystemRead") throw error;
+    const text = `it may not read ${resource}: packages that it imports belong into its "dependencies"`;
+    throw new NodeError("extension_load_failed", text);
   }
 }
 
