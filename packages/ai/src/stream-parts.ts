@@ -7,10 +7,14 @@ export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "othe
 /** Text of one id, and what the provider marked it with. */
 export interface Block {
   readonly type: "text" | "reasoning";
-  /** Type and id. */
-  readonly key: string;
+  readonly id: string;
   text: string;
   providerOptions: unknown;
+}
+
+/** Tells blocks of one answer apart. */
+export function keyOf({ type, id }: Pick<Block, "type" | "id">): string {
+  return `${type} ${id}`;
 }
 
 /** A text as it came; empty for what is none. */

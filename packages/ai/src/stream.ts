@@ -20,6 +20,7 @@ import {
   type Finish,
   finished,
   hasRawReason,
+  keyOf,
   parsedInput,
   readFinish,
   textOf,
@@ -76,7 +77,8 @@ class Reading {
   #lastAt = 0;
   #hasContent = false;
   #bytes = 0;
-  #text = "";
+  /** Text in the order in which it came, where that is not the order of its blocks; null: it is. */
+  #mixedText: string | null = null;
   /** Made with the first: a list that begins empty takes room for sixteen more with it. */
   #parts: (Block | AiPart)[] | null = null;
   /** The block that grows, and others that have begun and not ended: most often there are none. */
@@ -185,7 +187,7 @@ class Reading {
     if (!this.#content(delta)) return null;
     const block = this.#block(part, type);
     block.text += delta;
-    if (type === "text") this.#text += delta;
+    if (this.#mixedText !== null && type === "text") this.#mixedText += delta;
     return this.#say(type === "text" ? this.#channel : "reasoning", delta);
   }
 
@@ -242,23 +244,39 @@ class Reading {
   }
 
   #block(part: AiPart, type: "text" | "reasoning"): Block {
-    const key = `${type} ${textOf(part["id"])}`;
+    const id = textOf(part["id"]);
     let block = this.#current;
-    if (block?.key !== key) {
-      if (block !== null) {
-        this.#others ??= new Map();
-        this.#others.set(block.key, block);
-      }
-      block = this.#others?.get(key) ?? null;
-      this.#others?.delete(key);
-      if (block === null) {
-        block = { type, key, text: "", providerOptions: undefined };
-        this.#add(block);
-      }
+    if (block === null || block.id !== id || block.type !== type) {
+      block = this.#other(type, id);
       this.#current = block;
     }
-    block.providerOptions = part["providerMetadata"] ?? block.providerOptions;
+    const marks = part["providerMetadata"];
+    if (marks !== undefined && marks !== null) block.providerOptions = marks;
     return block;
+  }
+
+  /** The block that was left for the current one, or a new one. */
+  #other(type: Block["type"], id: string): Block {
+    if (this.#current !== null) {
+      this.#others ??= new Map();
+      this.#others.set(keyOf(this.#current), this.#current);
+    }
+    const key = keyOf({ type, id });
+    const left = this.#others?.get(key);
+    if (left !== undefined) {
+      if (type === "text") this.#mixedText ??= this.#textSoFar();
+      this.#others?.delete(key);
+      return left;
+    }
+    const block = { type, id, text: "", providerOptions: undefined };
+    this.#add(block);
+    return block;
+  }
+
+  #textSoFar(): string {
+    if (this.#mixedText !== null) return this.#mixedText;
+    const blocks = this.#parts?.filter(({ type }) => type === "text") ?? [];
+    return blocks.map(({ text }) => text).join("");
   }
 
   #add(part: Block | AiPart): void {
@@ -306,7 +324,7 @@ class Reading {
     if (isForgotten) this.#end(null, this.#tools.length > 0 ? "tool_calls" : "other");
     else if (finish === "error") {
       this.#broken({ reason: "server", text: "the provider ended the answer with an error" });
-    } else if (finish === "content_filter" && this.#text === "") {
+    } else if (finish === "content_filter" && this.#textSoFar() === "") {
       this.#cut({ reason: "content_filter", text: "the provider refused the content" });
     } else this.#end(null, finish === "stop" && this.#tools.length > 0 ? "tool_calls" : finish);
   }
@@ -346,7 +364,7 @@ class Reading {
     this.#session.budget.offEnd(this.#isOver);
     this.#resolve({
       failure,
-      text: this.#text,
+      text: this.#textSoFar(),
       parts: this.#parts?.flatMap(finished) ?? [],
       tools: this.#tools,
       finish,

@@ -16,6 +16,8 @@ export interface Result {
 /** Model and tool calls of one attempt: `calls.ts`. */
 export interface AttemptCalls {
   report(report: Report): void;
+  /** Takes a delta that nothing is said of yet; false: it is to be reported. */
+  gathers(report: Report): boolean;
   /** Ends the calls that were open when the process died. */
   closeRecovered(): void;
   /** Ends every open call: the attempt is over. */

@@ -73,6 +73,17 @@ export class Calls {
     }
   }
 
+  /** Puts a delta to those that gather already; false: it has to be reported. */
+  gathers(report: Report): boolean {
+    if (this.#timer === null || report.kind !== "llm.delta") return false;
+    const { channel, text } = report;
+    const held = this.#open.get(report.call)?.held;
+    const before = held?.[channel];
+    if (before === undefined || before.length + text.length >= EVENT_LIMITS.deltaText) return false;
+    (held as OpenCall["held"])[channel] = before + text;
+    return true;
+  }
+
   /** Ends what was open when the process died: the node works again. */
   closeRecovered(): void {
     this.#closeAll([...this.#open].filter(([, { isRecovered }]) => isRecovered));

@@ -205,8 +205,9 @@ export class ContextOf implements CoreContext {
   emit(report: Report): void {
     const attempt = this.#live();
     const { extras, run } = attempt;
-    run.tick();
     extras.calls ??= new Calls(attempt);
+    if (extras.calls.gathers(report)) return; // most of a stream: nothing is said yet
+    run.tick();
     extras.calls.report(report);
     run.pump();
   }
