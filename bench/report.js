@@ -9,6 +9,8 @@ export function median(list) {
 }
 
 export const times = (ratio) => (Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "FAIL");
+/** Seconds since a moment of `performance.now`, as text. */
+export const secondsSince = (begun) => ((performance.now() - begun) / 1_000).toFixed(1);
 export const note = (text) => process.stderr.write(`${text}\n`);
 
 export function time(ms) {

@@ -7,7 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, note, report, table, time, times } from "./report.js";
+import { median, note, report, secondsSince, table, time, times } from "./report.js";
 import { smoke } from "./size.js";
 
 const OURS = "millrace";
@@ -40,9 +40,11 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5)
   if (smoke) return smokeOf(names);
   const past = [];
   const results = names.map((name) => {
+    const begun = performance.now();
     const row = judged(name);
     const counted = (row.facts ?? []).map(({ fact, value }) => `${fact} ${value}`);
-    note(`${name}: ${row.missing ?? [...row.ratios.map(ofWhom), ...counted].join("  ")}`);
+    const found = row.missing ?? [...row.ratios.map(ofWhom), ...counted].join("  ");
+    note(`${name}: ${found}  (${secondsSince(begun)} s)`);
     return row;
   });
   const head = ["case", "baseline", OURS, "ratio", "bar", "counted", "noise"];

@@ -21,10 +21,15 @@ const BENCHES = [
 ];
 const words = process.argv.slice(2);
 const chosen = BENCHES.includes(words[0]) ? [words.shift()] : BENCHES;
-for (const name of chosen) {
+const seconds = chosen.map((name) => {
   const own = fileURLToPath(new URL(`../bench/${name}/run.js`, import.meta.url));
   const shared = fileURLToPath(new URL("../bench/run.js", import.meta.url));
   const program = existsSync(own) ? [own] : [shared, name];
+  const begun = performance.now();
   const { status } = spawnSync(process.execPath, [...program, ...words], { stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;
-}
+  return (performance.now() - begun) / 1_000;
+});
+const parts = chosen.map((name, at) => `${name} ${Math.round(seconds[at])}`);
+const all = seconds.reduce((sum, one) => sum + one, 0);
+process.stderr.write(`seconds: ${parts.join(", ")}; in all ${Math.round(all)}\n`);

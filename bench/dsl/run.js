@@ -1,14 +1,14 @@
 // Times the flow language against baselines and peers of the same round, asks of hostile texts what twice the text takes,
 // and writes results/latest.{json,md}. A ratio is the median over the rounds.
 // Usage: node run.js [--quick] [--workload <case>]…   Exits 1 when ours is past a hard bar, or a contender fails. `growth`, `heap`
-// and `size` are cases too. `--quick`: contenders without a bar are timed in one round, and so are flows of 100,000 nodes.
+// and `size` are cases too. `--quick`: contenders without a bar are timed in one round, and so are flows of 100,000 nodes; cases without a bar are not.
 // `--smoke`: each contender once, on a small flow, and only what fails counts.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { shuffle } from "../random.js";
-import { judge, median, note, report, table, time, times } from "../report.js";
+import { judge, median, note, report, secondsSince, table, time, times } from "../report.js";
 import { sized, smoke } from "../size.js";
 import { createCorpus } from "./corpus.js";
 import { expressionCases } from "./expression-cases.js";
@@ -69,6 +69,7 @@ function timesOf(name, ...whos) {
 
 /** One case: each contender a process of its own, in random order, the baseline and those with a bar in every round. */
 function measure(name, { contenders, bars, size }) {
+  const begun = performance.now();
   const [baseline] = Object.keys(contenders);
   const all = Object.fromEntries(Object.keys(contenders).map((who) => [who, []]));
   if (smoke) return timesOf(name, ...Object.keys(all));
@@ -93,11 +94,8 @@ function measure(name, { contenders, bars, size }) {
     ),
     ...(Number.isFinite(most) ? [time(most)] : []),
   ];
-  note(
-    `${name}: ${Object.entries(ratios)
-      .map(([who, ratio]) => `${who} ${times(ratio)}`)
-      .join("  ")}`,
-  );
+  const found = Object.entries(ratios).map(([who, ratio]) => `${who} ${times(ratio)}`);
+  note(`${name}: ${found.join("  ")}  (${secondsSince(begun)} s)`);
   return { name, baseline, ms, ratios, limits, noise };
 }
 
@@ -127,6 +125,7 @@ function caseTable(cases) {
 
 /** Every family of hostile texts; shown are the slowest and those past a bar. */
 function growthTable() {
+  const begun = performance.now();
   const units = quick ? sized(250_000, 500) : 10_000_000;
   const families = Object.keys(hostile);
   const rows = [];
@@ -137,7 +136,7 @@ function growthTable() {
       past.push(`growth: ${error.message}`);
     }
   }
-  note(`growth: ${families.length} families of texts`);
+  note(`growth: ${families.length} families of texts  (${secondsSince(begun)} s)`);
   const over = ({ ms, growth, bars }) => growth > bars.growth || ms > bars.ms;
   for (const row of rows.filter(over))
     past.push(

@@ -122,6 +122,8 @@ const ours = (contenders) => ({
   millrace: contenders.millrace,
 });
 const mixed = (bars, contenders, same) => ({ bars, contenders, same, input: read("mixed") });
+/** A case without a bar. */
+const shown = (contenders, same) => ({ ...mixed({}, contenders, same), long: !smoke });
 const wide = (ms, contenders, same) => ({
   size: "wide",
   long: true,
@@ -133,10 +135,10 @@ const wide = (ms, contenders, same) => ({
 
 export const textCases = {
   parse: mixed({ goal: 2, "JSON.parse": 2.5 }, parse, isGraph),
-  "print graph": mixed({}, print, isText),
-  "print document": mixed({}, printDocument, isText),
+  "print graph": shown(print, isText),
+  "print document": shown(printDocument, isText),
   format: mixed({ goal: 5, "JSON.parse": 6 }, format, isText),
-  validate: mixed({}, validate, isValid),
+  validate: shown(validate, isValid),
   "parse 100k": wide(1_500, parse, isGraph),
   "print 100k": wide(1_000, print, isText),
   "validate 100k": { ...wide(700, validate, isValid), long: smoke },

@@ -167,11 +167,12 @@ export const cases = {
     bars: { ms: { value: 50 } },
   },
   idle: {
-    what: "10,000 streams on which nothing happens (quick: 2,000): memory of the server for each, CPU in a second with all open",
+    what: "10,000 streams on which nothing happens: memory of the server for each, CPU in a second with all open",
+    isLong: true, // without a bar
     who: ["raw", "millrace"],
     source: () => ({ count: 1, bytes: 190, endless: true }),
-    async measure({ port, usage, quick }) {
-      const count = quick ? sized(2_000, 200) : 10_000;
+    async measure({ port, usage }) {
+      const count = sized(10_000, 200);
       const before = await usage(true);
       const sockets = [];
       for (let i = 0; i < count; i += 200) {

@@ -7,7 +7,7 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { shuffle } from "../random.js";
-import { judge, median, note, report, table } from "../report.js";
+import { judge, median, note, report, secondsSince, table } from "../report.js";
 import { smoke } from "../size.js";
 import { cases } from "./cases.js";
 
@@ -146,14 +146,18 @@ function linesOf({ name, baseline, bars, rows, failed }) {
 }
 
 const results = [];
-for (const name of values.workload ?? Object.keys(cases)) {
+const isWanted = (name) => smoke || !quick || !cases[name].isLong;
+for (const name of values.workload ?? Object.keys(cases).filter(isWanted)) {
+  const begun = performance.now();
   try {
     results.push(await measureCase(name));
   } catch (error) {
     past.push(`${name}: not measured: ${error.message}`);
     results.push({ name, what: cases[name].what, failed: error.message });
   }
-  if (!smoke) for (const line of linesOf(results.at(-1))) note(line.join("  "));
+  if (smoke) continue;
+  for (const line of linesOf(results.at(-1))) note(line.join("  "));
+  note(`${name}: ${secondsSince(begun)} s`);
 }
 const head = ["case", "server", "figures", "of the baseline", "bar"];
 if (smoke) judge(past);

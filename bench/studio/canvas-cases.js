@@ -54,10 +54,10 @@ async function sample([move, count]) {
   return { times, task: globalThis.probe.longestTask(start) };
 }
 
-function canvasCase({ move, nodes }) {
+function canvasCase(nodes) {
   const [median, most, task] = BARS[nodes];
   return {
-    what: `${move}, ${nodes.toLocaleString("en")} nodes: a frame, of ${FRAMES}; fitted and near`,
+    what: `${Object.keys(MOVES).join(", ")}, ${nodes.toLocaleString("en")} nodes: a frame, of ${FRAMES}; fitted and near`,
     bars: { "no change": null },
     samples: 1,
     async prepare() {
@@ -70,22 +70,30 @@ function canvasCase({ move, nodes }) {
         await page.waitForTimeout(500);
       };
       const facts = {};
+      const measure = async (zoom, move) => {
+        const found = await frames(MOVES[move].toString());
+        const value = at(found.times, 0.5);
+        facts[`${move} ${zoom}, median`] = { value, bar: median };
+        // Ten thousand changed states a second are measured, and have a bar for the median alone.
+        const isMoved = most !== undefined && move !== "states";
+        const rest = { "95th": [at(found.times, 0.95), most], task: [found.task, task] };
+        for (const [name, [value, bar]] of Object.entries(rest)) {
+          facts[`${move} ${zoom}, ${name}`] = { value, ...(isMoved && { bar }) };
+        }
+        return value;
+      };
       return {
         contenders: {
           "no change": async () => at((await frames("")).times, 0.5),
           async millrace() {
+            let slowest = 0;
             for (const zoom of Object.keys(ZOOMS)) {
-              await look(zoom);
-              const found = await frames(MOVES[move].toString());
-              facts[`${zoom}, median`] = { value: at(found.times, 0.5), bar: median };
-              // Ten thousand changed states a second are measured, and have a bar for the median alone.
-              const isMoved = most !== undefined && move !== "states";
-              const rest = { "95th": [at(found.times, 0.95), most], task: [found.task, task] };
-              for (const [name, [value, bar]] of Object.entries(rest)) {
-                facts[`${zoom}, ${name}`] = { value, ...(isMoved && { bar }) };
+              await look(zoom); // each move ends where it began
+              for (const move of Object.keys(MOVES)) {
+                slowest = Math.max(slowest, await measure(zoom, move));
               }
             }
-            return facts["near, median"].value;
+            return slowest;
           },
         },
         facts: () => ({ ...facts, load: loadNow() }),
@@ -95,15 +103,7 @@ function canvasCase({ move, nodes }) {
   };
 }
 
-export const cases = Object.fromEntries(
-  Object.keys(MOVES).flatMap((move) =>
-    [1_000, 5_000].map((nodes) => [
-      `${move} ${nodes / 1_000}k`,
-      {
-        ...canvasCase({ move, nodes }),
-        isTwin: move !== "pan" || nodes > 1_000,
-        isLong: !smoke && nodes < 5_000, // the larger flow has the same bars
-      },
-    ]),
-  ),
-);
+export const cases = {
+  "canvas 1k": { ...canvasCase(1_000), isLong: !smoke }, // the larger flow has the same bars
+  "canvas 5k": { ...canvasCase(5_000), isTwin: true },
+};

@@ -1,12 +1,12 @@
 // From an address to what it shows: the first load, flows and runs of many nodes, and a run of many events.
 import { studioAssets } from "@millrace/studio";
-import { sized } from "../size.js";
+import { inTime, sized } from "../size.js";
 import { busyFlow, wideFlow } from "./flows.js";
 import { at, MIB, pageCase, rounded } from "./measured.js";
 import { endedRun, heapOf } from "./studio.js";
 
 /** Visits of a case, each in a browser that has nothing of the page. */
-const VISITS = sized(5, 1);
+const VISITS = sized(inTime(5, 3), 1);
 /** Milliseconds from a place to its picture, by nodes. */
 const PICTURE_BARS = { 1000: 1_000, 5000: 2_000 };
 const EVENTS = sized(200_000, 1_000);

@@ -22,6 +22,28 @@ export function addProbe() {
           port2.postMessage(0);
         });
       }),
+    /** Resolves when the document has not changed for so long; after ten seconds of changes in any case. */
+    settled: (quietMs) =>
+      new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          clearTimeout(last);
+          observer.disconnect();
+          resolve();
+        };
+        const last = setTimeout(end, 10_000);
+        let timer = setTimeout(end, quietMs);
+        const observer = new MutationObserver(() => {
+          clearTimeout(timer);
+          timer = setTimeout(end, quietMs);
+        });
+        observer.observe(document, {
+          subtree: true,
+          childList: true,
+          attributes: true,
+          characterData: true,
+        });
+      }),
     /** Resolves after the first frame in which something holds. */
     async until(holds, tries = 6_000) {
       for (let frame = 0; frame < tries; frame += 1) {

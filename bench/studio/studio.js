@@ -83,3 +83,8 @@ export async function timed(page, listener, act) {
   await act();
   return page.evaluate("timed");
 }
+
+/** Waits until the document has not changed for so many milliseconds: what an earlier act changes later is none of the next one's. */
+export async function settled(page, quietMs = 200) {
+  await page.evaluate((ms) => globalThis.probe.settled(ms), quietMs);
+}

@@ -2,12 +2,14 @@
 import { sized } from "../size.js";
 import { longFlow, wideFlow } from "./flows.js";
 import { at, pageCase } from "./measured.js";
-import { endedRun, timed } from "./studio.js";
+import { endedRun, settled, timed } from "./studio.js";
 
 /** Keys that are timed. */
 const KEYS = sized(60, 3);
 /** Changes whose problems and picture are timed. */
 const CHANGES = sized(8, 1);
+/** Milliseconds without a change of the page after which nothing of the keys before is still worked on. */
+const LINT_MS = sized(1_000, 200);
 /** Milliseconds: a painted key, median and slowest; problems and picture. */
 const KEY_BARS = { 1000: [16, 50, 300], 10000: [33, undefined, 800] };
 
@@ -48,17 +50,17 @@ const typing = (lines) =>
         painted.push(await timed(page, KEY_PAINTED, press));
       }
       const task = await page.evaluate(`probe.longestTask(${start})`);
-      await page.waitForTimeout(sized(3_000, 500));
+      await settled(page, LINT_MS);
       await text
         .getByText("upper")
         .first()
         .click({ position: { x: 2, y: 5 } });
-      await page.waitForTimeout(sized(2_000, 500));
+      await settled(page, LINT_MS);
       const answers = [];
       for (let count = 0; count < CHANGES; count += 1) {
         const press = () => page.keyboard.press(count % 2 === 0 ? "x" : "Backspace");
         answers.push(await timed(page, ANSWERED, press));
-        await page.waitForTimeout(1_000);
+        await settled(page, 400);
       }
       return {
         "painted, median": { value: at(painted, 0.5), bar: median },
@@ -101,9 +103,8 @@ const click = pageCase({
     const found = [];
     const press = async (page, locator, name) => {
       await locator.hover();
-      await page.waitForTimeout(300);
+      await settled(page);
       found.push([name, await timed(page, CLICK_ANSWERED, () => locator.click())]);
-      await page.waitForTimeout(500);
     };
     const button = (page, name) => page.getByRole("button", { name, exact: true }).first();
 
@@ -123,7 +124,6 @@ const click = pageCase({
     await page.goto(`${studio.url}/studio#/runs/${runId}`);
     await page.reload();
     await page.getByRole("treeitem", { name: "n1, transform, succeeded" }).waitFor();
-    await page.waitForTimeout(1_000);
     await press(page, page.getByRole("treeitem").nth(5), "an item of a run");
     for (const tab of ["Timeline", "Events", "Summary", "Flow"]) {
       await press(page, page.getByRole("tab", { name: tab, exact: true }), tab);
