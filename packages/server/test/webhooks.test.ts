@@ -409,22 +409,27 @@ describe("a signed call", () => {
   const now = START / 1_000;
 
   test("is taken once, within five minutes, with the right key over the right bytes", async () => {
-    const server = await serveHooks({ clock: createTestClock(START) });
-    const { token } = await createHook(server, { secret: SECRET });
+    const log = keepLog();
+    const server = await serveHooks({ clock: createTestClock(START), log });
+    const { id, token } = await createHook(server, { secret: SECRET });
     const send = (headers: Record<string, string>, text = body) =>
       call(server, token, { body: text, headers });
-    const refusals = [
-      send({ "content-type": "application/json" }),
-      send(signed(body, now, "another-secret-of-16")),
-      send(signed(body, now), `${body} `),
-      send(signed(body, now - 301)),
-      send(signed(body, now + 301)),
-      send({ ...signed(body, now), "millrace-signature": "t=1,v1=zz" }),
-    ];
-    for (const response of await Promise.all(refusals)) {
+    const told = () => log.lines.filter(({ message }) => message === "webhook.refused");
+    for (const [reason, headers, text] of [
+      ["missing", { "content-type": "application/json" }],
+      ["wrong", signed(body, now, "another-secret-of-16")],
+      ["wrong", signed(body, now), `${body} `],
+      ["stale", signed(body, now - 301)],
+      ["stale", signed(body, now + 301)],
+      ["missing", { ...signed(body, now), "millrace-signature": "t=1,v1=zz" }],
+    ] as const) {
+      const response = await send(headers, text);
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toBe("Millrace-Signature");
-      expect((await problemOf(response)).code).toBe("unauthorized");
+      const { code, detail, requestId } = await problemOf(response);
+      expect([code, detail]).toEqual(["unauthorized", expect.stringContaining("not signed")]);
+      const fields = { requestId, webhookId: id, template: "echo", reason };
+      expect(told().at(-1)?.fields).toEqual(fields);
     }
     expect((await runs(server)).items).toEqual([]);
     for (const seconds of [now, now - 300, now + 300]) {
@@ -432,6 +437,7 @@ describe("a signed call", () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([202, 401, 401]);
     }
     expect((await runs(server)).items).toHaveLength(3);
+    expect(told().at(-1)?.fields).toMatchObject({ reason: "used" });
   });
 
   test("is taken once, also at the last moment at which it is valid", async () => {

@@ -168,6 +168,11 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
   ),
   "schedule.error": line("warn", "a fire time could not start its run", "scheduleId", "reason"),
   "schedule.failed": line("error", "schedules could not be read", "err"),
+  "webhook.refused": line(
+    "warn",
+    "a call of a webhook is not signed as its scheme says (`missing`), not with its key (`wrong`), more than five minutes from the clock here (`stale`), or came again (`used`)",
+    ...["requestId", "webhookId", "template", "reason"],
+  ),
   "webhook.no_template": line(
     "warn",
     "a webhook was called whose template is gone",

@@ -22,6 +22,7 @@ import {
   isOneOf,
   SCHEMES,
   type Scheme,
+  type Unsigned,
   type Verified,
   verifySignature,
   WINDOW_S,
@@ -61,10 +62,10 @@ export async function answerCall(
   const scheme = SCHEMES[webhook.scheme ?? "millrace"];
   const keys = webhook.secret === true ? await readSecrets(host, webhook) : [];
   const asked = challengeIn(scheme, call, { body: null, isSigned: false });
-  if (asked !== undefined) return echo(asked, { webhook, call, keys, body: null });
+  if (asked !== undefined) return echo(host, asked, { webhook, call, keys, body: null });
   if (call.method !== "POST") throw notAllowed();
 
-  const verified = webhook.secret === true ? verify(scheme, call, keys, host.now()) : undefined;
+  const verified = webhook.secret === true ? verify(host, webhook, call, keys) : undefined;
   const type = call.header("content-type");
   // A body with the key in it was verified as JSON, whatever it says it is; the key goes no further.
   const body =
@@ -72,7 +73,7 @@ export async function answerCall(
       ? readPayload(type, call.body)
       : withoutKey(scheme.key, parseJson(call.body) as Json);
   const confirmed = challengeIn(scheme, call, { body, isSigned: true });
-  if (confirmed !== undefined) return echo(confirmed, { webhook, call, keys, body });
+  if (confirmed !== undefined) return echo(host, confirmed, { webhook, call, keys, body });
 
   const { query } = call;
   const value = {
@@ -107,26 +108,37 @@ export function notAllowed(): ProblemError {
 
 /** Throws `unauthorized`, one answer for a signature that is missing, wrong, old or used. */
 function verify(
-  scheme: Scheme,
+  host: ServerHost,
+  webhook: Webhook,
   call: HookCall,
   keys: readonly string[],
-  now: number,
 ): Verified | undefined {
+  const scheme = SCHEMES[webhook.scheme ?? "millrace"];
   const { signing, key } = scheme;
   if (signing !== null) {
-    const verified = verifySignature({ ...scheme, signing }, call, { keys, now });
-    if (verified === undefined) throw unsigned(signing.header);
-    return verified;
+    const verified = verifySignature({ ...scheme, signing }, call, { keys, now: host.now() });
+    if (typeof verified !== "string") return verified;
+    throw unsigned(host, webhook, call, { name: signing.header, reason: verified });
   }
   if (key === undefined || !hasKey(key, parseJson(call.body) as Json, keys)) {
-    throw unsigned(key?.name ?? "");
+    throw unsigned(host, webhook, call, { name: key?.name ?? "", reason: "wrong" });
   }
   return undefined;
 }
 
-function unsigned(name: string): ProblemError {
+/** The caller learns what is wanted, the operator also what was wrong. */
+function unsigned(
+  host: ServerHost,
+  { id, template }: Webhook,
+  { requestId }: HookCall,
+  { name, reason }: { readonly name: string; readonly reason: Unsigned },
+): ProblemError {
+  host.log.warn({ requestId, webhookId: id, template, reason }, "webhook.refused");
   const challenge = name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
-  return new ProblemError("unauthorized", { headers: { "WWW-Authenticate": challenge } });
+  return new ProblemError("unauthorized", {
+    detail: "The call is not signed as this webhook wants it",
+    headers: { "WWW-Authenticate": challenge },
+  });
 }
 
 /** Key under which a signature is remembered, so that it counts once. */
@@ -168,13 +180,16 @@ function challengeIn(
 
 /** Throws `unauthorized` for a wrong verify token, `invalid_args` for what is no challenge. */
 function echo(
+  host: ServerHost,
   { answer, verifyToken }: Challenge,
   about: { webhook: Webhook; call: HookCall; keys: readonly string[]; body: Json },
 ): HookAnswer {
   const { webhook, call, keys, body } = about;
   if (verifyToken !== undefined) {
     const wanted = keys.map((key) => verifyTokenOf(webhook, key));
-    if (!isOneOf(textAt(verifyToken, call, body), wanted)) throw unsigned("hub-verify-token");
+    if (!isOneOf(textAt(verifyToken, call, body), wanted)) {
+      throw unsigned(host, webhook, call, { name: "hub-verify-token", reason: "wrong" });
+    }
   }
   const text = "text" in answer ? answer.text : textAt(answer, call, body);
   if (text === undefined || !ECHO.test(text)) {
@@ -201,10 +216,11 @@ function headersOf(
 
 async function start(
   host: ServerHost,
-  { id, template, input }: Webhook,
+  webhook: Webhook,
   { value, call }: { readonly value: object; readonly call: HookCall },
   rows: StartRows,
 ): Promise<RunRef> {
+  const { id, template, input } = webhook;
   const spec = await specOfTemplate(
     host.store,
     { slug: template },
@@ -223,7 +239,8 @@ async function start(
     return await callExecutor(() => host.executor.start(spec, rows));
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
-    if (code === "signature_used") throw unsigned("millrace-signature");
+    if (code === "signature_used")
+      throw unsigned(host, webhook, call, { name: "millrace-signature", reason: "used" });
     if (code !== "flow_invalid") throw error;
     // The caller does not learn what is wrong with the flow; its author does.
     host.log.warn({ webhookId: id, template, err: error }, "webhook.flow_invalid");

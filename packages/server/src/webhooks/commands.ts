@@ -148,6 +148,7 @@ async function testWebhook(
   try {
     if (!app.webhooks || !webhook.enabled) throw notFound("webhook");
     const { status, body, runId } = await answerCall(host, webhook, {
+      requestId: caller.requestId,
       method: "POST",
       query,
       header: (name) => (Object.hasOwn(all, name) ? all[name] : undefined),

@@ -39,6 +39,7 @@ export function createHook(host: ServerHost, app: AppServices): Hook {
     }
     const body = await readRawBody(exchange, MAX_WEBHOOK_BYTES);
     const answer = await answerCall(host, webhook, {
+      requestId: exchange.requestId,
       method: exchange.method,
       query: exchange.passage.query,
       header: (name) => exchange.header(name),

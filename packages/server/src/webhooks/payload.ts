@@ -7,6 +7,7 @@ import type { Place, SignedCall } from "./schemes.ts";
 
 /** A call, however it came. */
 export interface HookCall extends SignedCall {
+  readonly requestId: string;
   readonly method: string;
   /** Without its question mark. */
   readonly query: string;

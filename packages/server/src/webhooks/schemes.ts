@@ -190,12 +190,15 @@ export interface Verified {
 const TIME = /^[0-9]{1,12}$/;
 const WRITTEN = { hex: /^[0-9a-f]{64}$/, base64: /^[A-Za-z0-9+/]{43}=$/ };
 
-/** Checks the signature of a call against the keys; undefined: it is missing, old or wrong. `now` in epoch milliseconds. */
+/** Why a call is refused: it is not signed as its scheme says, with no key of the webhook, too far from now, or once more. */
+export type Unsigned = "missing" | "wrong" | "stale" | "used";
+
+/** Checks the signature of a call against the keys; else why it does not count. `now` in epoch milliseconds. */
 export function verifySignature(
   { signing, delivery }: Scheme & { readonly signing: Signing },
   call: SignedCall,
   { keys, now }: { readonly keys: readonly string[]; readonly now: number },
-): Verified | undefined {
+): Verified | Unsigned {
   const { separator, prefix, encoding, time: place } = signing;
   const line = onceIn(call, signing.header);
   const values = separator === undefined ? [line] : line.split(separator);
@@ -203,9 +206,9 @@ export function verifySignature(
     .filter((text) => WRITTEN[encoding].test(text))
     .map((text) => Buffer.from(text, encoding));
   const time = place === undefined ? undefined : timeOf(place, { call, values });
-  if (time === null || given.length === 0) return undefined;
+  if (time === null || given.length === 0) return "missing";
   const id = delivery !== undefined && "header" in delivery ? onceIn(call, delivery.header) : "";
-  if (signing.before.includes("{id}") && id === "") return undefined;
+  if (signing.before.includes("{id}") && id === "") return "missing";
   let right: Buffer | undefined;
   for (const key of keys) {
     const expected = digestOf(signing, { key, id, time, body: call.body });
@@ -213,9 +216,8 @@ export function verifySignature(
     for (const each of given) if (timingSafeEqual(expected, each)) right = expected;
   }
   const isFresh = time === undefined || Math.abs(now / 1_000 - Number(time)) <= WINDOW_S;
-  return right === undefined || !isFresh
-    ? undefined
-    : { hash: right.toString("hex"), isTimed: time !== undefined };
+  if (right === undefined) return "wrong";
+  return isFresh ? { hash: right.toString("hex"), isTimed: time !== undefined } : "stale";
 }
 
 /** A call as its sender sends it. */
