@@ -5,7 +5,7 @@
  */
 import type { CircuitOptions } from "./options.ts";
 
-const FAILURES = 5; // one hiccup is none, and a provider that is down shows so within seconds
+const FAILURES = 5; // a single failure does not open it, and a provider that is down opens it within seconds
 const WINDOW_MS = 60_000;
 const COOL_DOWN_MS = 30_000;
 const MOST_KEPT = 1_000; // models that have failed lately; more are a mistake in a loop
@@ -22,7 +22,7 @@ export const CIRCUIT_REASONS: readonly string[] = [
 interface State {
   failures: number[];
   openedAt: number | null;
-  /** Who may try now; null: nobody does. */
+  /** Callers that may try now; null: none. */
   probe: Probe | null;
 }
 

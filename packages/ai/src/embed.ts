@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 import { circuitKey, type Target } from "./targets.ts";
 import { costOf, readUsage } from "./usage.ts";
 
-/** Vectors of the first texts of a list, and who made them. */
+/** Vectors of the first texts of a list, and the target that made them. */
 interface Batch {
   readonly target: number;
   readonly vectors: readonly (readonly number[])[];

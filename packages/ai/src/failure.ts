@@ -160,7 +160,7 @@ function readOne(error: Shape): AiFailure | null {
   return isGood ? null : ofStatus(code, error);
 }
 
-/** A status of HTTP; anything else that calls itself so is none. */
+/** A valid status of HTTP; undefined for any other value. */
 function isStatus(code: number): boolean {
   return Number.isInteger(code) && code >= 100 && code < 600;
 }

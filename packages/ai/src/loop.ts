@@ -243,7 +243,7 @@ class Loop {
       async fetch(url) {
         const response = await ctx.fetchWith(budget.signal)(url, { maxBytes: MAX_FETCHED_BYTES });
         if (!response.ok) {
-          await response.body?.[Symbol.asyncIterator]().return?.(); // nobody reads it: the socket goes
+          await response.body?.[Symbol.asyncIterator]().return?.(); // the rest is not read, so the socket is closed
           throw invalidField("input", `the file's address answers ${response.status}`);
         }
         return new Uint8Array(await response.arrayBuffer());

@@ -14,7 +14,7 @@ import {
 import type { AiOptions, CircuitOptions } from "./options.ts";
 import { AI } from "./runtime.ts";
 
-const MIN_KEY_BYTES = 32; // of an HMAC-SHA-256 that nobody can guess
+const MIN_KEY_BYTES = 32; // length of an HMAC-SHA-256 key
 
 const CIRCUIT = optionsOf<CircuitOptions>({
   failures: COUNT,

@@ -17,7 +17,7 @@ export function keyOf({ type, id }: Pick<Block, "type" | "id">): string {
   return `${type} ${id}`;
 }
 
-/** A text as it came; empty for what is none. */
+/** The text of a part; empty for a value that is no text. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

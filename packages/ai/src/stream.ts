@@ -1,6 +1,6 @@
 /**
  * One answer of a model, part by part.
- *   R1  whatever ends it, the result is there at once: nobody waits for a provider that was told to stop.
+ *   R1  the result is there at once, however the stream ends: it does not wait for a provider that was told to stop.
  *   R2  parts that come after the end are dropped; parts and frames of an unknown kind are ignored.
  *   R3  only a `finish` part ends an answer well.
  */

@@ -1,7 +1,7 @@
 /**
  * The tool calls of one answer.
  *   T1  every call gets a result, in the order of the calls; a failure is a result, never a failure of the node.
- *   T2  what has ended is kept under its content and never run again by this try, whoever asks.
+ *   T2  a finished call is kept under its content and never run again by this try.
  *   T3  a call that a person has to allow runs only after the answer; the others do not wait for it.
  */
 import {

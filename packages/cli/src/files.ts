@@ -119,7 +119,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-/** Who may look: everybody, or nobody but the person. */
+/** Access to a file: everybody, or the user alone. */
 type Audience = "everybody" | "owner";
 
 const MODES = {

@@ -23,7 +23,7 @@ export interface ClientOptions extends ServerAddress {
   readonly retry?: Retrying;
 }
 
-/** Every option, for who checks what it was given. */
+/** Every option, to check the given ones. */
 export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   url: true,
   token: true,

@@ -66,7 +66,7 @@ export async function* framesOf(
   }
 }
 
-/** Reads an event. Throws `ClientError` `bad_answer` for what is none. */
+/** Reads an event. Throws `ClientError` `bad_answer` for an invalid one. */
 export function toEvent(text: string): AnyEvent {
   try {
     return parseEvent(text);

@@ -9,7 +9,7 @@ import { SILENCE_MS } from "./event-stream.ts";
 
 /** First pause after a cut; it doubles. */
 const FIRST_DELAY_MS = 250;
-/** Longest pause; whoever is away for longer is looked for twice a minute. */
+/** Longest pause: two tries a minute for as long as the server is away. */
 const MAX_DELAY_MS = 30_000;
 /** Tries in a row without an event before a reader gives up: some three minutes. */
 const MAX_TRIES = 12;
@@ -89,7 +89,7 @@ export async function* follow<T>(following: Following<T>): AsyncGenerator<T, voi
   }
 }
 
-/** Spread, so that readers who were cut off together do not return together. */
+/** Random, so that readers that were cut off together do not return together. */
 function delayMs(tries: number, maxDelayMs: number): number {
   return Math.min(maxDelayMs, FIRST_DELAY_MS * 2 ** tries) * (0.5 + Math.random() / 2);
 }

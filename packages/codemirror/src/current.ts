@@ -45,7 +45,7 @@ export function analysisOf(state: EditorState): LaterAnalysis {
   return state.field(versions).analysis(state.facet(analysisFacet));
 }
 
-/** Editors that were closed: their texts stay as they are, but nobody waits for answers about them. */
+/** Editors that were closed: their texts stay as they are, but answers about them are dropped. */
 const closed = new WeakSet<EditorView>();
 
 /** Tells that an editor is open, or was closed. */

@@ -75,7 +75,7 @@ export class Again extends Error {
 
 const MARK = Symbol.for("@millrace/contracts.error.DispatcherError");
 
-/** `dispatcher_unavailable`: nobody took the ring. `dispatcher_closed`: this server stops. `dispatcher_serves`: `serve` was called. */
+/** `dispatcher_unavailable`: the ring was not stored. `dispatcher_closed`: this server stops. `dispatcher_serves`: `serve` was called. */
 export type DispatcherErrorCode =
   | "dispatcher_unavailable"
   | "dispatcher_closed"

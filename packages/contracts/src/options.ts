@@ -1,4 +1,4 @@
-/** Options as callers without types give them: a name that nobody knows is a mistake, and never passed over. */
+/** Checks of options from untyped callers: an unknown name is a mistake, and never ignored. */
 import { nearestName } from "./kit/nearest-name.ts";
 
 /** The names of an options type, all of them: `const NAMES: OptionNames<ClientOptions> = { url: true, … }`. */
@@ -15,7 +15,7 @@ export function unknownOption(options: object, known: object, at = ""): string |
   return `unknown option "${at}${unknown}"; ${hint}`;
 }
 
-/** Throws `TypeError` for options of `caller` that are no object, or have a name that nobody knows. */
+/** Throws `TypeError` for options of `caller` that are no object, or have an unknown name. */
 export function checkOptions<T extends object>(
   caller: string,
   options: T,

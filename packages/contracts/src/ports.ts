@@ -43,7 +43,7 @@ export interface RunHeader {
   readonly tags?: { readonly [name: string]: string } | undefined;
   /** Source that fired it. */
   readonly source?: RunSource | undefined;
-  /** The token of who started it. */
+  /** Token of the caller that started it. */
   readonly tokenId?: string | undefined;
   /** The run that this one repeats. */
   readonly retryOf?: string | undefined;
@@ -221,7 +221,7 @@ export interface RunSpec extends RunHeaderOptions {
   readonly tags?: { readonly [name: string]: string } | undefined;
   /** Source that fired it. */
   readonly source?: RunSource | undefined;
-  /** The token of who starts it. */
+  /** Token of the caller that starts it. */
   readonly tokenId?: string | undefined;
   /** The run whose results are taken over where they still hold. */
   readonly retryOf?: string | undefined;
@@ -264,7 +264,7 @@ export type SignalResult =
       readonly problems?: readonly Problem[];
     };
 
-/** Options of `Executor.cancel`. `note`: words of who cancels; `graceMs`: how long bodies may take to settle. */
+/** Options of `Executor.cancel`. `note`: a remark of the caller; `graceMs`: how long bodies may take to settle. */
 export interface CancelOptions {
   readonly reason: CancelReason;
   readonly by?: string;

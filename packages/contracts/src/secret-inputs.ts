@@ -1,4 +1,4 @@
-/** Inputs that nobody but the run may read: those that their schema calls `writeOnly` or of the format `password`. */
+/** Inputs that only the run may read: those that their schema marks `writeOnly` or with the format `password`. */
 
 import { secretForms } from "./events/secrets.ts";
 import type { Json, JsonObject, JsonSchema } from "./json.ts";

@@ -12,7 +12,7 @@ import {
   mergeDeltas,
 } from "@millrace/contracts";
 
-/** One frame of a screen at 60 Hz: whoever looks cannot tell. */
+/** One frame of a screen at 60 Hz: too short to be seen. */
 const EVERY_MS = 16;
 
 type Progress = ChannelMap["models:install_progress"];

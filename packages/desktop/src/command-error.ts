@@ -74,7 +74,7 @@ export function problemOf(thrown: unknown): CommandProblem {
   return CommandError.isInstance(thrown) ? thrown.problem : commandError("internal").problem;
 }
 
-/** A problem that came over a wire; what is none is one of ours. */
+/** A problem that came over a wire; an invalid one becomes `internal`. */
 export function readProblem(value: unknown): CommandProblem {
   const isProblem =
     typeof value === "object" &&

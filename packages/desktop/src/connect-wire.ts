@@ -29,7 +29,7 @@ interface Call {
 interface Listener {
   readonly channel: Channel;
   readonly delivery: Delivery;
-  /** Whether the host has answered; what came before is of somebody who had the id earlier. */
+  /** Whether the host has answered; earlier messages are for an earlier owner of the id. */
   isOpen: boolean;
   handled: number;
 }

@@ -1,5 +1,5 @@
 /**
- * A host that keeps no journal: what is emitted goes to whoever listens.
+ * A host without a journal: events go to those who listen at the moment.
  *   E1  A listener gets events in order; one that is behind by too much gets a snapshot of the run in place of what it has missed.
  *   E2  A listener that comes late gets a snapshot of the run as it is, then what follows.
  *   E3  A run that has ended is forgotten, but for the last few.
@@ -22,7 +22,7 @@ import { type ChannelHost, type CommandBus, isChannel, type ListenOptions } from
 /** How far a listener may be behind before it is brought to the present, whichever is reached first. */
 const MAX_PENDING_EVENTS = 8_192;
 const MAX_PENDING_BYTES = 4 * 1_024 * 1_024;
-/** Ended runs whose state is still told to who comes late: a window that opens right after a short run. */
+/** Ended runs whose state late listeners still get: a window may open right after a short run. */
 const KEPT_RUNS = 64;
 
 /** Events that a subscription to all runs gets. */
@@ -80,7 +80,7 @@ export function createEmitterHost(commands: CommandBus): EmitterHost {
     }
   }
 
-  /** Of runs their state is kept instead; of models nothing is owed to who did not look. */
+  /** Of runs their state is kept instead; late listeners to models miss past events. */
   function drop(listener: Listener): void {
     for (const payload of listener.pending) {
       const run = listener.channel === "flow:execution" && runs.get((payload as Event).runId);

@@ -1,4 +1,4 @@
-/** A transport without a wire: direct calls, and payloads that nobody can change. */
+/** A transport without a wire: direct calls, and frozen payloads. */
 import type { AbortSignalLike, Channel, ChannelMap, Json } from "@millrace/contracts";
 import { checkOptions } from "@millrace/contracts/options";
 import { createCoalescer } from "./coalescer.ts";

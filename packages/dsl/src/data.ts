@@ -28,7 +28,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
 
-/** Whether nothing but an `Object.prototype` stands behind an object: the members of all others are none of ours. */
+/** Whether the prototype of an object is that of plain objects: members of all others are ignored. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === ROOT || prototype === null || Object.getPrototypeOf(prototype) === null;

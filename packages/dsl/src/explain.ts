@@ -11,7 +11,7 @@ export { DIAGNOSTICS, type DiagnosticCode, type DiagnosticRule } from "./diagnos
 
 /** Explanation of a diagnostic beyond its message. */
 export interface Explanation {
-  /** A sentence: what it means, and why it is said. */
+  /** A sentence: the meaning, and the reason of the finding. */
   readonly why: string;
   /** Text of a flow, without its first line, that has the problem. */
   readonly wrong: string;

@@ -68,7 +68,7 @@ export interface FilePolicy {
   readonly maxBytes?: number;
 }
 
-/** Which programs a flow may start. What it gives them as arguments is the flow's business: allow programs, not shells. */
+/** Programs that a flow may start. Their arguments come from the flow and are not checked: allow programs, not shells. */
 export interface ShellPolicy {
   /** Name in flows to absolute path: `{ git: "/usr/bin/git" }`. */
   readonly programs: { readonly [name: string]: string };

@@ -42,7 +42,7 @@ export interface Limits {
 /** JSON bytes of the input and of the output of one call of an extension; larger data is a file's. */
 export const EXTENSION_BYTES: number = 4 * MIB;
 
-/** Defaults: far above what people write, far below what stops a process. */
+/** Defaults: far above the needs of people, far below the limits of a process. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   nodes: 100_000,
   edges: 400_000,

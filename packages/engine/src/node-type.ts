@@ -68,7 +68,7 @@ export interface NodeType {
   readonly idempotentOf?: (fields: Fields, serviceOf: ServiceOf) => boolean;
   /** Nodes of the type at once in an engine, unless `concurrency.types` says otherwise. `none`: a node holds no slot, because its bodies do. */
   readonly slots?: number | "none";
-  /** The policy's `timeoutMs` is the business of the body, not of the attempt. */
+  /** The body applies the policy's `timeoutMs` itself, instead of the attempt. */
   readonly ownsTimeout?: true;
   /** The body checks its fields itself; else evaluated fields are checked against the schema (`field_invalid`). */
   readonly checksFields?: true;
@@ -92,7 +92,7 @@ export interface NodeType {
   readonly outputProblem?: (output: Json) => string | null;
 }
 
-/** Why something failed, as the engine passes it on: what events show, and what retries ask for. */
+/** An error as the engine passes it on: the part that events show, and the part that retries need. */
 export interface Failure {
   readonly info: ErrorInfo;
   readonly reason?: string | undefined;
@@ -224,7 +224,7 @@ export interface CoreContext extends ControlContext {
   runFlow(inputs: JsonObject, done: (end: BodyEnd) => void): void;
   /** A connection by the name that the flow gives it, or by its slug. Throws `operation_unknown` for an unknown service. */
   link(connection: string): ServiceLink;
-  /** Calls `listener` once when the attempt is to stop, also if it is already; null: nobody. It takes a kilobyte less than `signal`. */
+  /** Calls `listener` once when the attempt is to stop, also if it is already; null removes it. It takes a kilobyte less than `signal`. */
   onAbort(listener: (() => void) | null): void;
   /** Runs `work` with a signal that also aborts, with `timeout`, after `ms`. */
   within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;

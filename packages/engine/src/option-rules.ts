@@ -42,7 +42,7 @@ export const COUNT: Shape = must((value) => isAmount(value) && value >= 1, "a nu
 /** Milliseconds from 0; Infinity is no limit. */
 export const MILLISECONDS: Shape = must(isAmount, "milliseconds, 0 or more");
 
-/** Throws for the first thing that is wrong: names that nobody knows before values. */
+/** Throws for the first mistake: unknown names before values. */
 export function checkOptions(options: unknown, shape: ObjectShape): void {
   const problem = optionsProblem(options, shape);
   if (problem === undefined) return;

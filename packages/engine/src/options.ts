@@ -110,7 +110,7 @@ export interface ThrowPlace {
   readonly attempt: number;
   /** Node type whose code it is; of an `ai` node the type of the tool. */
   readonly type: string;
-  /** A text without the secrets that the run has read, for whoever writes the error down. */
+  /** A text without the secrets that the run has read, to write an error down. */
   redact(text: string): string;
 }
 

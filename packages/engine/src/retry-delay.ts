@@ -2,7 +2,7 @@
 import type { RetryPolicy } from "@millrace/contracts";
 
 const DELAY_MS = 500; // long enough for a hiccup to pass, short enough to be waited for
-const MAX_DELAY_MS = 30_000; // whoever must wait longer wants a schedule, not a retry
+const MAX_DELAY_MS = 30_000; // a longer wait needs a schedule, not a retry
 
 /** A service that asks for a longer pause than this gets no retry: the run would look stuck. */
 export const MAX_RETRY_AFTER_MS = 600_000;

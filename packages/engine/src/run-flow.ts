@@ -49,7 +49,7 @@ export function runFlow(
 ): FlowRun {
   const started = start(flow, inputs, options);
   const result = started.then(({ engine, run }) => run.result.finally(() => engine.close()));
-  result.catch(() => {}); // whoever reads events alone gets it there
+  result.catch(() => {}); // readers of events alone get it there
   return { events: { [Symbol.asyncIterator]: () => eventsOf(started) }, result };
 }
 

@@ -5,7 +5,7 @@ import { compileSchema, type SchemaProblem } from "@millrace/dsl";
 
 const checks = new WeakMap<JsonSchema, (value: unknown) => readonly SchemaProblem[]>();
 
-/** Problems of `value` against `schema`; those of the schema itself when it is none. */
+/** Problems of `value` against `schema`; those of the schema itself when it is invalid. */
 export function schemaProblems(schema: JsonSchema, value: unknown): readonly SchemaProblem[] {
   return schemaCheck(schema)(value);
 }

@@ -205,7 +205,7 @@ export function deepFreeze(value: Json): Json {
   return value;
 }
 
-/** The value at a JSON Pointer (RFC 6901); undefined where there is none. Members that a prototype has are none. */
+/** The value at a JSON Pointer (RFC 6901); undefined where there is none. Members of prototypes do not count. */
 export function valueAt(root: Json, pointer: string): Json | undefined {
   let value: Json | undefined = root;
   for (const key of pointerKeys(pointer)) {

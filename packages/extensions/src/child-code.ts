@@ -121,7 +121,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     const { peer, ready } = lineTo(child, calls);
     const gone = new Promise<"gone">((resolve) => {
       const end = (): void => {
-        resolve("gone"); // first: who waits for the load is to hear this, not what comes of it
+        resolve("gone"); // first: callers that wait for the load get this error, not its consequence
         peer.end(new NodeError("extension_crashed", "the process of the extension ended"));
         if (process_ !== child) return;
         forget();

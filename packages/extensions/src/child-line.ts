@@ -5,11 +5,11 @@ import { LINE_FD, openLine } from "./child/line.ts";
 import { type Frame, Peer } from "./child/peer.ts";
 import { hostEvent, hostRequest, type OpenCall } from "./host-calls.ts";
 
-const MAX_DROPPED = 100; // frames that nobody asked for; more is no mistake
+const MAX_DROPPED = 100; // unexpected frames; more cannot be a mistake
 
 /**
  * The line to a process that was started, over which it may use the call that it names, while that is open. `ready` resolves
- * when the process listens. What breaks the line, or goes on telling what nobody asked for, ends the process.
+ * when the process listens. Broken framing, or too many unexpected frames, ends the process.
  */
 export function lineTo(
   child: ChildProcess,

@@ -18,7 +18,7 @@ export interface ChildSetup {
   readonly readable: readonly string[];
   readonly granted: Permissions;
   readonly grants: Grants;
-  /** Whether its standard output and error are read; otherwise nobody sees them. */
+  /** Whether its standard output and error are read; otherwise they are dropped. */
   readonly isHeard: boolean;
 }
 

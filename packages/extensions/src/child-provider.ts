@@ -104,7 +104,7 @@ class PartQueue {
 
   readonly #stop: () => void;
 
-  /** `stop`: nobody reads on. */
+  /** `stop`: the reader has left. */
   constructor(stop: () => void) {
     this.#stop = stop;
     this.begun = new Promise((begin, refuse) => {

@@ -50,7 +50,7 @@ export interface ExtensionCode {
   close(): Promise<void>;
 }
 
-/** Imports `entry` and answers its definition. Throws `ProblemFound` for what is no extension, and what the import throws. */
+/** Imports `entry` and returns its definition. Throws `ProblemFound` for a module that is no extension, and errors of the import. */
 export async function importDefinition(entry: string): Promise<ExtensionDefinition> {
   const module = (await import(pathToFileURL(entry).href)) as { readonly default?: unknown };
   const definition = module.default;

@@ -31,7 +31,7 @@ export class GuardedContext implements ControlContext {
   readonly #ctx: ControlContext;
   readonly #fields: Fields;
   readonly #how: GuardOptions;
-  /** Null: nobody has asked. */
+  /** Null: not asked for yet. */
   #random: (() => number) | null = null;
 
   constructor(ctx: ControlContext, fields: Fields, how: GuardOptions) {

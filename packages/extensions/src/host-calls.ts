@@ -38,7 +38,7 @@ interface AskingCall extends OpenCall {
   step(key: string): Promise<unknown>;
 }
 
-/** Does what a child asks for an open call; undefined: nobody knows the operation. */
+/** Handles a request of a child for an open call; undefined: the operation is unknown. */
 export function hostRequest(
   op: string,
   call: AskingCall,
@@ -116,7 +116,7 @@ const ACTS: { readonly [op: string]: Act } = {
     ctx.step(String(key), async () => (await call.step(key)) as Json),
 };
 
-/** Takes what a child tells of an open call; false: nobody knows it. */
+/** Handles a message of a child about an open call; false: it is unknown. */
 export function hostEvent(call: OpenCall, frame: Frame): boolean {
   const { kind, level, text, data, done, total } = frame as { readonly [member: string]: unknown };
   if (kind === "log") {

@@ -35,7 +35,7 @@ export const CODE_TIMES: CodeTimes = {
   idleMs: 60_000,
 };
 
-/** Milliseconds for what adapters close; whoever stops a host does not wait for longer. */
+/** Milliseconds for closing adapters; stopping a host does not take longer. */
 const CLOSE_MS = 1_000;
 
 /** How the host uses code, wherever it runs. */
@@ -94,14 +94,14 @@ export async function loadProblem(error: unknown, at: Imported): Promise<Extensi
   return { code: "extension_load_failed", message: await loadFailure(error, at, false) };
 }
 
-/** The answer of loading, or the problem that there is none in time. */
+/** The answer of loading, or a problem when there is none in time. */
 export function inTime<T>(ms: number, loaded: Promise<T>): Promise<T> {
   return within(ms, loaded, () => {
     throw didNotLoad(`its code did not load within ${ms} ms`);
   });
 }
 
-/** Ends with the promise, whatever comes of it, or when whoever stops a host has waited for long enough. */
+/** Ends with the promise, resolved or rejected, or at the limit of stopping a host. */
 export async function settled(work: Promise<unknown>): Promise<void> {
   await within(CLOSE_MS, work, () => {}).catch(() => {});
 }

@@ -31,7 +31,7 @@ const LOCKED = object({
   granted: permissionsShape,
   /** Those of `granted.net` that a person named beside what the package asks for. */
   hosts: optional(hostsShape),
-  /** The project depended on the package before: whoever removes the extension leaves it installed. */
+  /** The project depended on the package before: removing the extension leaves the package installed. */
   dependency: optional(oneOf(true)),
 });
 

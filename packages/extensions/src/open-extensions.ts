@@ -58,9 +58,9 @@ export interface OpenExtensionsOptions extends ReadExtensionsOptions {
     readonly code: string;
     readonly message: string;
   }) => void;
-  /** Receives what processes of extensions write with `console.log` and the like, without secrets; absent: nobody reads it. */
+  /** Receives lines that processes of extensions write with `console.log` and the like, without secrets; absent: they are not read. */
   readonly output?: ((line: OutputLine) => void) | undefined;
-  /** Lengths of time; whoever leaves them out gets those of the documentation. */
+  /** Lengths of time; defaults are those of the documentation. */
   readonly times?: Partial<CodeTimes> | undefined;
 }
 
@@ -349,7 +349,7 @@ async function checked(
   return Array.isArray(found) ? found.slice(0, MAX_FINDINGS).filter(isFinding) : [];
 }
 
-const MAX_FINDINGS = 100; // of one node; nobody reads more
+const MAX_FINDINGS = 100; // of one node; more are not read
 const MAX_TEXT = 2_048; // characters
 
 function isFinding(value: unknown): value is FieldFinding {

@@ -8,7 +8,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
-/** Keeps the numbers that it is told, `+ 12` and `- 12`, and ends those that are left when nobody can tell it more. */
+/** Keeps the process ids that it is told, `+ 12` and `- 12`, and ends the remaining ones when its input ends. */
 const PROGRAM = `live=" "
 while read -r op pid; do
   case $op in

@@ -9,7 +9,7 @@ export function sha256(data: Uint8Array | string): string {
   return `sha256:${createHash("sha256").update(data).digest("hex")}`;
 }
 
-const MAX_FILES = 20_000; // a package of more is none that a person reviews
+const MAX_FILES = 20_000; // a larger package cannot be reviewed by a person
 const MAX_BYTES = 256 * 1_048_576; // as much as a tarball may unpack to
 
 /** Folders at the top of a package that are no part of what it is. */
@@ -24,7 +24,7 @@ export interface TreeOptions {
 /**
  * `sha256:` over the sorted list of path and digest of every file of a package, without its `node_modules`. Where somebody works
  * in it, hidden folders at its top are left out too: tools keep logs and caches there (`.turbo`). Throws `ProblemFound` for a
- * link, as what it leads to could be exchanged unseen, and for what nobody reviews.
+ * link, as its target could be exchanged unseen, and for files that are not reviewed.
  */
 export async function treeDigest(
   folder: string,

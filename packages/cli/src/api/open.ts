@@ -8,7 +8,7 @@ import { namedServer } from "./server-url.ts";
 
 /** Most that a server takes. */
 const MAX_GRACE_MS = 60_000;
-/** How long a server may take to record it: nobody waits for long after an interrupt. */
+/** Time that a server has to record it: people do not wait for long after an interrupt. */
 const STOP_MS = 10_000;
 
 /** How the API is opened. */

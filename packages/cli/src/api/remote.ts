@@ -20,7 +20,7 @@ import { CliError, endedBy } from "../errors.ts";
 import type { Api } from "./api.ts";
 import { givenToken, refuseClearText, serverBase, storedToken } from "./server-url.ts";
 
-/** A call that nobody gave a signal of its own: `run_and_wait` may take 60 s, and a token request behind another 30 s. */
+/** Time limit of a call without a signal of its own: `run_and_wait` may take 60 s, and a token request behind another 30 s. */
 const CALL_TIMEOUT_MS = 120_000;
 /** Whoever waits at a terminal wants to hear soon that a stream is lost: 5 tries, 0.25 to 4 s apart. */
 const RETRY = { maxTries: 5, maxDelayMs: 4_000 } as const;

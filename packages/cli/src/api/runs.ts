@@ -80,7 +80,7 @@ export async function readLog(name: string, io: CliIo, until: number): Promise<A
   let bytes = 0;
   let line = 0;
   try {
-    // A stream that fails before it is read would tell nobody.
+    // An error before the first read would be lost.
     await new Promise<void>((ready, failed) => {
       source.once("readable", ready).once("end", ready).once("error", failed);
     });

@@ -73,7 +73,7 @@ export function command(path: string, summary: string, row: CommandRow): CliComm
   };
 }
 
-/** The answer of a list that is no page: `items` for a program, a line of each for a person, or the remark that there is none. */
+/** The answer of a list without pages: `items` for a program, a line of each for a person, or a remark when it is empty. */
 export function listOf(items: readonly unknown[], data: readonly string[], none: string): Answer {
   return { value: { items }, data, said: data.length === 0 ? [none] : [], mayBeQuiet: false };
 }
@@ -104,7 +104,7 @@ export const ENV_FLAG: FlagSpec = {
   summary: "environment, such as prod (MILLRACE_ENV)",
 };
 
-/** Of one variable or secret. It has no default: who sets one for all environments need not know in which one the shell is. */
+/** Of one variable or secret. It has no default: a command for all environments need not know the one of the shell. */
 export const OWN_ENV_FLAG: FlagSpec = {
   ...ENV_FLAG,
   summary: "of this environment alone (default: of all)",

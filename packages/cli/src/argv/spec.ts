@@ -75,7 +75,7 @@ export interface Answer {
 /** The code of a command; resolves to the exit code, or to an answer that is printed before the command ends with 0. */
 export type Run = (input: Input, io: CommandIo, table: CommandTable) => Promise<number | Answer>;
 
-/** A command: what help, parsing and documentation say of it, and its code. */
+/** A command: its code, and its texts for help, parsing and documentation. */
 export interface CliCommand {
   readonly path: readonly [string, ...string[]];
   /** At most 72 characters, no full stop. */

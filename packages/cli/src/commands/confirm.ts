@@ -113,7 +113,7 @@ function isSettled(error: unknown): boolean {
   );
 }
 
-/** Why nothing is to be answered: who did, and when; or that nobody asks. */
+/** Why there is no question to answer: who answered it, and when; or that there never was one. */
 async function settled(runId: string, named: string | undefined, api: Api): Promise<CliError> {
   const done: Confirmation[] = [];
   for (const status of OUTCOMES) {

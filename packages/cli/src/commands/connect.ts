@@ -63,7 +63,7 @@ export const commands: readonly CliCommand[] = [
   }),
 ];
 
-/** How long a consent may take; whoever keeps it gives up then, too. */
+/** Time limit of a consent; its server gives up at the same time. */
 const MAX_WAIT = "5m";
 /** Time limit of the best-effort cancel; the consent expires on the server anyway. */
 const GIVE_UP_MS = 1_000;
@@ -150,7 +150,7 @@ async function consent(request: ConnectRequest, auth: OAuth2): Promise<Connectio
       );
       return await api.invoke("complete_connect", { connectId, code, state });
     } catch (error) {
-      // What the server still waits for ends by itself; that it is told is a courtesy, also after an interrupt.
+      // Ends a consent at the server; best effort, also after an interrupt, since it expires by itself.
       const signal = AbortSignal.timeout(GIVE_UP_MS);
       await api.invoke("cancel_connect", { connectId }, { signal }).catch(() => {});
       const end = toCliError(error);

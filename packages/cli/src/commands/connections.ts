@@ -61,7 +61,7 @@ const remove = serverCommand("connections remove", "revoke and delete a connecti
 
 export const commands: readonly CliCommand[] = [list, show, remove];
 
-/** Opens the API for as long as `work` takes. Its errors are said as they are, not in the words of the command line. */
+/** Opens the API while `work` runs. Errors are not translated into words of the command line. */
 export function withConnections<T>(
   input: Input,
   io: CommandIo,

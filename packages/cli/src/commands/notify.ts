@@ -1,4 +1,4 @@
-/** `millrace notify`: who is told when a run of a server has failed. */
+/** `millrace notify`: the receivers of notices about failed runs of a server. */
 
 import type { JsonObject, Settings } from "@millrace/contracts";
 import { apiCommand, durationOf, omitUndefined, type Rendered } from "../api/command.ts";

@@ -1,4 +1,4 @@
-/** The hidden `__probe-credentials`: one entry is written, read and deleted, so that `doctor` may kill whoever hangs. */
+/** The hidden `__probe-credentials`: writes, reads and deletes one entry in a process that `doctor` can kill when it hangs. */
 
 import { randomBytes } from "node:crypto";
 import { arg, command } from "../argv/flags.ts";

@@ -1,4 +1,4 @@
-/** `millrace providers`: who can be asked for a model here, and whether their keys work. Keys come in elsewhere and never go out. */
+/** `millrace providers`: the providers of models here, and whether their keys work. Keys are never printed. */
 
 import { createNodeHost } from "@millrace/engine/node";
 import type { AiSettings, AiSetup } from "@millrace/providers";

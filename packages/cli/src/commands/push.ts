@@ -181,7 +181,7 @@ interface Declared {
   readonly proposed: readonly { readonly template: string; readonly schedule: FlowSchedule }[];
   /** Schedules that a changed flow has declared and declares no more. */
   readonly undeclared: readonly Schedule[];
-  /** `service`: what a connection is of, where its name does not say so. */
+  /** `service`: the service of a connection, where its name does not imply it. */
   readonly unconnected: readonly {
     readonly template: string;
     readonly connection: string;

@@ -224,7 +224,7 @@ export function variablesOf(key: string): readonly string[] {
   return short === undefined ? [name] : [name, short];
 }
 
-/** Why a value does not fit its key; undefined when it does. Members of records are checked by whoever uses them. */
+/** Why a value does not fit its key; undefined when it does. Members of records are checked by their readers. */
 export function misfit(
   { type, choices, min = 0, max = MAX_INTEGER }: ConfigKey,
   value: unknown,

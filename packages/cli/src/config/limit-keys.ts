@@ -1,4 +1,4 @@
-/** The keys of `serve.limits` one by one, for whoever shows or checks the configuration; most commands need none of them. */
+/** The keys of `serve.limits` one by one, to show or check the configuration; most commands need none of them. */
 
 import { LIMITS } from "@millrace/server/limits";
 import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";

@@ -203,7 +203,7 @@ function readServe({
   };
 }
 
-/** A length of time in milliseconds; a timeout of 0 is none. */
+/** A length of time in milliseconds; 0 is refused. */
 function duration<K extends "timeoutMs" | "graceMs">(
   key: K,
   ms: unknown,
@@ -237,7 +237,7 @@ export async function unknownKeys(file: ConfigFile | undefined): Promise<readonl
   return lines;
 }
 
-/** Keys as far down as the table names them: members of a record are its own business. */
+/** Keys as far down as the table names them: members of a record are not checked here. */
 function keysOf(values: Readonly<Record<string, unknown>>, before = ""): string[] {
   return Object.entries(values).flatMap(([last, value]) => {
     const name = `${before}${last}`;

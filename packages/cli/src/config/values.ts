@@ -48,7 +48,7 @@ export function variableFor({ key }: ConfigKey, { env }: CliIo): string | undefi
   return variablesOf(key).find((name) => env[name]);
 }
 
-/** The values that variables give. Text that is no value of its key is kept as it is: whoever reads the key says so. */
+/** Values of environment variables. Text that is not valid for its key is kept as it is: the reader of the key reports it. */
 export function fromEnvironment(io: CliIo, keys: readonly ConfigKey[] = CONFIG_KEYS): Values {
   let values: Values = {};
   for (const each of keys) {

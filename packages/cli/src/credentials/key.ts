@@ -1,4 +1,4 @@
-/** The key of the encrypted credential file where nobody gives one: a file beside it, which is made with it. */
+/** The key of the encrypted credential file where none is configured: a file beside it, which is made with it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { keyFile } from "@millrace/oauth/store/file";

@@ -1,7 +1,7 @@
 /**
  * The credentials of services of this installation, from the store of the configuration.
- *   R1  It is read beside whoever writes it. A store that cannot be read counts as empty: no run needs it.
- *   R2  What the run finds out is noted when nobody else has the store.
+ *   R1  It is read while another process may write. A store that cannot be read counts as empty: no run needs it.
+ *   R2  Results of the run are stored when no other process has the store.
  */
 
 import { existsSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
  * A run behind the API: of a server, or one of the store that the embedded API works on.
  *   A1  Nothing that was answered in the past is asked again: questions count from the last event that was known at the start.
- *   A2  A question is left to a person, or to nobody, only when the API says that it is still open.
+ *   A2  A question is left open only when the API reports that it is still open.
  *   A3  A cancel that comes before the run is there is asked again once it is, and from then on no question is answered.
  */
 
@@ -84,7 +84,7 @@ function apiRun(
     }
   }
 
-  /** Answers what is answered beforehand; parks at the first question that nobody answers. */
+  /** Gives the answers that are known beforehand; parks at the first other question. */
   async function answerOpen(): Promise<void> {
     for (const [id, question] of open) {
       if (asked.has(id)) continue;

@@ -59,7 +59,7 @@ export async function withCompileProblems(
 }
 
 /**
- * Core and what is added; what speaks to models and services is loaded for flows that may. A descriptor may have a schema that cannot
+ * Core and the added types; packs for models and services are loaded for flows that may need them. A descriptor may have a schema that cannot
  * be checked: a usage error says so.
  */
 async function registryOf(

@@ -127,7 +127,7 @@ async function readObject(file: string, io: CliIo): Promise<Record<string, Json>
   throw usage(`${nameOf(file)} is not a JSON object`, '--input-json takes {"name": value}');
 }
 
-/** The JSON of a file or of stdin (`-`). Throws a usage error for what cannot be read or is none. */
+/** The JSON of a file or of stdin (`-`). Throws a usage error for a file that cannot be read or is no JSON. */
 export async function readJson(file: string, io: CliIo): Promise<Json> {
   const text = decode(await readInput(file, io), nameOf(file));
   try {

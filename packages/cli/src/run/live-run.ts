@@ -17,7 +17,7 @@ export interface LiveRun {
   readonly id: string;
   /** Pages of its events to the summary. Throws `ClientError` when the log cannot be followed any further. */
   events(): AsyncGenerator<readonly ExecutionEvent[], void>;
-  /** Resolves with a question that nobody can answer here; never, when there is none. */
+  /** Resolves with a question that cannot be answered here; never, when there is none. */
   readonly parked: Promise<Question>;
   /** The oldest open question. */
   open(): Question | undefined;

@@ -55,7 +55,7 @@ export async function loadFlow(
     readonly watch?: boolean;
     /** The configuration files, where they are read already. */
     readonly sources?: ConfigSources;
-    /** A graph in JSON is a text, too, of which it is said how to write it as a flow. */
+    /** A graph in JSON is a text, too; the message names the command that writes it as a flow. */
     readonly asText?: boolean;
   } = {},
 ): Promise<FlowSource> {

@@ -22,7 +22,7 @@ export interface SavingJournal {
   close(): Promise<void>;
 }
 
-/** Opens the store for writing, beside whoever has it open. */
+/** Opens the store for writing; other processes may have it open, too. */
 export async function openSaving(
   config: Config,
   options: RunHeaderOptions,

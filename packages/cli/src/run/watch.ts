@@ -1,7 +1,7 @@
 /**
  * `--watch`: the flow again at every save of its file, or of a file that an input is read from.
  *   W1  One run at a time: the one that goes on is cancelled before the next begins.
- *   W2  A flow that does not run is told, and waited for like one that has run.
+ *   W2  A flow that does not run is reported, and its files are watched like those of one that has run.
  */
 
 import { once } from "node:events";
@@ -54,7 +54,7 @@ async function waiting(io: CommandIo, changed: Promise<void>): Promise<void> {
   await Promise.race([changed, ended(io)]);
 }
 
-/** One run; what keeps it from beginning is told and is no end. */
+/** One run; an error before its start is reported and does not end the watch. */
 async function attempt(
   runOnce: (io: CommandIo) => Promise<Summary>,
   io: CommandIo,

@@ -38,7 +38,7 @@ export async function templateNames(): Promise<readonly string[]> {
   return (await folders()).map(({ name }) => name);
 }
 
-/** Reads an example. `flowName`: what its flow is called in the project. Throws a usage error for a name that is none. */
+/** Reads an example. `flowName`: the name of its flow in the project. Throws a usage error for an invalid name. */
 export async function readTemplate(name: string, flowName: string = name): Promise<Template> {
   const all = await folders();
   const found = all.find((each) => each.name === name || each.folder === name);

@@ -60,7 +60,7 @@ function openCall(
   return call;
 }
 
-/** Closes a call if it is open, of this kind, and here; otherwise says so. */
+/** Closes a call if it is open, of this kind, and of this node; otherwise reports it. */
 function closeCall(
   state: CheckState,
   node: NodeRecord,

@@ -1,4 +1,4 @@
-/** The part of an event that every reader checks: who says what, when, and of which node. */
+/** The part of an event that every reader checks: kind, number, time, and place in the run. */
 import { EVENT_LIMITS } from "./limits.ts";
 import { isPath } from "./path.ts";
 import type { UnknownEvent } from "./types.ts";

@@ -14,7 +14,7 @@ export interface PathSegment {
   readonly index?: number;
 }
 
-/** The segments of a path. Throws `EventParseError` with code `event_malformed` when it is none. */
+/** The segments of a path. Throws `EventParseError` with code `event_malformed` for an invalid one. */
 export function parsePath(path: string): PathSegment[] {
   if (path.length > EVENT_LIMITS.path) {
     throw malformed(`is longer than ${EVENT_LIMITS.path} characters`);

@@ -57,7 +57,7 @@ export function isPlain(text: string): boolean {
   return typeof text === "string" && PLAIN.test(text);
 }
 
-/** A string as JSON text; also what a reader passes on that is none. */
+/** A string as JSON text; other values, which a tolerant reader may have passed on, too. */
 export function str(text: string): string {
   return isPlain(text) ? `"${text}"` : json(text);
 }
@@ -65,7 +65,7 @@ export function str(text: string): string {
 /** Six digits: both halves of an epoch in milliseconds are then small integers, which engines convert three times faster. */
 const HALF = 1_000_000;
 
-/** A number as JSON text; also what a reader passes on that is none. */
+/** A number as JSON text; other values, which a tolerant reader may have passed on, too. */
 export function num(value: number): string {
   if (typeof value !== "number") return json(value);
   if (value < HALF * HALF || value >= HALF * HALF * 1_000 || value % 1 !== 0) {

@@ -19,7 +19,7 @@ import type {
   ServiceDefinition,
 } from "./types.ts";
 
-/** How long one try of an action may take where neither flow nor definition says: an effect outside that is slower says so. */
+/** Default time limit of one try of an action; a slower effect outside must set its own. */
 const ACTION_TIMEOUT_MS = 30_000;
 
 const CORE: CatalogEntry["source"] = { package: "core" };

@@ -28,7 +28,7 @@ const actionName = text("a name such as forecast, or forecast@2", {
   max: MAX_NAME,
 });
 
-/** Types of one word are core's; a later version of core may add one, so nobody else has any. */
+/** Types of one word belong to core; a later version may add one, so no other package may have any. */
 const CORE_WORDS: readonly string[] = [
   "ai",
   "condition",

@@ -73,7 +73,7 @@ function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array<Ar
         await chunks.return?.();
       },
     },
-    // Nothing is read ahead of whoever reads.
+    // Nothing is read before the reader asks for it.
     { highWaterMark: 0 },
   );
 }

@@ -10,7 +10,7 @@ export type Infer<S extends z.ZodType> = ReadOnly<z.output<S>>;
 export type InferArgs<S extends z.ZodType> = Given<z.input<S>>;
 type Given<T> = { readonly [K in keyof T]: ReadOnly<Exclude<T[K], undefined>> };
 
-/** A type whose members nobody writes, at any depth. */
+/** A type with readonly members, at any depth. */
 export type ReadOnly<T> = Json extends T
   ? T
   : T extends readonly (infer Item)[]

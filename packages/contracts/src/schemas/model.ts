@@ -86,7 +86,7 @@ export const modelSchema = z.strictObject({
 
 /** A model on this machine. */
 export type Model = Infer<typeof modelSchema>;
-/** A loaded model; neither its port nor its token is told. */
+/** A loaded model; neither its port nor its token is shown. */
 export type ModelRuntime = NonNullable<Model["runtime"]>;
 
 /** Schema of `JobRef`. */

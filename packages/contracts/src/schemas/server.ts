@@ -1,8 +1,8 @@
-/** The settings document that `update_settings` patches, and what a server says of itself. */
+/** The settings document that `update_settings` patches, and the data of a server about itself. */
 import * as z from "zod";
 import { type Infer, jsonObjectSchema, notifiedSchema } from "./common.ts";
 
-const DAY_MAX = 36_500; // a century; whoever keeps longer exports
+const DAY_MAX = 36_500; // a century; longer needs an export
 const GIB = 1_073_741_824;
 const HOUR_MS = 3_600_000;
 

@@ -165,7 +165,7 @@ function add(
   return all;
 }
 
-/** All problems of a value, in words for whoever wrote it. */
+/** All problems of a value, in words for its author. */
 export function problemsOf(value: unknown, shape: Shape): readonly Problem[] {
   return faultsOf(value, shape).map((fault) => ({
     pointer: fault.pointer,

@@ -1,4 +1,4 @@
-/** A shape in JSON Schema, for whoever documents it. What only a rule can tell is left out. */
+/** A shape as JSON Schema, for documentation. Rules that JSON Schema cannot express are omitted. */
 import type { JsonObject, JsonSchema } from "../json.ts";
 import type { Shape } from "./shape.ts";
 

@@ -121,7 +121,7 @@ export function oneOf<const V extends Scalar>(...values: readonly V[]): Shape<V>
   return { is: "word", values, isOpen: false };
 }
 
-/** One of a list that may grow: whoever is not strict takes any word. */
+/** One of a list that may grow: tolerant readers accept any word. */
 export function open<const V extends string>(...values: readonly V[]): Shape<V> {
   return { is: "word", values, isOpen: true };
 }

@@ -20,7 +20,7 @@ import { declared, type GraphModel, modelOf, type NodeModel } from "./model/bodi
 import { Ports } from "./rules/ports.ts";
 import type { SourceMap } from "./source-map.ts";
 
-/** Names that one validation looks for; who misspells more has a problem that no suggestion solves. */
+/** Most names that one validation finds suggestions for. */
 const MAX_SUGGESTIONS = 200;
 
 /** One validation. */

@@ -90,7 +90,7 @@ export function toDiagnostic(
   const fix = toRange && textFix(finding);
   const rule = rules[code] as DiagnosticRule;
   const advice = hint === null ? undefined : (hint ?? (rule.hint && fillText(rule.hint, parts)));
-  // A hint whose names are not known is none.
+  // A hint with unknown parts is omitted.
   const isWhole = advice !== undefined && !advice.includes("{near}") && !advice.includes("{list}");
   return {
     code,

@@ -1,4 +1,4 @@
-/** The shape of a text: its outline, what of it folds, and what a selection grows through. */
+/** The structure of a text: its outline, foldable ranges, and the steps by which a selection grows. */
 
 import type { AttrItem, BlockItem, Item, TypeNode } from "../language/items.ts";
 import { typeText } from "../language/types.ts";

@@ -101,7 +101,7 @@ function unreadRefusal({ named }: Place, reading: Reading): Refusal | undefined 
 /** A quoted name without its end. */
 const UNCLOSED = /^"(?!(?:[^"\\]|\\.)*"$)/;
 
-/** Whether a name is written so that it was only guessed: its quotes are open, or an escape in it is none. */
+/** Whether a name was only guessed: its quotes are open, or an escape in it is invalid. */
 function isMisspelt({ start, end }: Place, { text, parsed }: Reading): boolean {
   if (UNCLOSED.test(text.slice(start, end))) return true;
   return parsed.diagnostics.some(

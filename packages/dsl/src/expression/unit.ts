@@ -12,7 +12,7 @@ export class Part {
   readonly closure: Closure;
   /** Fixed cost, independent of the data: `pay` charges it once for the whole piece; the closure charges only the rest. */
   readonly steps: number;
-  /** The value of a literal; undefined: it is none. */
+  /** The value of a literal; undefined for other expressions. */
   readonly constant: Json | undefined;
   /** The slot of a name that has one, -1 of all else. */
   readonly slot: number;

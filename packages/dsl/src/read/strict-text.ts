@@ -60,7 +60,7 @@ export function checkPrinted(s: Scanner, isPrinted: boolean): void {
   if (s.layout && !isPrinted) unknown();
 }
 
-/** One level of nesting deeper; `s.depth` is set back by whoever catches `UNKNOWN`. */
+/** One level of nesting deeper; `s.depth` is set back where `UNKNOWN` is caught. */
 export function enter(s: Scanner): void {
   if (s.depth >= s.maxDepth) unknown();
   s.depth += 1;

@@ -50,7 +50,7 @@ export class StrictReader {
   /** Reads items from `pos` on, up to the first that is not known here, or the end of the text. */
   readItems(): void {
     const { s, graph, keep } = this;
-    // Without its header, which the tolerant reader reads, a file is none.
+    // A file without its header goes to the tolerant reader.
     if (!graph.hasHeader || s.pos === s.src.length || s.commentCount > 0) return;
     const { depth } = s;
     let start = s.pos;

@@ -177,7 +177,7 @@ function readDuration(
   return { kind: "duration", ms: Math.round(ms), start, end: s.pos };
 }
 
-/** The milliseconds of a unit; undefined: there is none of this name. */
+/** The milliseconds of a unit; undefined for an unknown one. */
 export function durationUnit(name: string): number | undefined {
   return UNITS.find(([unit]) => unit === name)?.[1];
 }

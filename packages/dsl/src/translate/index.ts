@@ -89,7 +89,7 @@ type Answer =
   | { readonly tool: string; readonly hint: string }
   | { readonly problems: readonly Problem[] };
 
-/** Objects that hold nothing but a flow, and members by which one is known. */
+/** Objects that hold only a flow, and members that identify one. */
 const WRAPPERS = ["graph", "flow", "workflow"];
 const HOLDERS = ["nodes", "steps", "tasks", "jobs"];
 
@@ -134,7 +134,7 @@ function unwrapped(whole: Part): Part {
   return inner;
 }
 
-/** The text of a graph; undefined for what is none. */
+/** The text of a graph; undefined for any other value. */
 function printed(data: unknown): string | undefined {
   try {
     return printFlow(data as FlowGraph);

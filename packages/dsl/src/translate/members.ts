@@ -3,7 +3,7 @@
 import { nameText } from "../syntax/print-expression.ts";
 import type { Part } from "./part.ts";
 
-/** Takes members by any of their names, and refuses the ones that nobody took. */
+/** Takes members by any of their names, and refuses those that were not taken. */
 export class Members {
   readonly #rest: Map<string, Part>;
 

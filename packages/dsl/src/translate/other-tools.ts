@@ -1,4 +1,4 @@
-/** Files of other tools, told apart by their shape, and what of them corresponds to what here. */
+/** Files of other tools, recognised by their members, with our counterparts of their parts. */
 
 import type { Part } from "./part.ts";
 

@@ -1,4 +1,4 @@
-/** A text in YAML as JSON, by the YAML library of the program: this package brings none. */
+/** YAML as JSON, by the YAML library of the program: this package has none. */
 
 import type { Json } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
@@ -15,7 +15,7 @@ export interface YamlLibrary {
 
 interface YamlDocument {
   readonly errors: readonly unknown[];
-  /** Among them the tags that nobody knows: their values are read as plain text. */
+  /** Among them unknown tags: their values are read as plain text. */
   readonly warnings: readonly { readonly message: string }[];
   toJS(): unknown;
   getIn(path: Iterable<unknown>, keepScalar: true): unknown;
@@ -31,7 +31,7 @@ export interface OtherText {
   placeOf(path: Path): Span | undefined;
 }
 
-/** Reads YAML; undefined for a text that is none, and for one that says what JSON cannot. */
+/** Reads YAML; undefined for invalid text, and for values that JSON does not have. */
 export function readYaml(source: string, library: YamlLibrary): OtherText | undefined {
   try {
     const document = library.parseDocument(source, {

@@ -22,7 +22,7 @@ import { type Comment, NO_COMMENTS, withoutNotes } from "../syntax/notes.ts";
 /** Sections of a file, in order; items of no section come last. */
 const FILE_ORDER: readonly string[] =
   "flow input connection schedule node edge output layout".split(" ");
-/** An author who says first what the flow talks to, and then what it takes, is left alone. */
+/** The author's order of connections and inputs is kept. */
 const CONNECTED_ORDER: readonly string[] =
   "flow connection input schedule node edge output layout".split(" ");
 /** Sections of a body. */

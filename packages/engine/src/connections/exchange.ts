@@ -68,7 +68,7 @@ export async function send(
   throw refusedAgain(slug);
 }
 
-/** Ends an answer whose body nobody will read. */
+/** Ends an answer whose body is not needed. */
 async function endUnread(response: ResponseLike): Promise<void> {
   await response.body?.[Symbol.asyncIterator]().return?.();
 }

@@ -3,7 +3,7 @@ import { type FieldFinding, NodeError } from "@millrace/contracts";
 import type { Fields, NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
-const LONGEST_MS = 366 * 24 * 3_600_000; // whoever waits longer wants a schedule
+const LONGEST_MS = 366 * 24 * 3_600_000; // a longer wait needs a schedule
 
 /** `delay`: waits for a time or until one. */
 export const delay: NodeType = {

@@ -2,7 +2,7 @@
 import type { NodeType } from "../node-type.ts";
 import { coreEntry, record } from "./entry.ts";
 
-/** `join`: brings branches together; its `join` policy says how many. */
+/** `join`: merges branches; its `join` policy says how many must arrive. */
 export const join: NodeType = {
   core: true,
   wantsSources: true,

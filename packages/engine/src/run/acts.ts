@@ -52,7 +52,7 @@ export function writeLine(
   run.pump();
 }
 
-/** Whether a body of an extension may log another line in this second; the first one too many is told. */
+/** Whether a body of an extension may log another line in this second; the first line beyond the limit is replaced by a warning. */
 function mayLog(attempt: Attempt, notes: Notes): boolean {
   const { run } = attempt;
   run.tick();

@@ -112,6 +112,6 @@ function tell(
     const answer = onError(thrown, at);
     if (isPromise(answer)) Promise.resolve(answer).catch(() => {});
   } catch {
-    // what fails while it reports an error has nobody to report to
+    // an error while reporting an error is dropped
   }
 }

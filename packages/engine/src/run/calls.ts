@@ -12,7 +12,7 @@ import { interruptedCall, type RecoveredCall, TOOL_INTERRUPTED } from "./recover
 import type { Attempt } from "./state.ts";
 import type { Timer } from "./timers.ts";
 
-const GATHER_MS = 16; // a frame of a screen: nobody reads faster
+const GATHER_MS = 16; // a frame of a screen: too short to be seen
 
 type Delta = Extract<Report, { kind: "llm.delta" }>;
 

@@ -39,7 +39,7 @@ export function guardedFetch(
   return trace === undefined ? guarded : tracedFetch(attempt, guarded, trace);
 }
 
-/** The same client, of whose requests `trace` is told. */
+/** The same client; `trace` is called for its requests. */
 function tracedFetch({ run, frame, node }: Attempt, fetch: FetchLike, trace: TracePort): FetchLike {
   const at = { runId: run.id, node: frame.path(node), attempt: frame.attempt(node) };
   return async (url, init = {}) => {

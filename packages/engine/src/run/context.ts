@@ -70,7 +70,7 @@ const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map()
 interface Tool {
   readonly type: NodeType;
   readonly call: ActionCall;
-  /** Takes back who is told of its signal; null: nobody is. */
+  /** Removes the listener of its signal; null: there is none. */
   unhear: (() => void) | null;
 }
 

@@ -163,12 +163,12 @@ function timeIsUp({ options, parts, limits }: RunCore): string {
 
 const FLUSH_MS = 2_000; // a disk that is not full stores what is on its way in much less
 
-/** Leaves the run. Resolves once whoever has the journal may take it up. */
+/** Leaves the run. Resolves once another owner of the journal may take it up. */
 export async function leaveRun(run: RunCore, error: EngineError, graceMs = 0): Promise<void> {
   const { journal } = run;
   run.leaving = true;
   if (graceMs > 0) await within(run, graceMs, calm(run));
-  const stored = journal?.seal(); // first: bodies that are told to stop may still say something
+  const stored = journal?.seal(); // first, because bodies that are told to stop may still emit events
   halt(run);
   const isStored = stored === undefined || (await within(run, FLUSH_MS, stored));
   run.loop.forget(run);

@@ -288,7 +288,7 @@ export function stopAttempt(attempt: Attempt, why: StopReason | "timeout"): void
   if (attempt.over || (attempt.stopping !== null && attempt.stopping !== "timeout")) return;
   const state = frame.state(node);
   if (why === "timeout" && state === WAITING) {
-    attempt.stopping = why; // also for who looks at the signal later
+    attempt.stopping = why; // also for later readers of the signal
     wakeToEnd(attempt);
     attempt.abort(why);
     failed(attempt, timeoutFailure(attempt.policy.timeoutMs));

@@ -1,5 +1,5 @@
 /**
- * The events of one run in memory, and who reads them.
+ * The events of one run in memory, and their readers.
  *   E1  `seq` is 1, 2, 3 … without a gap; nothing follows `summary`.
  *   E2  a reader sees an event only when it is published: at the end of a drain, with a journal once it is stored.
  *   E3  the window holds the latest events, and all that a reader that holds the run has not read; what leaves it is kept for a
@@ -102,7 +102,7 @@ export class EventLog {
     return this.#events.slice(from - this.#first);
   }
 
-  /** Gives back the room for events to come: nothing is said for a while. */
+  /** Gives back the room for future events: none is expected for a while. */
   rest(): void {
     this.#events = this.#events.slice();
   }
@@ -115,7 +115,7 @@ export class EventLog {
     if (ended || this.seq >= this.#dueAt) this.#attend(ended);
   }
 
-  /** Wakes who waits, and lets go what the window has no room for. */
+  /** Wakes the waiting readers, and drops events beyond the window. */
   #attend(ended: boolean): void {
     if (this.#waiting.length > 0) this.#wake(ended);
     if (this.#events.length >= WINDOW_EVENTS + TRIM_STEP || this.#bytes > WINDOW_BYTES)

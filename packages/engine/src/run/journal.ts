@@ -1,7 +1,7 @@
 /**
  * What a run writes to its journal: events in order, one batch in flight, published once they are stored.
  *   W1  a batch holds everything that was made up to the end of a drain.
- *   W2  whoever must not begin before something is stored waits for its `seq`.
+ *   W2  work that must not begin before an event is stored waits for its `seq`.
  *   W3  after a failed append nothing is written any more.
  *   W4  the lease of a run that was taken up is renewed while the run works. One that waits for people lets it lapse: nothing of
  *       it is in flight, and whoever takes it over meanwhile has the newer epoch.
@@ -217,12 +217,12 @@ export class JournalWriter {
     if (!this.#dead) this.#renewLater();
   }
 
-  /** The run has ended: nobody asks for the lease of one that has. */
+  /** The run has ended: its lease is never asked for again. */
   end(): void {
     this.#stopRenewing();
   }
 
-  /** Gives the lease back. A journal that refuses changes nothing: the lease runs out by itself. */
+  /** Gives the lease back. If the journal refuses, the lease runs out by itself. */
   async release(): Promise<void> {
     this.#stopRenewing();
     try {

@@ -3,7 +3,7 @@ import { cutText, EVENT_LIMITS, type JsonObject, NodeError } from "@millrace/con
 import type { Said } from "./event-makers.ts";
 import { maskKeys } from "./redact.ts";
 
-const LINES_A_SECOND = 1_000; // of an extension; more is a loop that nobody reads
+const LINES_A_SECOND = 1_000; // of an extension; more lines come from a loop, and are not read
 /** The least time between two events of progress. */
 export const PROGRESS_EVERY_MS = 100; // ten a second are as many as an eye can follow
 
@@ -21,7 +21,7 @@ export class Notes {
   progressAt = 0;
   progress: Said<"node.progress"> | null = null;
 
-  /** Counts a line of log: whether the second has room for it; for the first line of all without room, what to say of it. */
+  /** Counts a line of log: whether the second has room for it; for the first line beyond the limit, the text of a warning. */
   count(now: number): boolean | string {
     if (now - this.logSecond >= 1_000) {
       this.logSecond = now;

@@ -22,7 +22,7 @@ export function pauseRun(run: RunCore): boolean {
   return true;
 }
 
-/** Ends the operator's pause; false when there is none. */
+/** Ends the operator's pause; false when the run is not paused. */
 export function resumeRun(run: RunCore): boolean {
   if (run.held) {
     run.held = false;

@@ -48,7 +48,7 @@ export class PortKey implements KeyHold {
     if (place === null) return;
     if (isLeft) place.leave();
     else if (!this.held) place.release();
-    // the end of the node is said right after this
+    // the end of the node follows at once
     else queueMicrotask(() => this.#owner.whenStored(() => place.release()));
   }
 

@@ -19,7 +19,7 @@ interface Maker {
 export class ResultCache {
   readonly #entries: Map<string, Entry> = new Map();
   #bytes = 0;
-  /** Keys that are being made, and who waits for them. */
+  /** Keys whose results are being made, and their waiters. */
   readonly #making: Map<string, { maker: Maker; waiting: (() => void)[] }> = new Map();
 
   get(key: string, now: number): Entry | undefined {

@@ -56,7 +56,7 @@ export abstract class RunBase {
   /** The same of bodies; null: none has ended. */
   bodyCounts: MutableCounts | null = null;
   #result: Promise<Summary> | null = null;
-  /** Settles the promise; null: nobody has asked for it. */
+  /** Settles the promise; null: it was not asked for. */
   #settle: Settle | null = null;
   #end: { readonly summary: Summary } | { readonly error: unknown } | null = null;
   #calls: CallSums | null = null;

@@ -1,9 +1,9 @@
 /**
  * Who may work at the same time. A limit is a number of slots and a queue; a node that works holds one slot of each of its
  * limits.
- *   S1  nobody holds some of its slots while it waits for others.
- *   S2  first in, first out per limit; a blocked node blocks nobody behind it at another limit.
- *   S3  `used` never passes `max`, but for those who had a key when their process died, and those who `take`.
+ *   S1  no attempt holds some of its slots while it waits for others.
+ *   S2  first in, first out per limit; a blocked node does not block others at another limit.
+ *   S3  `used` never passes `max`, but for attempts that had a key when their process died, and those that call `take`.
  */
 import type { Json } from "@millrace/contracts";
 import type { Layout } from "../compile/layout.ts";
@@ -12,7 +12,7 @@ import type { Host } from "../host.ts";
 import type { NodeType } from "../node-type.ts";
 import { digestOf } from "../values.ts";
 
-/** Somebody who takes slots: all of `limits` at once. */
+/** Holder of slots: it takes those of all `limits` at once. */
 export interface Claimant {
   readonly limits: readonly Limit[];
   /** Called when all slots are taken, after `acquire` had answered false. */
@@ -26,7 +26,7 @@ const NOBODY: Claimant[] = []; // never changed
 export class Limit {
   max: number;
   used = 0;
-  /** Shared while nobody waits. */
+  /** Shared while there are no waiters. */
   queue: Claimant[] = NOBODY;
   #head = 0;
 
@@ -70,12 +70,12 @@ export function acquire(claimant: Claimant): boolean {
   return true;
 }
 
-/** Takes all slots, free or not: for whoever had them and lent them to what it has started. */
+/** Takes all slots, free or not: for a holder that had them and lent them to nodes within it. */
 export function take(limits: readonly Limit[]): void {
   for (let i = 0; i < limits.length; i += 1) (limits[i] as Limit).used += 1;
 }
 
-/** Gives all slots back and hands them to those who wait. */
+/** Gives all slots back and hands them to the waiters. */
 export function release(limits: readonly Limit[]): void {
   for (let i = 0; i < limits.length; i += 1) (limits[i] as Limit).used -= 1;
   for (let i = 0; i < limits.length; i += 1) {
@@ -84,7 +84,7 @@ export function release(limits: readonly Limit[]): void {
   }
 }
 
-/** Lets in whoever waits at `limit` while it has room. */
+/** Admits the waiters at `limit` while it has room. */
 function admit(limit: Limit): void {
   while (limit.used < limit.max && limit.queue.length > 0) {
     const claimant = limit.next();

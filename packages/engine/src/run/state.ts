@@ -38,7 +38,7 @@ export class Attempt implements Claimant, FrameOwner {
   triedAt: number | null = null;
   /** Slots are held. */
   holds = false;
-  /** The body has ended, or nobody waits for it any more. */
+  /** The body has ended, or its result is no longer awaited. */
   over = false;
   /** Does not keep the run from pausing: it waits for a person, or its rounds do the work. */
   idle = false;
@@ -48,7 +48,7 @@ export class Attempt implements Claimant, FrameOwner {
   /** Why it is to stop; its signal is aborted. */
   stopping: StopReason | "timeout" | null = null;
   controller: AbortController | null = null;
-  /** Told once, with its signal; null: nobody. */
+  /** Called once, when its signal fires; null: no listener. */
   onAbort: (() => void) | null = null;
   /** Ends the attempt, the pause before it, or its time to settle. */
   timer: Timer | null = null;
@@ -168,7 +168,7 @@ export const NO_ENDED: number[] = [];
 /** Shared by the runs in which at most one attempt waits to go on; never changed. */
 const NO_ATTEMPTS: Attempt[] = [];
 
-/** Shared by the runs that have asked nobody; never changed. */
+/** Shared by the runs without a question; never changed. */
 const NO_CONFIRMATIONS: readonly Confirmation[] = [];
 
 /** An open confirmation and the node behind it. */
@@ -254,7 +254,7 @@ export class RunCore extends RunBase {
   held = false;
   /** The run is being left: nothing starts any more. */
   leaving = false;
-  /** Called after each drain; null: nobody waits for one. */
+  /** Called after each drain; null: no listener. */
   onDrained: (() => void) | null = null;
   /** Deferred calls of bodies of parked nodes while the run is paused for a confirmation. */
   deferred: (() => void)[] | null = null;
@@ -278,7 +278,7 @@ export class RunCore extends RunBase {
   /** Undoes what `run` set up outside: the listener on the caller's signal. */
   detach: (() => void) | null = null;
 
-  /** Credentials that it has used, for who takes it up. */
+  /** Credentials that it has used, for the process that takes it up. */
   #used: readonly string[] = NOTHING_USED;
 
   constructor(loop: RunLoop, plan: Plan, given: RunStart) {

@@ -41,7 +41,7 @@ export interface WireResponse {
   readonly status: number;
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Base64; absent: there is none. */
+  /** Base64; absent: no body. */
   readonly body?: string;
 }
 
@@ -57,7 +57,7 @@ export class ChildContext implements ControlContext {
   #reason: unknown;
   readonly #steps: Map<string, () => unknown> = new Map();
   readonly #offsetMs: number;
-  /** Null: nobody has asked. */
+  /** Null: not asked for yet. */
   #random: (() => number) | null = null;
   #isOver = false;
 
@@ -245,7 +245,7 @@ const OVER = new NodeError("attempt_over", "the attempt of this node has ended",
 const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
 const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0;
 
-/** What no event can carry is refused here as in the process of a host, to whom it would be a frame that nobody knows. */
+/** A value that no event can carry is refused here, as in the process of the host, which would drop the frame as unknown. */
 function takes(isSo: boolean, text: string): void {
   if (!isSo) throw new NodeError("extension_threw", `ctx.${text}`, { reason: "internal" });
 }

@@ -9,7 +9,7 @@ import {
 import { type CallLine, ChildContext } from "./context.ts";
 import { toWire } from "./wire.ts";
 
-const BATCH_MS = 16; // one frame of a screen: nobody sees more
+const BATCH_MS = 16; // one frame of a screen: too short to be seen
 
 /** Request of the host to a provider. */
 export interface ModelRequest {

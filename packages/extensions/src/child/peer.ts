@@ -1,7 +1,7 @@
 /**
  * One end of the line between host and child.
  *   P1  every request is answered once, or rejected when the line ends.
- *   P2  ids count per direction; a frame that nobody waits for is counted and dropped.
+ *   P2  ids count per direction; an unexpected frame is counted and dropped.
  *   P3  a frame has at most 16 MiB.
  *   P4  whatever comes, nothing is thrown: the other end may be hostile.
  */
@@ -39,9 +39,9 @@ export interface WireError {
 
 /** Handlers of incoming messages. */
 export interface PeerHandlers {
-  /** Answers a request; `undefined` in place of a promise: nobody knows the operation. */
+  /** Answers a request; `undefined` in place of a promise: the operation is unknown. */
   request(op: string, frame: Frame): Promise<unknown> | undefined;
-  /** Takes a message without an answer; false: nobody knows it. */
+  /** Takes a message without an answer; false: it is unknown. */
   notify(op: string, frame: Frame): boolean;
   /** A frame was dropped. */
   dropped(): void;
@@ -81,7 +81,7 @@ export class Peer {
     });
   }
 
-  /** Sends a message that nobody answers. */
+  /** Sends a message without an answer. */
   tell(op: string, body: object): void {
     if (this.#ended === undefined) this.#post({ op, ...body });
   }

@@ -1,4 +1,4 @@
-/** `millrace doctor`: what of this installation works, and what to do about the rest. */
+/** `millrace doctor`: checks this installation, and prints how to mend it. */
 import { serverCommand } from "../../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
 import { explainConfig } from "../../config/explain.ts";

@@ -138,7 +138,7 @@ type Told = string | undefined;
 
 const tries = new WeakMap<DoctorContext, Promise<Told>>();
 
-/** Whether the store was tried and did not answer: then nobody else may wait for it. */
+/** Whether the store was tried and did not answer: later checks must not wait for it again. */
 async function storeHangs(context: DoctorContext): Promise<boolean> {
   const told = tries.get(context);
   return told !== undefined && (await told) === undefined;

@@ -28,7 +28,7 @@ function managerOf(project: string): PackageManager {
   }
 }
 
-/** Words of each manager. Scripts of a package are code that nobody has reviewed yet. */
+/** Arguments of each package manager. Scripts of a package do not run, because they were not reviewed. */
 const WORDS: {
   readonly [M in PackageManager]: {
     add(project: string): readonly string[];

@@ -1,4 +1,4 @@
-/** `millrace runs`: what has run and what runs, and what can be done about it. `show` and `tail` draw; they are next door. */
+/** `millrace runs`: lists runs and acts on them. `show` and `tail` are in `views.ts`. */
 
 import { type RunState, startedBy } from "@millrace/contracts";
 import {

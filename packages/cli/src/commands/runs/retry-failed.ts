@@ -7,7 +7,7 @@ import { reason, usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
 import { followToEnd } from "../../run/follow-to-end.ts";
 
-/** Repeats every failed run that nobody has looked at, the oldest first. What is refused stays in the list. */
+/** Repeats every failed run that was not acknowledged, the oldest first. A refused one stays in the list. */
 export const retryFailed: Run = (input, io) => {
   if (!isOn(input, "unacknowledged")) {
     throw usage("runs retry takes a run, or --failed --unacknowledged");

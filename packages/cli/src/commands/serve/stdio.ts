@@ -13,7 +13,7 @@ import {
   serveWire,
 } from "@millrace/desktop";
 
-/** Serves a host to who reads and writes these streams. Resolves when that one is gone, or at the signal. */
+/** Serves a host to the client of these streams. Resolves when the client is gone, or at the signal. */
 export function serveStdio(
   host: ChannelHost,
   streams: { readonly stdin: Readable; readonly stdout: Writable },
@@ -35,7 +35,7 @@ function lineEnds({
   readonly stdin: Readable;
   readonly stdout: Writable;
 }): LineEnds {
-  /** One promise for all who wait for the pipe to have room. */
+  /** One promise for all writers that wait for room in the pipe. */
   let room: Promise<void> | undefined;
   return {
     write(text) {

@@ -7,7 +7,7 @@ import { usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
 import { CHECK, OUT } from "./import.ts";
 
-/** The catalog is a package of its own, which only who asks for it loads; its files need no rules. */
+/** The catalog is a package of its own, loaded only when it is asked for; its files need no rules. */
 const openCatalog = () => import("@millrace/services-catalog/files");
 
 /** Lists the services of the catalog in which all words are found. */

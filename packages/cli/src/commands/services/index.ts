@@ -12,7 +12,7 @@ import { importSpec } from "./import.ts";
 const list = command("services list", "list the services that flows can call here", {
   examples: [["services list", "slug, title, scheme, operations"]],
   async run(input, io) {
-    // The configuration as a whole comes with the server; who searches ready services needs none.
+    // The whole configuration comes with the server; a search in the catalog needs none.
     const { loadConfig } = await import("../../config/load.ts");
     const { describedExtensions } = await import("../../config/sources.ts");
     const options = configOptions(input, io);

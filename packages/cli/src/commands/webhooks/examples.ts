@@ -33,7 +33,7 @@ const slack = (event: object): ExampleCall => ({
   },
 });
 
-/** By name: who sends it, and the event. */
+/** By name: the sender, and the event. */
 export const EXAMPLES: { readonly [N in ExampleName]: ExampleCall } = {
   /** @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
   "github:issues": github("issues", {

@@ -13,7 +13,7 @@ export const WEBHOOK: ArgSpec = {
   complete: "webhook",
 };
 
-/** The calls that `webhooks test` knows: who sends them, and the event. */
+/** The calls that `webhooks test` knows: their senders, and the events. */
 export const EXAMPLE_NAMES = [
   "github:issues",
   "github:pull_request",

@@ -51,7 +51,7 @@ export interface ValuePlace {
   readonly name: string;
 }
 
-/** Checks the literal parts of a value. A schema that is none is the catalog's fault and checks nothing. */
+/** Checks the literal parts of a value. An invalid schema is the catalog's fault and checks nothing. */
 export function checkValue(
   ctx: Validation,
   value: unknown,

@@ -52,7 +52,7 @@ export class Expressions {
     this.types = new Types(ctx);
   }
 
-  /** Checks one expression; undefined: it is none, which is reported with the code of the parser. */
+  /** Checks one expression; undefined: it does not parse, which is reported with the code of the parser. */
   check(leaf: Leaf): Checked | undefined {
     const { site } = leaf;
     const tree = treeOf(leaf.source);

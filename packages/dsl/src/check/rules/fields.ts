@@ -103,7 +103,7 @@ const EMPTY: { readonly [type: string]: string } = {
   object: "{}",
 };
 
-/** A new line in the block of a node; a block where there is none. What value was meant nobody knows. */
+/** A new line in the block of a node, with a block where there is none. The value is left to the author. */
 function insertion(
   ctx: Validation,
   node: NodeModel,

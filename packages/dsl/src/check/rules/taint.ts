@@ -80,7 +80,7 @@ class Taint {
     }
   }
 
-  /** Where the text comes from that a read brings; undefined: it is trusted. */
+  /** The source of the text that a read returns; undefined: it is trusted. */
   sourceOf(read: Read): string | undefined {
     const { node, body, name, member } = read;
     if (body !== undefined) return name === "index" ? undefined : this.#sources.get(body);
@@ -262,7 +262,7 @@ function sinkOf({ schemas }: Leaf): string | undefined {
   return undefined;
 }
 
-/** Inputs count where text is code; URLs and paths of inputs are the business of the policies. */
+/** Inputs count where text is code; URLs and paths of inputs are left to the policies. */
 function inputSource({ kind, member }: Read, sink: string | undefined): string | undefined {
   if (kind !== "inputs" || sink === undefined || sink === "url" || sink === "path") {
     return undefined;

@@ -24,7 +24,7 @@ export interface FunctionInfo extends Named {
   readonly parameters: readonly (readonly [start: number, end: number])[];
 }
 
-/** A function: what it takes, what it gives, how it is computed. */
+/** A function: its parameters, its result type, and its code. */
 export interface FunctionSpec extends Named {
   /** Types of the arguments; they are checked before `call`. */
   readonly params: readonly FlowType[];

@@ -1,4 +1,4 @@
-/** Functions and macros as a person reads them; apart, so that only who lists them carries the sentences. */
+/** Functions and macros as a person reads them; a module of its own, so that only its users load the sentences. */
 import { MAX_RANGE } from "./collections.ts";
 import type { FunctionInfo } from "./define.ts";
 import { allFunctions } from "./table.ts";

@@ -154,7 +154,7 @@ function dayProblem(pattern: string): string | undefined {
     : "its pattern needs yyyy, MM and dd";
 }
 
-/** A pattern as what is written and what stands for a part of a time. */
+/** A pattern as a list of literal texts and of parts of a time. */
 function piecesOf(ev: Evaluation, site: CallSite, pattern: string): (string | Field)[] {
   // Each character of a pattern is matched by itself.
   spend(ev, site, pattern.length);
@@ -167,7 +167,7 @@ function piecesOf(ev: Evaluation, site: CallSite, pattern: string): (string | Fi
   });
 }
 
-/** The time that a text shows, as ISO 8601 has it; what a pattern leaves out is that of midnight. Undefined: it is none. */
+/** The time in a text, as ISO 8601; parts that the pattern omits are those of midnight. Undefined when the text does not fit. */
 function readShown(pieces: readonly (string | Field)[], text: string): string | undefined {
   const shown = Array.from("0000-00-00T00:00:00.000");
   let offset = "";
@@ -209,7 +209,7 @@ const WEEK_MS = 604_800_000;
 const NO_DURATION =
   "a duration is written `1h30m` with units d h m s ms, or `PT1H30M` without years and months, in whole milliseconds";
 
-/** The milliseconds of a duration; undefined: the text is none. */
+/** The milliseconds of a duration; undefined for any other text. */
 function durationMs(text: string): number | undefined {
   if (text.length > MAX_DURATION) return undefined;
   if (!UNITS_IN_ORDER.test(text) && !ISO_DURATION.test(text)) return undefined;

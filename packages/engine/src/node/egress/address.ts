@@ -62,7 +62,7 @@ export function formsOf(address: Address): readonly Address[] {
   return [address];
 }
 
-/** Whether a packet to this address stays in a machine, in a private network or in a range that nobody may use. */
+/** Whether a packet to this address stays in a machine or in a private network, or the range is reserved. */
 export function isSpecial(address: Address): boolean {
   return SPECIAL().some((range) => inRange(address, range));
 }

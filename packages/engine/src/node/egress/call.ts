@@ -33,7 +33,7 @@ export class Call {
     this.#signal = signal;
     this.#aborted = () => this.fail(signal?.reason ?? new DOMException("aborted", "AbortError"));
     this.#total = setTimeout(() => this.fail(timedOut("total", totalMs, host)), totalMs);
-    // An answer that nobody reads must not keep the process; whoever waits holds a socket.
+    // An answer that is not read must not keep the process alive; a request that waits holds a socket.
     this.#total.unref();
     if (signal?.aborted === true) this.#aborted();
     else signal?.addEventListener("abort", this.#aborted, { once: true });

@@ -107,7 +107,7 @@ export function explain(rule: EgressRuleName, url: URL | string): string {
   return `the egress policy does not permit ${where}; the operator can allow it with egress.allow`;
 }
 
-/** A host as `hostOf` gives it; "" for what is none. */
+/** A host as `hostOf` gives it; "" for an invalid one. */
 function targetHost(text: string): string {
   const url = `http://${parseAddress(text)?.length === 16 ? `[${text.replace(/%.*$/, "")}]` : text}`;
   const isHost = /^[^\s/@?#\\[\]]+$/.test(text) && URL.canParse(url);

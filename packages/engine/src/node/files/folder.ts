@@ -1,6 +1,6 @@
 /**
  * Folders below the root, held open. What is done in a folder is done through its descriptor where the system can
- * (Linux), so that nobody can put a link in its place between the check and the use.
+ * (Linux), so that its path cannot be replaced by a link between the check and the use.
  *   D1  The real path of an open folder lies in the real path of the root.
  */
 import { constants } from "node:fs";

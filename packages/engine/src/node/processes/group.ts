@@ -49,7 +49,7 @@ export class ProcessGroup {
     this.#send("SIGKILL");
   }
 
-  /** Ends whoever is left of it. Resolves when the output is read and nobody is left. */
+  /** Ends the processes that are left. Resolves when the output is read and none is left. */
   gone(): Promise<void> {
     this.#gone ??= this.#end().finally(() => {
       live.delete(this);
@@ -60,7 +60,7 @@ export class ProcessGroup {
 
   async #end(): Promise<void> {
     if (this.#isAlive()) this.end();
-    this.#killed ??= this.#killLater(); // for whoever has left the group and holds the output open
+    this.#killed ??= this.#killLater(); // for processes that have left the group and hold the output open
     await Promise.race([Promise.all([this.#closed, this.#vanished()]), this.#killed]);
     this.#isOver = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -96,7 +96,7 @@ export class ProcessGroup {
       if (process.platform === "win32") this.#empty = !this.#child.kill(signal);
       else process.kill(-(pid as number), signal);
     } catch {
-      this.#empty = true; // nobody is left, or only what may not be ended by this process
+      this.#empty = true; // none is left, or only processes that this one may not end
     }
     return !this.#empty;
   }

@@ -94,7 +94,7 @@ export class Past {
     }
   }
 
-  /** Locals of a body; one that is not known stops whoever reads it. */
+  /** Locals of a body; an unknown one stops the evaluation that reads it. */
   named(locals: { readonly [name: string]: Known }): JsonObject {
     const names = {};
     for (const [name, known] of Object.entries(locals)) {

@@ -160,7 +160,7 @@ export function recoveredRun(state: ResumeState): RecoveredRun {
   for (const { line } of state.events) {
     reader.take(parseEvent(utf8.decode(line)) as ExecutionEvent);
   }
-  // Steps whose values nobody else may read are kept among the private ones.
+  // Values of steps that only the engine may read are kept among the private ones.
   return reader.result({ ...state.privateValues, ...state.steps });
 }
 
@@ -186,10 +186,10 @@ class LogReader {
     const view = this.#view;
     const pause = view.paused?.reason;
     const wasAwaitingPerson = pause === "confirmation";
-    const isGapOfCrash = e.kind === "run.paused" && e.reason === "interrupted"; // nobody's time
+    const isGapOfCrash = e.kind === "run.paused" && e.reason === "interrupted"; // not part of any node's time
     const counts = !wasAwaitingPerson && pause !== "operator" && !isGapOfCrash;
     if (view.updatedAt > 0 && counts) this.#usedMs += e.ts - view.updatedAt;
-    if (e.kind === "node.started") this.#started(e); // by what the view says of the attempt before
+    if (e.kind === "node.started") this.#started(e); // from the view of the attempt before
     foldEvents(view, e);
     this.#answeredBy = wasAwaitingPerson && e.kind === "confirm.resolved" ? e.id : null;
     if (e.kind === "run.started") this.#isRerun = e.resumedFrom !== undefined;

@@ -87,7 +87,7 @@ export async function resumeRunById(
     );
     return run;
   } catch (error) {
-    await journal.release(runId, epoch).catch(() => {}); // or nobody could give it up either
+    await journal.release(runId, epoch).catch(() => {}); // another process could not give it up either
     throw error;
   }
 }
