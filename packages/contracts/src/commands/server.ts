@@ -1,8 +1,20 @@
-/** Commands on the settings document. */
+/** Commands about the server: AI providers, settings, and its own data. No answer holds a key, or where it is. */
 import * as z from "zod";
 import { jsonObjectSchema } from "../schemas/common.ts";
-import { settingsSchema } from "../schemas/server.ts";
+import { providerInfoSchema } from "../schemas/provider.ts";
+import { commandInfoSchema, metaSchema, settingsSchema } from "../schemas/server.ts";
 import { CHANGE_ERRORS, commandTable, get, ifMatch, ifMatchHeader, none } from "./table.ts";
+
+/** Commands on AI providers. */
+export const providerCommands = commandTable({
+  list_providers: {
+    summary: "List AI providers, and whether there is a credential for each",
+    args: none,
+    result: z.array(providerInfoSchema),
+    effect: "read",
+    http: get("/api/providers"),
+  },
+});
 
 /** Commands on the settings document. */
 export const settingsCommands = commandTable({
@@ -33,5 +45,23 @@ export const settingsCommands = commandTable({
       body: { arg: "patch" },
       ...ifMatchHeader,
     },
+  },
+});
+
+/** Commands that tell about the server itself. */
+export const metaCommands = commandTable({
+  get_meta: {
+    summary: "Show versions, limits and features",
+    args: none,
+    result: metaSchema,
+    effect: "read",
+    http: get("/api/meta"),
+  },
+  list_commands: {
+    summary: "List all commands with their schemas",
+    args: none,
+    result: z.array(commandInfoSchema),
+    effect: "read",
+    http: get("/api/commands"),
   },
 });

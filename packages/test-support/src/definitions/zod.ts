@@ -1,2 +1,0 @@
-/** zod for tests of packages that do not depend on it. */
-export * as z from "zod";
