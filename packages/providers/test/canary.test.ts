@@ -1,6 +1,7 @@
 /** A key that a model repeats, in any form and in any pieces, is in nothing that a run says. */
+import { joined } from "@millrace/test-support/models";
 import { describe, expect, test } from "vitest";
-import { ask, joined } from "./support/flow.ts";
+import { ask } from "./support/flow.ts";
 import { KEY, WIRE_NAMES } from "./support/providers.ts";
 
 const FORMS: readonly (readonly [string, string])[] = [

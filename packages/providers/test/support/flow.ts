@@ -125,23 +125,6 @@ export async function ask(setup: AskSetup): Promise<Asked & { readonly summary: 
   return { ...asked, summary: await asked.end() };
 }
 
-/** A log with the deltas of one call and channel joined: how many there are is a matter of time. */
-export function joined(events: readonly ExecutionEvent[]): ExecutionEvent[] {
-  const all: ExecutionEvent[] = [];
-  for (const event of events) {
-    const last = all.at(-1);
-    if (
-      event.kind === "llm.delta" &&
-      last?.kind === "llm.delta" &&
-      last.call === event.call &&
-      last.channel === event.channel
-    ) {
-      all[all.length - 1] = { ...last, text: last.text + event.text };
-    } else all.push(event);
-  }
-  return all;
-}
-
 /** The log as every reader gets it who is not in this process: bytes of SSE and NDJSON alike. */
 export function overTheWire(events: readonly ExecutionEvent[]): ExecutionEvent[] {
   return events.map((event) => parseEvent(serialiseEvent(event)) as ExecutionEvent);

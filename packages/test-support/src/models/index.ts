@@ -17,3 +17,10 @@ export {
   type ScriptedOptions,
   scripted,
 } from "./scripted-model.ts";
+export {
+  joined,
+  type ScriptedAnswer,
+  type Sequence,
+  type SequenceRun,
+  testSequences,
+} from "./sequences.ts";
