@@ -72,7 +72,12 @@ test("every key has a variable, and a short one has its place behind it", async 
     ["serve.port", 7],
   ]);
   const both = { MILLRACE_PORT: "7", MILLRACE_SERVE_PORT: "8" };
-  expect(await json(["config", "get", "serve.port"], { env: both })).toMatchObject({ value: 8 });
+  const port = (given: Record<string, string>) =>
+    json(["config", "get", "serve.port"], { env: given });
+  expect(await port(both)).toMatchObject({ value: 8 });
+  // What Kubernetes tells the pods of a Service of this name is no port of ours.
+  const link = { MILLRACE_PORT: "tcp://10.0.0.1:80" };
+  expect(await port(link)).toMatchObject({ value: 6455 });
 });
 
 test("set and unset write the project file, or the user's where it is named or there is no project", async () => {

@@ -7,6 +7,7 @@ import { ConfigError, type StartOptions, start } from "@millrace/server";
 import { LIMITS } from "@millrace/server/limits";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { gatherOptions } from "../src/config/environment.ts";
 import { invoke, keepLog, serve } from "./support/server.ts";
 
 const TOKEN = "0123456789abcdef";
@@ -90,6 +91,9 @@ test("an option beats the environment, which beats the default", async () => {
   const server = await serve({ env, maxStreams: 5 });
   const { limits } = await invoke<{ limits: Record<string, number> }>(server, "get_meta", {});
   expect(limits).toMatchObject({ maxLiveRuns: 3, maxStreams: 5, maxQueuedRuns: 256 });
+  // What Kubernetes sets for a Service of this name is no port of ours.
+  const linked = await gatherOptions({ env: { MILLRACE_PORT: "tcp://10.0.0.1:80" } });
+  expect(linked.port).toBeUndefined();
 });
 
 test("tokens come from a file and from the environment", async () => {

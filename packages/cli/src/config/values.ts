@@ -43,9 +43,13 @@ export function withValue(values: Values, key: string, value: unknown): Values {
   return Object.fromEntries(result);
 }
 
+/** Kubernetes tells each pod of a Service `millrace` where that is: `MILLRACE_PORT=tcp://10.0.0.1:80`. */
+const SERVICE_LINK = /^(?:tcp|udp|sctp):\/\//;
+
 /** The variable that replaces a key here, if one is set; an empty one counts as absent. */
 export function variableFor({ key }: ConfigKey, { env }: CliIo): string | undefined {
-  return variablesOf(key).find((name) => env[name]);
+  const isSet = (text = "") => text !== "" && !(key === "serve.port" && SERVICE_LINK.test(text));
+  return variablesOf(key).find((name) => isSet(env[name]));
 }
 
 /** Values of environment variables. Text that is not valid for its key is kept as it is: the reader of the key reports it. */

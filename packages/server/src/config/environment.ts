@@ -19,12 +19,15 @@ export interface OptionSources {
 
 const yes = (text: string): boolean | string =>
   text === "1" || text === "true" ? true : text !== "0" && text !== "false" ? text : false;
+/** Undefined for where Kubernetes says that a Service `millrace` is: `MILLRACE_PORT=tcp://10.0.0.1:80`. */
+const portOf = (text: string): number | undefined =>
+  /^(?:tcp|udp|sctp):\/\//.test(text) ? undefined : Number(text);
 const list = (text: string): readonly string[] => text.split(",").map((item) => item.trim());
 
 /** Option, variable, and how its text is read; a text that does not fit fails as the option would. */
 const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])[] = [
   ["host", "MILLRACE_SERVE_HOST", String],
-  ["port", "MILLRACE_PORT", Number],
+  ["port", "MILLRACE_PORT", portOf],
   ["allowOpen", "MILLRACE_SERVE_ALLOW_OPEN", yes],
   ["webhooks", "MILLRACE_SERVE_WEBHOOKS", yes],
   ["mcp", "MILLRACE_SERVE_MCP", yes],
