@@ -8,7 +8,7 @@ const WARM_MS = 400; // long enough for the optimising compiler to have seen the
 const [file, ...names] = process.argv.slice(2);
 const { cases } = await import(file);
 
-async function round({ prepare, samples, warmMs = WARM_MS }) {
+async function round({ prepare, samples, warmTurns, warmMs = WARM_MS }) {
   const { contenders, facts, close } = await prepare();
   const found = Object.fromEntries(Object.keys(contenders).map((who) => [who, []]));
 
@@ -23,8 +23,12 @@ async function round({ prepare, samples, warmMs = WARM_MS }) {
   // What runs once is measured cold.
   if (samples > 1 && !smoke) {
     const warm = performance.now() + warmMs;
-    do await turn(false);
-    while (performance.now() < warm);
+    let turns = 0;
+    const isWarm = () => (warmTurns === undefined ? performance.now() >= warm : turns >= warmTurns);
+    do {
+      await turn(false);
+      turns += 1;
+    } while (!isWarm());
   }
   for (let i = 0; i < (smoke ? 1 : samples); i++) await turn(true);
   const counted = facts?.();

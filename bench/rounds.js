@@ -2,7 +2,7 @@
 // A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline, or none; `goals`, the
 // most that it should be, which fail nothing; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
 // perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`, or with none) and `close`. `warmMs`: how long it runs before it
-// is measured; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`;
+// is measured, or `warmTurns`: how often each contender does; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`;
 // `isTwin`: another one shows with `--smoke` that it works.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

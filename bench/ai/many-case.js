@@ -1,18 +1,14 @@
 // Many nodes that are answered at once, without a network: what one of them holds while it waits for its next delta.
 
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { aiSettings } from "@millrace/ai";
 import { createNodeHost } from "@millrace/engine/node";
 import { createScriptedProvider } from "@millrace/providers";
+import { collect } from "../collect.js";
 import { sized } from "../size.js";
 import { createEngine, planOf } from "./engine.js";
 
 const NODES = sized(1_000, 20);
 const KIB = 1_024;
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc");
 
 const flowOf = (node) => {
   const nodes = Array.from({ length: NODES }, (_, i) => `node n${i}: ${node}`);

@@ -71,7 +71,7 @@ export const script = {
   what: `a sum over four rows by \`code.run\` in the process of its host, beside an action that does nothing, and beside a new context of QuickJS alone; one of ${NODES} in a row`,
   bars: {},
   samples: 25,
-  warmMs: 3_000,
+  warmTurns: 40,
   async prepare() {
     const engine = createEngine({ host: createNodeHost() });
     const registry = createRegistry([code, idle]);

@@ -1,16 +1,16 @@
 // What a node of an extension costs: in the process of its host beside a node of core, in one of its own beside the bare channel.
-import { fork } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { openExtensions } from "@millrace/extensions";
-import { sized } from "../size.js";
+import { sized, smoke } from "../size.js";
 import { projectOf } from "./project.js";
 
 const NODES = sized(500, 20); // one after the other
 const VALUES = Array.from({ length: NODES }, (_, at) => at);
-const WARM_MS = 3_000; // until the compiler has seen all of the engine
+const WARM_TURNS = 60; // until the compiler has seen all of the engine: later turns take as long
 
 /** A chain of nodes of one type, whose output `last` is the value of its last. */
 function chain(type, values) {
@@ -73,7 +73,7 @@ export const inProcess = {
   what: `an action that does nothing, in the process of its host, beside \`transform\`; a node of ${NODES} in a row`,
   bars: { core: 1.3 },
   samples: 25,
-  warmMs: WARM_MS,
+  warmTurns: WARM_TURNS,
   async prepare() {
     const { runner, close } = await opened("inProcess");
     const [core, millrace] = await Promise.all(
@@ -94,11 +94,25 @@ const spent = (run, other) => async () => {
   return (user + system + (await other()) - there) / 1_000 / NODES;
 };
 
+/**
+ * Both processes of a contender on one processor, where `taskset` is there. On two the system puts the pair of one contender on one
+ * processor and that of the other on both, as it likes, and waking one that rests costs as much as a message.
+ */
+function onOneProcessor(plain) {
+  const { status, stdout } = spawnSync("taskset", ["-cp", String(process.pid)], {
+    encoding: "utf8",
+  });
+  const [, first] = (status === 0 && /: (\d+)/.exec(stdout)) || [];
+  const command = first === undefined ? plain : ["taskset", "-c", first, ...plain];
+  return { command, env: process.env };
+}
+
 export const child = {
   what: `an action that does nothing, in a process of its own, beside a message there and back over the channel of \`fork\`; one of ${NODES} in a row, processor time of both processes`,
   bars: { fork: 1.5 },
   samples: 25,
-  warmMs: WARM_MS,
+  warmTurns: WARM_TURNS / 2,
+  session: smoke ? undefined : onOneProcessor,
   async prepare() {
     const { runner, close } = await opened("child");
     const echo = fork(ECHO, { serialization: "json" });

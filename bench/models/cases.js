@@ -190,3 +190,6 @@ const imported = {
 };
 
 export const cases = { download, scan, import: imported, ...runnerCases };
+
+/** `load` starts eight processes in a round. */
+export const roundsOf = (name, quick) => (quick ? (name === "load" ? 1 : 2) : 5);
