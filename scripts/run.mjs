@@ -21,7 +21,7 @@ const [pin] = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).packa
 );
 const env = {
   ...process.env,
-  // Local tools first; turbo starts package scripts through the pnpm found here.
+  // Local tools first.
   PATH: [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter),
   DO_NOT_TRACK: "1",
   TURBO_TELEMETRY_DISABLED: "1",
@@ -29,6 +29,10 @@ const env = {
   // A machine that has another program since the last run has other tests to run.
   TEST_PROGRAMS: Object.keys(OUTSIDE).filter(fileOf).join(" "),
 };
+// Turbo starts the scripts of packages through the pnpm found here, which no shell of Windows would start.
+const turboEnv = windows
+  ? env
+  : { ...env, PATH: [join(root, "scripts", "bin"), env.PATH].join(delimiter) };
 
 const build = ["turbo", "run", "build", "--output-logs=hash-only"];
 // Through turbo: the tests of a package run again when it, or what it needs, has changed; else turbo repeats what the last run said.
@@ -68,7 +72,7 @@ const jobs = {
 function exec(command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
-    env,
+    env: command === "turbo" ? turboEnv : env,
     stdio: "inherit",
     shell: windows,
   });
@@ -80,7 +84,7 @@ function exec(command, args) {
 async function execBuild([command, ...args]) {
   const child = spawn(command, args, {
     cwd: root,
-    env,
+    env: turboEnv,
     stdio: ["ignore", "pipe", "pipe"],
     shell: windows,
   });
