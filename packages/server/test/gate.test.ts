@@ -1,7 +1,7 @@
 /** The gate, row by row, on a real socket: what is written here is what a client may send. */
-import type { StartOptions } from "@millrace/server";
-import { describe, expect, test } from "vitest";
-import { type RawAnswer, sendRaw, serve } from "./support/server.ts";
+import { type RunningServer, type StartOptions, start } from "@millrace/server";
+import { afterAll, describe, expect, test } from "vitest";
+import { keepLog, type RawAnswer, sendRaw, serve } from "./support/server.ts";
 
 const TOKEN = "0123456789abcdef-admin";
 const OTHER = "0123456789abcdef-other";
@@ -265,10 +265,25 @@ function expectBaseHeaders({ headers }: RawAnswer): void {
 }
 
 describe("the gate", () => {
+  /** By their options: no request changes what the next one is answered. */
+  const servers = new Map<string, Promise<RunningServer>>();
+  const serverWith = (options: StartOptions = {}): Promise<RunningServer> => {
+    const key = JSON.stringify(options);
+    const known = servers.get(key);
+    if (known !== undefined) return known;
+    const log = keepLog();
+    const server = start({ port: 0, signals: false, store: "memory", log, ...options });
+    servers.set(key, server);
+    return server;
+  };
+  afterAll(async () => {
+    for (const server of servers.values()) await (await server).close({ graceMs: 0 });
+  });
+
   test.each(rows)(
     "answers $status to $name",
     async ({ options, lines, body = "", status, code, headers = {} }) => {
-      const server = await serve(options);
+      const server = await serverWith(options);
       const [first = "", ...more] = lines;
       const hosted = more.some((line) => /^(?:x-no-)?host:/i.test(line))
         ? more

@@ -99,27 +99,30 @@ describe("the commands", () => {
     }
   });
 
-  test.each<[string, object, string]>([
-    ["no time", {}, ""],
-    ["two times", { everyMs: MINUTE, cron: "* * * * *" }, ""],
-    ["a pattern that is none", { cron: "61 * * * *" }, "/cron"],
-    ["a pattern of four fields", { cron: "* * * *" }, "/cron"],
-    ["a pattern of seven fields", { cron: "0 * * * * * 2030" }, "/cron"],
-    ["a nickname", { cron: "@daily" }, "/cron"],
-    ["a moment in place of a pattern", { cron: "2030-01-01T00:00:00Z" }, "/cron"],
-    ["a pattern that matches never", { cron: "0 0 31 2 *" }, "/cron"],
-    ["a zone that is none", { cron: "* * * * *", timezone: "Mars/Phobos" }, "/timezone"],
-    ["an offset in place of a zone", { cron: "* * * * *", timezone: "+01:00" }, "/timezone"],
-    ["less than a second", { everyMs: 999 }, "/everyMs"],
-    ["a time that no calendar has", { everyMs: Number.MAX_SAFE_INTEGER }, "/everyMs"],
-    ["a moment that is over", { at: "2026-03-01T12:00:00Z" }, "/at"],
-    ["a moment without a zone", { at: "2026-04-01T12:00:00" }, "/at"],
-  ])("refuse %s", async (_what, time, pointer) => {
+  test("refuse times that are none", async () => {
+    const rows: [string, object, string][] = [
+      ["no time", {}, ""],
+      ["two times", { everyMs: MINUTE, cron: "* * * * *" }, ""],
+      ["a pattern that is none", { cron: "61 * * * *" }, "/cron"],
+      ["a pattern of four fields", { cron: "* * * *" }, "/cron"],
+      ["a pattern of seven fields", { cron: "0 * * * * * 2030" }, "/cron"],
+      ["a nickname", { cron: "@daily" }, "/cron"],
+      ["a moment in place of a pattern", { cron: "2030-01-01T00:00:00Z" }, "/cron"],
+      ["a pattern that matches never", { cron: "0 0 31 2 *" }, "/cron"],
+      ["a zone that is none", { cron: "* * * * *", timezone: "Mars/Phobos" }, "/timezone"],
+      ["an offset in place of a zone", { cron: "* * * * *", timezone: "+01:00" }, "/timezone"],
+      ["less than a second", { everyMs: 999 }, "/everyMs"],
+      ["a time that no calendar has", { everyMs: Number.MAX_SAFE_INTEGER }, "/everyMs"],
+      ["a moment that is over", { at: "2026-03-01T12:00:00Z" }, "/at"],
+      ["a moment without a zone", { at: "2026-04-01T12:00:00" }, "/at"],
+    ];
     const server = await serveWith(createTestClock(START));
-    const response = await post(server, "/api/schedules", { template: "hello", ...time });
-    expect(response.status).toBe(422);
-    const { code, errors } = await problemOf(response);
-    expect([code, errors?.[0]?.pointer]).toEqual(["invalid_args", pointer]);
+    for (const [what, time, pointer] of rows) {
+      const response = await post(server, "/api/schedules", { template: "hello", ...time });
+      expect(response.status, what).toBe(422);
+      const { code, errors } = await problemOf(response);
+      expect([code, errors?.[0]?.pointer], what).toEqual(["invalid_args", pointer]);
+    }
   });
 
   test("refuse a template that is not there, and inputs that it does not take", async () => {
