@@ -17,7 +17,7 @@ const MANY = 10 * FEW;
 /** Above ten, because lists that are capped (suggestions, errors) are not full yet with few items; what is quadratic has 80 and more. */
 const MOST = 24;
 /** How often what grows too fast is counted. */
-const TIMES = 5;
+const TIMES = 2;
 
 /** Flows that call each other in a chain, without end. */
 const catalog = catalogOf([], {
