@@ -37,10 +37,15 @@ async function startThread(pragmas = "") {
   await import("../src/writer/writer-thread.js");
   const pack = createPacker();
   let id = 0;
-  const write = (json: string, { sync }: { readonly sync: boolean }): void => {
+  const write = (
+    json: string,
+    { sync = true, more = false, need = "" }: { sync?: boolean; more?: boolean; need?: string },
+  ): void => {
     id += 1;
-    const ops = [{ sql: "INSERT INTO setting(path, json) VALUES(?, ?)", rows: [[`${id}`, json]] }];
-    receive({ ...pack([{ id, sync, bytes: 64, records: 1, quiet: true, ops }]), more: false });
+    const insert = { sql: "INSERT INTO setting(path, json) VALUES(?, ?)", rows: [[`${id}`, json]] };
+    const refuse = { sql: "DELETE FROM setting WHERE path = ?", rows: [["no such"]], need };
+    const ops = need === "" ? [insert] : [insert, refuse];
+    receive({ ...pack([{ id, sync, bytes: 64, records: 1, quiet: true, ops }]), more });
   };
   return { path, told, write, close: () => receive({ close: true }) };
 }
@@ -55,6 +60,28 @@ test("a write that waits for others and was written with them takes nothing from
   vi.advanceTimersByTime(5_000);
   expect(readFileSync(path).includes("mark of the second")).toBe(true);
   close();
+});
+
+test("the parts of a turn are one COMMIT, and what is refused of them leaves the others", async () => {
+  const { told, write, close } = await startThread();
+  const done = () => told.flatMap((message) => ("done" in message ? [message["done"]] : []));
+  write("first part", { more: true });
+  vi.advanceTimersByTime(0);
+  write("refused", { more: true, need: "not_there" });
+  vi.advanceTimersByTime(0);
+  expect(done()).toEqual([]);
+  write("last part", {});
+  vi.advanceTimersByTime(0);
+  expect(done()).toEqual([[1, expect.objectContaining({ id: 2, code: "not_there" }), 3]]);
+  write("whose rest never comes", { more: true });
+  vi.advanceTimersByTime(5);
+  expect(done().slice(1)).toEqual([[4]]);
+  write("at the end", { more: true });
+  vi.advanceTimersByTime(0);
+  close();
+  vi.advanceTimersByTime(0);
+  expect(done().slice(2)).toEqual([[5]]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("on a full disk one timer tries again, and none is left after the close", async () => {

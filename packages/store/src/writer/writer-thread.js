@@ -1,13 +1,14 @@
 /**
  * The thread that owns the only write connection. Plain JavaScript, so that it runs from the sources as well.
  *   T1  A unit is written whole or not at all; its result is sent only after its COMMIT.
- *   T2  One COMMIT writes all queued units (group commit); a failed unit does not affect the others.
+ *   T2  One COMMIT writes all queued units (group commit), and those of one turn of the main thread, which come in parts; a failed unit
+ *       does not affect the others.
  *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
  *       store is full until there is room for the reserve again.
  *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then what a live run keeps waits on, its events and
  *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
- * In:  the units of `packed-units.ts` with `more`: others follow at once; or { close: true }.
+ * In:  the units of `packed-units.ts` with `more`: others of the same turn follow; or { close: true }.
  * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
  *      { changed: true } when another process has written.
  */
@@ -22,7 +23,8 @@ const MAX_BYTES = 1_048_576;
 const RELAXED_MS = 10; // longest delay of a write that is not awaited
 const RELAXED_RECORDS = 256;
 const SLOW_MS = 0.6; // a COMMIT that takes so long is worth waiting for what follows at once
-const FOLLOWS_MS = 1;
+const FOLLOWS_MS = 1; // longest wait for the rest of a turn
+const ANSWERED_AT_ONCE = 32; // units: what goes on comes back and is written while the others go on
 const CHECKPOINT_BYTES = 8_388_608;
 const COMMIT_BYTES = 32_768; // what a COMMIT adds to the WAL besides its rows: a few pages
 const IDLE_MS = 5_000;
@@ -48,6 +50,9 @@ const rollback = db.prepare("ROLLBACK");
 const version = db.prepare("PRAGMA data_version");
 
 let queue = [];
+const units = []; // of the open transaction
+let answers = []; // to them
+let follows = false; // the rest of a turn is on its way
 let isScheduled = false;
 let relaxed;
 let idle;
@@ -68,19 +73,20 @@ parentPort.on("message", (message) => {
   if (message.close) {
     closing = true;
     if (waitMs > 0) refuseAll("store_full", "the disk is full and the store is closing");
-    if (queue.length === 0) end();
+    if (queue.length + units.length === 0) end();
     else schedule();
     return;
   }
-  const units = unpack(message);
-  queue.push(...units);
+  follows = message.more;
+  const fresh = unpack(message);
+  queue.push(...fresh);
   if (isDead) {
     refuseAll("store_unavailable", "the writer has ended");
     return;
   }
   if (waitMs > 0) return;
-  if (message.more) scheduleMore();
-  else if (units.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
+  const isOfTurn = follows || units.length > 0;
+  if (isOfTurn || fresh.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
@@ -127,24 +133,34 @@ function scheduleMore() {
   relaxed = setTimeout(schedule, FOLLOWS_MS);
 }
 
+/** Writes what is queued, and commits it unless the rest of its turn follows. */
 function commit() {
   isScheduled = false;
   clearTimeout(relaxed); // what it waits for is written now, or tried again later
   relaxed = undefined;
   const batch = take();
-  if (batch.length === 0) return;
+  if (batch.length + units.length === 0) return;
   clearTimeout(idle);
-  let done;
   try {
-    done = written(batch);
+    write(batch);
+    if (follows && queue.length === 0 && !closing) {
+      relaxed = setTimeout(followNoMore, FOLLOWS_MS);
+      return;
+    }
+    const begun = performance.now();
+    commitStatement.run([]);
+    commitMs = performance.now() - begun;
   } catch (error) {
-    failed(error, batch);
+    failed(error, units.splice(0));
     return;
   }
+  const written = units.splice(0);
   waitMs = 0;
   if (isFull) takeReserve();
-  parentPort.postMessage({ done: done.map(shortened) });
-  walBytes += COMMIT_BYTES + bytesOf(batch);
+  for (let at = 0; at < answers.length; at += ANSWERED_AT_ONCE) {
+    parentPort.postMessage({ done: answers.slice(at, at + ANSWERED_AT_ONCE).map(shortened) });
+  }
+  walBytes += COMMIT_BYTES + bytesOf(written);
   if (walBytes >= CHECKPOINT_BYTES) checkpoint("PASSIVE");
   // those that have their answers may go on
   if (queue.length > 0) scheduleMore();
@@ -152,19 +168,27 @@ function commit() {
   else idle = setTimeout(() => checkpoint("PASSIVE"), IDLE_MS);
 }
 
-/** Refusals are rare: only a batch that has one is written again, with a savepoint for each unit. */
-function written(batch) {
-  begin.run([]);
-  let done = performTogether(batch);
-  if (done === undefined) {
-    rollback.run([]);
+function followNoMore() {
+  follows = false;
+  schedule();
+}
+
+/** Refusals are rare: only a transaction that has one is written again, with a savepoint for each unit. */
+function write(batch) {
+  const isFirst = units.length === 0;
+  units.push(...batch);
+  if (isFirst) {
     begin.run([]);
-    done = batch.map(performApart);
+    answers = [];
   }
-  const begun = performance.now();
-  commitStatement.run([]);
-  commitMs = performance.now() - begun;
-  return done;
+  const more = performTogether(batch);
+  if (more !== undefined) {
+    answers.push(...more);
+    return;
+  }
+  rollback.run([]);
+  begin.run([]);
+  answers = units.map(performApart);
 }
 
 /** An answer that says no more than that its unit is written is the number of the unit. */
@@ -173,13 +197,13 @@ function shortened(answer) {
 }
 
 function take() {
-  let records = 0;
-  let bytes = 0;
+  let records = recordsOf(units);
+  let bytes = bytesOf(units);
   let count = 0;
   for (const unit of queue) {
     records += unit.records;
     bytes += unit.bytes;
-    if (count > 0 && (records > MAX_RECORDS || bytes > MAX_BYTES)) break;
+    if (count + units.length > 0 && (records > MAX_RECORDS || bytes > MAX_BYTES)) break;
     count += 1;
   }
   return queue.splice(0, count);

@@ -13,7 +13,7 @@ import type { Posted, UnitOp } from "./unit.ts";
 import { createUnits, type UnitAnswer } from "./units.js";
 
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
-const SENT_AT_ONCE = 50; // units that are sent before the end of a turn: the thread writes them while this one makes the others
+const SENT_AT_ONCE = 32; // units that are sent before the end of a turn: the thread writes them while this one makes the others
 const ROW_BYTES = 64; // estimated cost of a row besides its lines
 
 interface Message {
@@ -36,8 +36,10 @@ export class Writer {
   readonly #listeners = new Set<() => void>();
   readonly #pack = createPacker();
   readonly #busyText: () => string;
-  /** Units that are sent at the end of this turn, or before when they are many: runs that continue together share a message, and so a COMMIT. */
+  /** Units that are sent after the present work, or in parts when they are many: runs that continue together share a message, and so a COMMIT. */
   #outgoing: Posted[] = [];
+  /** Parts were sent: the COMMIT waits for the end of the turn. */
+  #isTurnOpen = false;
   #waitingBytes = 0;
   #lastId = 0;
   #condition: Condition = "ok";
@@ -130,9 +132,11 @@ export class Writer {
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(id, { bytes, resolve, reject });
       this.#waitingBytes += bytes;
-      if (this.#outgoing.length === SENT_AT_ONCE) this.#send({ more: true });
-      if (this.#outgoing.length === 0) queueMicrotask(() => this.#send());
       this.#outgoing.push({ id, sync, bytes, records, quiet, ops });
+      if (this.#outgoing.length === SENT_AT_ONCE) this.#sendPart();
+      else if (this.#outgoing.length === 1 && !this.#isTurnOpen) {
+        queueMicrotask(() => this.#isTurnOpen || this.#send());
+      }
     });
   }
 
@@ -147,9 +151,18 @@ export class Writer {
     return this.#closed;
   }
 
+  #sendPart(): void {
+    this.#send({ more: true });
+    if (this.#isTurnOpen) return;
+    this.#isTurnOpen = true;
+    setImmediate(() => {
+      this.#isTurnOpen = false;
+      this.#send();
+    });
+  }
+
   /** `more`: others follow in the same turn. */
   #send({ more = false } = {}): void {
-    if (this.#outgoing.length === 0) return;
     const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
     this.#worker.postMessage({ ...packed, more }, [packed.block]);
