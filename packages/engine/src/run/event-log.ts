@@ -97,9 +97,9 @@ export class EventLog {
     if (bytes > LIGHT_BYTES) this.#weigh(bytes);
   }
 
-  /** Events that are made and not published. */
-  unpublished(from: number): readonly ExecutionEvent[] {
-    return this.#events.slice(from - this.#first);
+  /** Events that are made and not published, `to` the last of them. */
+  unpublished(from: number, to: number): readonly ExecutionEvent[] {
+    return this.#events.slice(from - this.#first, to + 1 - this.#first);
   }
 
   /** Gives back the room for future events: none is expected for a while. */
