@@ -20,7 +20,7 @@ import { feedTopics, isInFeed } from "../runs/feed.ts";
 import { digestOfText } from "../runs/graphs.ts";
 import { creation, headerOf, refusedStart } from "../runs/run-header.ts";
 import { change } from "../sql/change.ts";
-import type { Database, Op, SqlReader, SqlRow } from "../sql/port.ts";
+import type { Database, Lines, Op, SqlReader, SqlRow } from "../sql/port.ts";
 import { Refusal } from "../sql/refusal.ts";
 import { createFollowers, runTopic } from "./followers.ts";
 import type { PrivateValues } from "./private-values.ts";
@@ -122,31 +122,38 @@ export function createJournal(parts: JournalParts): StoreJournal {
     tails.set(runId, settled);
     return done;
   };
-  const append: Journal["append"] = async (runId, expectedSeq, events, { epoch, sync }) => {
+  /** What stores the next events of a run, and the kinds of those that the feed gets. Throws `lease_lost` where they do not follow. */
+  const rowsOf = (lines: Lines): { readonly ops: Op[]; readonly inFeed: readonly string[] } => {
+    const { run, runId, after, events } = lines;
+    if (!events.every(({ seq }, at) => seq === after + 1 + at)) throw lost(runId);
+    const inFeed = events.filter(({ kind }) => isInFeed(kind));
+    const ops: Op[] = [{ lines }, ...sideRows(run, events, side)];
+    const rows = inFeed.map(({ seq }) => [run, seq]);
+    if (rows.length > 0) ops.push({ sql: dialect.addToFeed, rows });
+    return { ops, inFeed: inFeed.map(({ kind }) => kind) };
+  };
+  const isEnd = (events: readonly EncodedEvent[]): boolean => events.at(-1)?.kind === "summary";
+  const written = (runId: string, events: readonly EncodedEvent[], inFeed: readonly string[]) => {
+    if (isEnd(events)) numbers.delete(runId); // most often it is asked for no more
+    followers.publish(runId, events);
+    publish?.(inFeed);
+  };
+  /** It has few variables of its own: each takes room in every append that waits. */
+  const append: Journal["append"] = async (runId, after, events, { epoch, sync }) => {
     const no = numberOf(runId);
     const run = typeof no === "number" ? no : await no;
-    const isInOrder = events.every(({ seq }, index) => seq === expectedSeq + 1 + index);
-    if (!isInOrder) throw lost(runId);
-    const isEnd = events.at(-1)?.kind === "summary";
-    if (!isEnd) seals.see(run, events);
-    const sealing = isEnd ? seals.end(run, events) : [];
-    const sealed = "then" in sealing ? await sealing : sealing; // without withholding it is written in this turn
-    const ops: Op[] = [
-      { lines: { run, runId, epoch, after: expectedSeq, events } },
-      ...sideRows(run, events, side),
-      ...sealed,
-    ];
-    const inFeed = events.map(({ kind }) => kind).filter(isInFeed);
-    const topics = events.length === 0 ? [] : [runTopic(runId), ...feedTopics(inFeed)];
+    const { ops, inFeed } = rowsOf({ run, runId, epoch, after, events });
+    if (isEnd(events)) {
+      const sealed = seals.end(run, events);
+      ops.push(...("then" in sealed ? await sealed : sealed)); // without withholding it is written in this turn
+    } else seals.see(run, events);
+    const topics = [runTopic(runId), ...feedTopics(inFeed)];
     try {
       await db.write(ops, { sync, quiet: true, topics });
     } catch (error) {
-      const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
-      throw isLost || error instanceof Refusal ? lost(runId) : error;
+      throw refusedAppend(error, runId);
     }
-    if (isEnd) numbers.delete(runId); // most often it is asked for no more
-    followers.publish(runId, events);
-    publish?.(inFeed);
+    written(runId, events, inFeed);
   };
 
   return {
@@ -170,7 +177,8 @@ export function createJournal(parts: JournalParts): StoreJournal {
       return { epoch: db.epoch, stored: inOrder(header.runId, whole, waits) };
     },
 
-    append: (runId, ...given) => inOrder(runId, () => append(runId, ...given)),
+    append: (runId, expectedSeq, events, options) =>
+      inOrder(runId, () => append(runId, expectedSeq, events, options)),
 
     follow: (runId, after, told) => followers.add(runId, after, told),
 
@@ -312,6 +320,11 @@ interface Taking {
   readonly ttlMs: number;
   /** It is a renewal. */
   readonly isOurs: boolean;
+}
+
+function refusedAppend(error: unknown, runId: string): unknown {
+  const isLost = StoreError.isInstance(error) && error.code === "lease_lost";
+  return isLost || error instanceof Refusal ? lost(runId) : error;
 }
 
 function lost(runId: string): StoreError {

@@ -1,9 +1,8 @@
 /**
- * Rows that the events of a batch change besides the log: status of the run, confirmations, timers, the feed of all runs.
+ * Rows that the events of a batch change besides the log and the feed of all runs: status of the run, confirmations, timers.
  * Derived here from the events themselves and written with them, so there is no second call to forget.
  */
 import type { ConfirmRequested, EncodedEvent, Summary } from "@millrace/contracts";
-import { isInFeed } from "../runs/feed.ts";
 import type { Dialect, Op, SqlValue } from "../sql/port.ts";
 import { endOfPrivate } from "./private-values.ts";
 
@@ -20,19 +19,16 @@ export function sideRows(
   { dialect, untimed }: SideRows,
 ): Op[] {
   const ops: Op[] = [];
-  const feed: SqlValue[][] = [];
-  const setTimer = (node: string, attempt: number, at: number): void => {
-    untimed.delete(run);
-    add(SET_TIMER, [run, node, attempt, at]);
-  };
-  const endTimers = (node: string): void => {
-    if (!untimed.has(run)) add(END_TIMERS, [run, node]);
-  };
+  let isTimed = !untimed.has(run);
   const add = (sql: string, row: readonly SqlValue[]): void => {
     ops.push({ sql, rows: [row] });
   };
+  const setTimer = (node: string, attempt: number, at: number): void => {
+    isTimed = true;
+    untimed.delete(run);
+    add(SET_TIMER, [run, node, attempt, at]);
+  };
   for (const { event } of events) {
-    if (isInFeed(event.kind)) feed.push([run, event.seq]);
     switch (event.kind) {
       case "run.started":
         add(
@@ -78,7 +74,7 @@ export function sideRows(
         }
         break;
       case "node.retrying":
-        endTimers(event.node);
+        if (isTimed) add(END_TIMERS, [run, event.node]);
         setTimer(event.node, event.next, event.ts + event.delayMs);
         break;
       case "node.started":
@@ -86,7 +82,7 @@ export function sideRows(
       case "node.succeeded":
       case "node.failed":
       case "node.cancelled":
-        endTimers(event.node);
+        if (isTimed) add(END_TIMERS, [run, event.node]);
         break;
       case "summary":
         ops.push(...endOf(run, event));
@@ -95,7 +91,6 @@ export function sideRows(
       default:
     }
   }
-  if (feed.length > 0) ops.push({ sql: dialect.addToFeed, rows: feed });
   return ops;
 }
 

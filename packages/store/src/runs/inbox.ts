@@ -4,7 +4,7 @@
  *   N2  Requests of a run are read in the order in which they were stored.
  */
 import { randomUUID } from "node:crypto";
-import type { Json, JsonObject } from "@millrace/contracts";
+import type { AbortSignalLike, Json, JsonObject } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 import { change } from "../sql/change.ts";
 import type { Database } from "../sql/port.ts";
@@ -28,13 +28,13 @@ export interface Inbox {
    * Says when a run may have a new request or answer, until it is closed. `waitsFor`: what is told even where a notice is lost: that there
    * are requests, by one statement for all runs that are listened to; or that there may be an answer.
    */
-  news(runId: string, waitsFor: "requests" | "answers", signal: AbortSignal): InboxNews;
+  news(runId: string, waitsFor: "requests" | "answers", signal: AbortSignalLike): InboxNews;
   /**
    * Calls `obey` when there may be requests to a run of this process, one call after the other, until the signal aborts. `isNew`: nobody can
    * have said anything yet. Never rejects: a store that is away may be back for the next call.
    */
   obeyUntil(
-    signal: AbortSignal,
+    signal: AbortSignalLike,
     work: { readonly runId: string; readonly isNew?: boolean; obey(): Promise<void> },
   ): Promise<void>;
 }
