@@ -3,6 +3,7 @@
  *   L1  At most `maxLive` runs work at once; a paused run does not count. The others wait in the order of their start.
  */
 import {
+  type AbortSignalLike,
   createView,
   type EncodedEvent,
   type ExecutionEvent,
@@ -163,6 +164,26 @@ export interface LiveRunParts {
   readonly onState: () => void;
 }
 
+/** Aborts when nothing of a run follows here: an `AbortSignal` takes as long as the rest of its entry in the list. */
+export class Gone implements AbortSignalLike {
+  aborted = false;
+  readonly #listeners = new Set<() => void>();
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  abort(): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    for (const told of [...this.#listeners]) told();
+  }
+}
+
 export class LiveRun {
   readonly runId: string;
   readonly header: RunHeader;
@@ -185,7 +206,7 @@ export class LiveRun {
   /** Resolves when the engine has it, or never will. */
   readonly entered: Promise<void>;
   /** Aborts when nothing follows here. */
-  readonly gone: AbortController = new AbortController();
+  readonly gone: Gone = new Gone();
   #isOver = false;
   #tellEntered!: () => void;
   #tellCommitted!: () => void;
@@ -243,7 +264,7 @@ export class LiveRun {
   end(): void {
     this.#unfollow();
     this.log.end();
-    this.gone.abort(null); // nobody reads why, and an error would be made for each run
+    this.gone.abort();
     this.#tellCommitted();
     this.#tellEntered();
   }

@@ -200,13 +200,21 @@ class EngineExecutor implements LocalExecutor {
     return (await this.get(runId)) ?? throwRunNotFound(runId);
   }
 
-  async *attach(
+  attach(
     runId: string,
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<readonly StoredEvent[], void> {
-    const { after = 0, signal } = options;
-    const isKnown = this.#live.has(runId) || (await this.#store.runs.summary(runId)) !== null;
-    if (!isKnown) throwRunNotFound(runId);
+    const live = this.#live.get(runId);
+    if (live === undefined) return this.#attachOther(runId, options);
+    return live.log.read(options.after ?? 0, options.signal);
+  }
+
+  /** The log of a run that is not live here, or not yet. */
+  async *#attachOther(
+    runId: string,
+    { after = 0, signal }: { readonly after?: number; readonly signal?: AbortSignal },
+  ): AsyncGenerator<readonly StoredEvent[], void> {
+    if ((await this.#store.runs.summary(runId)) === null) throwRunNotFound(runId);
     let at = after;
     for await (const page of readOther(this.#here, runId, { after, signal })) {
       yield page;
@@ -307,7 +315,7 @@ class EngineExecutor implements LocalExecutor {
     const { runId } = live;
     const { inbox } = this.#store;
     const perform = (request: DriverRequest) => this.#perform(runId, request);
-    void inbox?.obeyUntil(live.gone.signal, {
+    void inbox?.obeyUntil(live.gone, {
       runId,
       isNew: start.state === "pending",
       obey: () => obeyAll(inbox, { runId, perform }),

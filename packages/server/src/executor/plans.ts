@@ -22,10 +22,12 @@ export function createPlans(options: CompileOptions): Plans {
   const { catalog: _ofNewRuns, ...ofStored } = options;
   const { subflows } = options;
   const ofText = new Map<string, Compiled | "seen">();
+  let newest = "";
   const ofGraph = new WeakMap<FlowGraph, Compiled>();
 
   /** As the newest. */
   function remember(text: string, what: Compiled | "seen"): void {
+    newest = text;
     ofText.delete(text);
     const [oldest] = ofText.keys();
     if (oldest !== undefined && ofText.size >= MAX_TEXTS) ofText.delete(oldest);
@@ -61,7 +63,7 @@ export function createPlans(options: CompileOptions): Plans {
         return made;
       }
       const made = known === "seen" ? kept(text, JSON.parse(text)) : known;
-      remember(text, made);
+      if (known !== made || text !== newest) remember(text, made);
       return made;
     },
 

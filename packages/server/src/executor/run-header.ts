@@ -46,17 +46,11 @@ export function headerOf(
   }
   const trigger = spec.trigger as Trigger;
   try {
-    return {
-      ...engine.header(plan, inputs, { runId, trigger, template: template?.slug, tags }),
-      templateVersion: template?.version,
-      source,
-      tokenId,
-      retryOf,
-      options: {
-        ...{ timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent, vars },
-        environment: environmentOf(spec, environment),
-      },
-    };
+    const header = engine.header(plan, inputs, { runId, trigger, template: template?.slug, tags });
+    const given = { timeoutMs, onFailure, concurrency, confirm, from, failedItems, traceparent };
+    const options = Object.assign(given, { vars, environment: environmentOf(spec, environment) });
+    const version = template?.version;
+    return Object.assign(header, { templateVersion: version, source, tokenId, retryOf, options });
   } catch (error) {
     if (!EngineError.isInstance(error)) throw error;
     if (error.code === "engine_closed") throw refuse("executor_unavailable", error.message);
