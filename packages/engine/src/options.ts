@@ -65,7 +65,7 @@ export interface EngineOptions {
   };
   readonly limits?: Partial<Limits>;
   /**
-   * Receives what the code of a node threw, as it was thrown, while the log only names its class: for a debugger, a test, or a
+   * Receives what the code of a node or a confirm handler threw, as it was thrown, while the log only names its class: for a debugger, a test, or a
    * service that collects errors. Not called for a try that was stopped. What it throws itself is dropped.
    */
   readonly onError?: ((error: unknown, at: ThrowPlace) => void) | undefined;

@@ -46,7 +46,7 @@ import {
   whileWorking,
   writeLine,
 } from "./acts.ts";
-import { signalOf, thrownBy, within } from "./attempt.ts";
+import { signalOf, within } from "./attempt.ts";
 import { Calls } from "./calls.ts";
 import {
   connectionOf,
@@ -63,6 +63,7 @@ import type { StepOptions } from "./journal.ts";
 import { cutData, isAmount, isText, Notes, takes, withKey } from "./notes.ts";
 import { openConfirmation } from "./people.ts";
 import type { Attempt } from "./state.ts";
+import { thrownBy } from "./thrown.ts";
 
 const NO_TOOLS: NodeTools = Object.freeze({ flows: new Map(), actions: new Map() });
 

@@ -28,6 +28,7 @@ import { RUNNING, WAITING } from "./frame.ts";
 import { confirmationAnswered, isParked, whenUnpaused } from "./pause.ts";
 import { acquire } from "./slots.ts";
 import type { Attempt, Confirmation, RunCore } from "./state.ts";
+import { thrownBy } from "./thrown.ts";
 
 /**
  * Asks. The promise is answered once the node works again, which is when all that it has asked at once is answered; it never
@@ -153,7 +154,7 @@ export function parkAsking(attempt: Attempt): void {
   askAll(run, open);
 }
 
-/** The handler of the run is asked first, once. What it throws leaves the question open. */
+/** The handler of the run is asked first, once. What it throws leaves the question open, and goes to `onError`. */
 function askHandler(run: RunCore, confirmation: Confirmation): void {
   const { confirm } = run.options;
   if (confirm === undefined) return;
@@ -170,12 +171,16 @@ function askHandler(run: RunCore, confirmation: Confirmation): void {
     emitLog(run, { level: "warn", channel: "engine", text, code: "confirm_handler_failed" });
     run.pump();
   };
+  const failed = (thrown: unknown) => {
+    thrownBy(confirmation.attempt, thrown);
+    broken();
+  };
   try {
     const answer = confirm(confirmation.open);
-    if (isPromise(answer)) Promise.resolve(answer).then(answered).catch(broken);
+    if (isPromise(answer)) Promise.resolve(answer).then(answered).catch(failed);
     else answered(answer);
-  } catch {
-    broken();
+  } catch (error) {
+    failed(error);
   }
 }
 

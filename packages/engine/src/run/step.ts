@@ -10,7 +10,7 @@ import { EXTENSION_BYTES } from "../limits.ts";
 import type { Failure, Fields, NodeType } from "../node-type.ts";
 import { schemaProblems } from "../schema-check.ts";
 import { digestOf, isPromise, sizeOf, toOutput } from "../values.ts";
-import { armTimeout, effectOf, thrownBy } from "./attempt.ts";
+import { armTimeout, effectOf } from "./attempt.ts";
 import type { Result } from "./attempt-parts.ts";
 import { cacheKeyOf, plainFields, readEntry, warnOfCache } from "./cache.ts";
 import { ContextOf } from "./context.ts";
@@ -21,6 +21,7 @@ import { wakeToEnd } from "./people.ts";
 import { evaluateWhen, scopeOf } from "./scope.ts";
 import { acquire, nameOfKey } from "./slots.ts";
 import { Attempt, type RunCore } from "./state.ts";
+import { thrownBy } from "./thrown.ts";
 
 /** Takes a ready node out of the ring: starts it, or queues it for a slot. */
 export function startNode(run: RunCore, frame: Frame, node: number): void {

@@ -89,6 +89,29 @@ test.each([
   expect(summary.counts.succeeded).toBe(1);
 });
 
+test.each([
+  ["throws", (error: Error) => raise(error)],
+  ["rejects", async (error: Error) => raise(error)],
+])(
+  "what a confirm handler %s is received, while its question stays open",
+  async (_name, confirm) => {
+    const thrown = new Error("the page of questions is away");
+    const stop = new AbortController();
+    const received: unknown[] = [];
+    const { summary } = await finish('node a: confirm { prompt = "Go on?" }', {
+      engine: {
+        onError: (error, { node, type }) => {
+          received.push(error, node, type);
+          stop.abort();
+        },
+      },
+      run: { signal: stop.signal, confirm: () => confirm(thrown) },
+    });
+    expect(received).toEqual([thrown, "a", "confirm"]);
+    expect(summary.status).toBe("cancelled");
+  },
+);
+
 test("a node that was told to stop throws nothing worth a report", async () => {
   const received: unknown[] = [];
   const stop = new AbortController();
