@@ -1,8 +1,8 @@
 /**
  * From a prompt to an answer: tries, pauses, and the walk along the targets.
- *   W1  every call that began is told to have ended, with what follows it.
+ *   W1  every call that began has an end event, which names the next step.
  *   W2  an answer is kept under the name of its content; a try that begins again takes it from there.
- *   W3  whatever broke off is asked again from the beginning: nothing of it stays in the messages.
+ *   W3  an answer that broke off is asked for again from the beginning: no part of it stays in the messages.
  */
 import type { AiPart, Json, JsonObject } from "@millrace/contracts";
 import { pause, waitMs } from "./budget.ts";
@@ -55,7 +55,7 @@ export class Caller {
     return this.kept(this.#keyOf(prompt), tryOnce, answerOf);
   }
 
-  /** Apart, so that what it is made of does not live as long as the call. */
+  /** A function of its own, so that its arguments do not live as long as the call. */
   #keyOf({ purpose, turns, system, tools, schema }: Prompt): string {
     const target = purpose === "judge" ? this.model : null;
     return this.#session.keys.answer({

@@ -16,7 +16,7 @@ export interface Target {
   readonly index: number;
   readonly provider: string;
   readonly modelId: string;
-  /** Reference of its credential; absent: what the provider's setting says. */
+  /** Reference of its credential; default that of the provider's settings. */
   readonly credential: string | undefined;
   readonly sampling: Sampling;
   /** Reasons for which it stands in. */
@@ -46,7 +46,7 @@ export class Targets {
     return this.#all[this.#at] as Target;
   }
 
-  /** Goes to the place where an earlier part of this try has left off. */
+  /** Continues at the target of an earlier part of this try. */
   moveTo(index: number): void {
     this.#at = Math.max(this.#at, Math.min(index, this.#all.length - 1));
   }
@@ -78,7 +78,7 @@ export class Targets {
     return this.#all.flatMap(({ on }, at) => (at > this.#at && stands(on) ? [at] : []));
   }
 
-  /** Passes over models that are left alone for now. Of one that has failed no other node may ask until `release`. */
+  /** Skips models whose circuit is open. Of a model that failed, only one node may try a call at a time, until `release`. */
   skipOpen(): void {
     if (!this.#obeysCircuit) return;
     this.#passOver();
@@ -87,7 +87,7 @@ export class Targets {
     if (probe !== null) this.#probe = { key, probe };
   }
 
-  /** Somebody else may try what no call came of. */
+  /** Releases a trial of which no call came, so that another node may try. */
   release(): void {
     if (this.#probe !== null)
       this.#ctx.shared(AI).circuits.release(this.#probe.key, this.#probe.probe);

@@ -1,4 +1,4 @@
-/** The tools of one node attempt: what the model is shown of them, and how each is run. */
+/** The tools of one node attempt: their description for the model, and their implementation. */
 import {
   type AiSourceTool,
   type AiTool,
@@ -25,7 +25,7 @@ import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { toolNames } from "./tool-names.ts";
 
-const TIMEOUT_MS = 60_000; // a model that waits for a tool holds a person up
+const TIMEOUT_MS = 60_000; // a person waits for the model, which waits for the tool
 
 /** Context of a running tool. */
 export interface ToolUse {
@@ -186,7 +186,7 @@ function actionBody(ctx: CoreContext, type: NodeType, pinned: Fields): Body {
         const raw = await type.run(parsed, ctx.actionContext(type, { key, signal, timeoutMs }));
         return toOutput(isNodeExit(raw) ? raw.output : raw);
       } catch (error) {
-        if (signal.aborted) throw error; // it was stopped: what it throws is no failure of its own
+        if (signal.aborted) throw error; // it was stopped, so its error is not a failure of the tool
         throw new FailureError(ctx.thrownBy(type, error));
       }
     },

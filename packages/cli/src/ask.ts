@@ -80,7 +80,7 @@ async function askHidden(io: CommandIo, what: string): Promise<string> {
   }
 }
 
-/** Asks for every field. Undefined: the schema names none, so there is nothing to ask. Enter leaves a field out that may be absent. */
+/** Asks for every field. Undefined: the schema names none, so there is nothing to ask. Enter omits an optional field. */
 export async function askFields(
   schema: JsonSchema,
   io: CommandIo,
@@ -122,11 +122,11 @@ function toField(field: string, text: string, type: unknown): Json {
   }
 }
 
-/** Whether the answer begins with `y`; Enter alone is no, and so is a keyboard that is gone. Ends with `cancelled` on a signal. */
+/** Whether the answer begins with `y`; Enter alone means no, and so does the end of stdin. Ends with `cancelled` on a signal. */
 export async function askYes(io: CommandIo, question: string): Promise<boolean> {
   const lines = createInterface({ input: io.stdin, terminal: false });
   try {
-    // Who types ahead is heard as well.
+    // Text typed ahead counts, too.
     const answer = new Promise<string>((resolve) => {
       lines.once("line", resolve);
       lines.once("close", () => resolve(""));

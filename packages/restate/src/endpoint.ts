@@ -27,7 +27,7 @@ const LAST_ANSWERS_MS = 1_000;
 /** A drive may take as long as its run: Restate must not take silence for a fault. It sees a dead server by its connection. */
 const NO_TIMEOUT = { days: 3_650 };
 
-/** Failed drives are repeated without an end: who gave up would lose the ring. */
+/** Failed drives are repeated without an end: giving up would lose the ring. */
 const RETRY = {
   initialInterval: 100,
   exponentiationFactor: 2,

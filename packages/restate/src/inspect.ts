@@ -1,4 +1,4 @@
-/** Looks at a cluster of Restate and changes nothing: for who wants to know what is wrong before a server starts. */
+/** Inspects a cluster of Restate without changes, to find problems before a server starts. */
 import { type RestateDispatcherOptions, readSettings } from "./options.ts";
 import { VERSION_PATH } from "./service.ts";
 

@@ -94,7 +94,7 @@ function readAddresses(name: string, addresses: unknown): readonly string[] {
   return addresses.map((address) => readAddress(name, address));
 }
 
-/** The value itself is in no message: who writes a password into an address finds it in no log. */
+/** The value itself is in no message: an address may hold a password. */
 function readAddress(name: string, address: unknown): string {
   const url = typeof address === "string" && URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

@@ -1,4 +1,4 @@
-/** Looks at a store in PostgreSQL and changes nothing: for who wants to know what is wrong before a server starts. */
+/** Inspects a store in PostgreSQL without changes, to find problems before a server starts. */
 import { addressOf } from "./connect/address.ts";
 import { toStoreError } from "./connect/faults.ts";
 import { Link } from "./connect/link.ts";
@@ -39,7 +39,7 @@ export interface StoreInspection {
 
 const CONNECT_MS = 5_000;
 
-/** Rejects with `StoreError` `store_unavailable` when it cannot be reached; `TypeError` for an address that is none. */
+/** Rejects with `StoreError` `store_unavailable` when it cannot be reached; `TypeError` for an invalid address. */
 export async function inspectPostgresStore({
   url,
   now = Date.now,

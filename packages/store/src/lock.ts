@@ -128,7 +128,7 @@ export function takeServerLock(driver: SqliteDriver, dir: string): ServerLock {
   };
 }
 
-/** This process, as others are told of it. */
+/** This process, as messages of other processes describe it. */
 export function thisProcess(): Opening {
   const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
   return { pid: process.pid, host: hostname(), startedAt };

@@ -29,7 +29,7 @@ export function openData(
   });
 }
 
-/** The things of a log that a person should know and nothing fails for. */
+/** Log lines that a person should see, although no command fails. */
 function warningsTo(io: CommandIo): Logger {
   const line = "warning: the service could not be told to revoke the grant; it is deleted here\n";
   return {

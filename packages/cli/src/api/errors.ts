@@ -1,4 +1,4 @@
-/** One mapping of errors to ends of a command: of the API, here or on a server, of stores and of options. */
+/** Maps errors to exits of a command: those of the API, local or remote, of stores and of options. */
 import { ClientError, type ClientErrorCode } from "@millrace/client";
 import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
 import { CliError, type CliErrorCode, fileStoreHint, usage } from "../errors.ts";
@@ -38,7 +38,7 @@ const PROBLEM_OF: Partial<Record<ClientErrorCode, ErrorCode>> = {
 };
 /** Longest text of a server that is shown. */
 const MAX_TEXT = 1_000;
-/** The authorization server knows this client, code or grant not, or not any more. @see RFC 6749 section 5.2 */
+/** The authorization server no longer accepts this client, code or grant. @see RFC 6749 section 5.2 */
 const REFUSED = /\((?:invalid_client|unauthorized_client|invalid_grant)\)/;
 
 /**
@@ -80,7 +80,7 @@ function endOf({ code, message, problem }: ClientError): CliError {
   return refusal({ code, message: said, errors: problem.errors });
 }
 
-/** The end that a problem means: 2 for words, 3 for a flow, 5 where somebody must be let in, 1 for what is taken, else 6. */
+/** The exit code of a problem: 2 for arguments, 3 for a flow, 5 for missing access, 1 for a conflict, else 6. */
 function refusal({ code, message, errors = [] }: Refusal): CliError {
   const places = errors.map(({ pointer, message: what }) => `; ${pointer.slice(1)} ${what}`);
   const text = clean(message + places.join("")).slice(0, MAX_TEXT);
@@ -105,7 +105,7 @@ function toDiagnostic({ code, message, pointer }: Problem): Diagnostic {
   return { code, severity: "error", message: clean(message), ...(pointer !== "" && { pointer }) };
 }
 
-/** Where to look for what there is, by the resource that the API names. */
+/** Command that lists the existing ones, by the resource that the API names. */
 const LISTS: ReadonlyMap<unknown, string> = new Map([
   ["run", "runs list"],
   ["template", "templates list"],

@@ -1,4 +1,4 @@
-/** A command line to a command and its `Input`, or to help, or to what is wrong with it. Runs nothing. */
+/** Parses a command line: to a command and its `Input`, to help, or to a usage error. Runs nothing. */
 
 import { parseArgs } from "node:util";
 import { NOUNS } from "../commands/index.ts";

@@ -1,4 +1,4 @@
-/** `millrace completion`: the script for a shell. What is built keeps the scripts as files, and `bin` prints those. */
+/** `millrace completion`: the script for a shell. The build writes the scripts to files, and `bin` prints those. */
 
 import { completionScript, SHELLS } from "../argv/completion/scripts.ts";
 import { arg, command } from "../argv/flags.ts";

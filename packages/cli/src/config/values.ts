@@ -83,7 +83,7 @@ export function secretIn({ env }: Surroundings, name: string): string | undefine
   }
 }
 
-/** Last parts of keys that hold a secret wherever they stand. */
+/** Last parts of keys whose values are secret in any section. */
 const SECRET_NAME =
   /(?:secret|token|password|passwd|api[-_]?key|private[-_]?key|authorization|cookie)$/i;
 /** Text that looks like a key of a service, whatever it is called. */
@@ -91,7 +91,7 @@ const SECRET_VALUE =
   /^(?:sk-|pk-|ghp_|gho_|github_pat_|glpat-|xox[abprs]-|AKIA|AIza|eyJ|Bearer |Basic )/;
 const REFERENCE = /^env:([A-Za-z_][A-Za-z0-9_]*)$/;
 
-/** Whether a key is one that configuration does not keep. */
+/** Whether a key may not be stored in configuration. */
 export function isSecretKey(key: string): boolean {
   return SECRET_NAME.test(key);
 }

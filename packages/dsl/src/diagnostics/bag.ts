@@ -1,4 +1,4 @@
-/** Findings: what each one carries, how they are collected, and how they become diagnostics with lines and columns. */
+/** Findings: their data, their collection, and their conversion to diagnostics with lines and columns. */
 
 import type { Diagnostic, Position, Range, Severity } from "@millrace/contracts";
 import type { Span } from "../syntax/ast.ts";
@@ -8,7 +8,7 @@ import { type DiagnosticCode, type DiagnosticRule, fillText, type Parts } from "
 export interface TextFix {
   readonly title: string;
   readonly edits: readonly (Span & { readonly text: string })[];
-  /** It says what was probably meant, such as a name of an author that is spelt like the one found. */
+  /** The text is a guess, such as a known name with a similar spelling. */
   readonly uncertain?: true | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Details {
   readonly severity?: Severity | undefined;
   /** JSON Pointer into the graph. */
   readonly pointer?: string | undefined;
-  /** A text, perhaps with a title, takes the place of what was found; "" removes it. */
+  /** Replacement of the found text, perhaps with a title; "" removes it. */
   readonly fix?: TextFix | string | readonly [title: string, text: string] | undefined;
   readonly related?: (Span & { readonly message: string }) | undefined;
 }
@@ -80,7 +80,7 @@ export function writing(
     : replacing(`write ${name}`, at, text);
 }
 
-/** A finding as a diagnostic. Without `toRange` the text is not known, and nothing that needs it is said. */
+/** A finding as a diagnostic. Without `toRange` there is no text, so range and fixes are omitted. */
 export function toDiagnostic(
   finding: Finding,
   rules: { readonly [code: string]: DiagnosticRule },

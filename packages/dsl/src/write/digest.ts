@@ -15,7 +15,7 @@ import { type Collect, normalizeWith } from "./normalize.ts";
 /**
  * `sha256:` and 64 hex digits over the RFC 8785 form of the normalized graph, with nodes, edges, inputs, outputs,
  * connections and schedules as sets, and without `layout`. Two graphs that mean the same have the same digest. Throws
- * `DslError` code `graph_invalid`, with the `pointer` of the bad place, for what is no object of JSON.
+ * `DslError` code `graph_invalid`, with the `pointer` of the bad place, for a value that is no JSON object.
  */
 export function digest(graph: FlowGraph): string {
   checkJson(graph);
@@ -33,7 +33,7 @@ const KEYS: { readonly [list: string]: readonly string[] } = {
   edges: ["from", "port", "to"],
 };
 
-/** A set, written in order: by its keys, equal ones by all that they hold, bodies included. */
+/** A set, written in order: by its keys, equal ones by their whole content, bodies included. */
 const sorted: Collect = (list, name, make) => {
   const keys = KEYS[name] ?? BY_NAME;
   const rows = list.map((element) => {
@@ -52,7 +52,7 @@ const sorted: Collect = (list, name, make) => {
   return new Written(`[${rows.map(({ json }) => json).join()}]`) as unknown as readonly Json[];
 };
 
-/** A list or object that is being looked through, and how many of its parts were; a list has no names. */
+/** A list or object during the walk, and the number of its visited parts; a list has no names. */
 interface Open {
   readonly holder: JsonObject;
   readonly names: readonly string[] | undefined;
@@ -61,8 +61,8 @@ interface Open {
 }
 
 /**
- * Throws `DslError` code `graph_invalid` at the first place that JSON has no room for: a number without end, a function or the
- * like, an object of a class, or one that holds itself. Members that are undefined are absent.
+ * Throws `DslError` code `graph_invalid` at the first place that JSON does not have: an infinite number, a function or the
+ * like, an instance of a class, or a circular reference. Members that are undefined are absent.
  */
 function checkJson(root: unknown): void {
   const open: Open[] = [];

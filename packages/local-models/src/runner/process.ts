@@ -54,7 +54,7 @@ export interface RunnerProcess {
   readonly pid: number;
   readonly ready: Promise<{ readonly baseUrl: string; readonly token: string }>;
   readonly ended: Promise<RunnerEnd>;
-  /** There is nothing to save: it ends at once. */
+  /** Ends it at once: it has nothing to save. */
   kill(): void;
 }
 
@@ -106,7 +106,7 @@ export function startRunner(
     });
     child.once("exit", end);
   });
-  // A process that is gone already is told nothing; its end says so.
+  // An error of sending to an ended process is ignored; its end is reported.
   child.send({ ...request, token }, () => {});
   return { pid: pid ?? 0, ready, ended, kill: () => void child.kill("SIGKILL") };
 }

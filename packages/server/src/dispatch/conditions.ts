@@ -1,7 +1,7 @@
 /**
  * Entity tags and the conditions of requests that rest on them.
  *   E1  A tag is strong and says what a resource is, not when: timestamps do not count.
- *   E2  What exists is changed or deleted only by who has seen it as it is, or says `*`.
+ *   E2  An existing resource is changed or deleted only by a caller that knows its current version, or sends `*`.
  * @see the server page, "Pages, ETags, idempotency"
  */
 import { createHash } from "node:crypto";

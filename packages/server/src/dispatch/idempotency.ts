@@ -16,7 +16,7 @@ import { Answer } from "./dispatch.ts";
 /** How often keys that have run out are deleted. They do not count before that either. */
 const EXPIRE_EVERY_MS = 3_600_000;
 
-/** No command takes longer: who began one before that, at another server, is dead. */
+/** No command takes longer: a server that began one earlier than that is dead. */
 const WORK_MS = 120_000;
 
 const BUSY = 429;

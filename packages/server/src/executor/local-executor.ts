@@ -259,7 +259,7 @@ class EngineExecutor implements LocalExecutor {
   }
 
   takeUp(runId: string): Promise<void> {
-    // Two who ask at once wait for one take: a second one would take the run from the first.
+    // Two callers at once share one takeover: a second one would take the run from the first.
     const taking =
       this.#taking.get(runId) ??
       this.#takeUpOne(runId).finally(() => void this.#taking.delete(runId));

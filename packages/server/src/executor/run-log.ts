@@ -1,6 +1,6 @@
 /**
- * The newest part of one run's log, shared by all of its readers. A reader is a position: it takes from here what is
- * still here, and what is older from the journal, so a slow reader loses nothing and costs no memory.
+ * The newest part of one run's log, shared by all of its readers. A reader is a position: it reads newer
+ * events here and older ones from the journal, so a slow reader loses nothing and costs no memory.
  *   R1  Readers see events in `seq` order, each once.
  *   R2  Readers at one position get the same page, the object itself, so that what is made of it is made once for all of them.
  *   R3  A reader ends after the last event of an ended log, or when its signal is aborted.
@@ -20,7 +20,7 @@ const KEEP = 3 / 4;
 
 /** Events handed to a reader at once; as many as a page of the journal. */
 const PAGE_EVENTS = 512;
-/** Pages that are remembered: of what is new, and of the places of a few readers that are behind. */
+/** Cached pages: the newest ones, and those of a few readers that are behind. */
 const KEPT_PAGES = 4;
 
 export class RunLog {
@@ -56,7 +56,7 @@ export class RunLog {
     this.#wake();
   }
 
-  /** Says that nothing follows. */
+  /** Ends the log. */
   end(): void {
     this.#ended = true;
     this.#wake();
@@ -121,7 +121,7 @@ export class RunLog {
   #page(after: number): readonly StoredEvent[] | undefined {
     const first = this.#window[0]?.seq;
     if (first === undefined || after < first - 1) return undefined;
-    // Pages end at the same places wherever a reader began, so that those behind come together.
+    // Pages end at fixed places, so that readers that are behind can share them.
     const end = Math.min(this.#lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
     const known = this.#pages.get(after);
     if (known?.length === end - after) return known;

@@ -214,7 +214,7 @@ class SharedExecutor implements Executor {
     await this.#engine.close({ leave: true, graceMs: 0 });
   }
 
-  /** Runs that nobody drives yet, as counted lately. */
+  /** Number of runs without a driver, cached for `COUNT_MS`. */
   async #waiting(): Promise<number> {
     const now = performance.now();
     if (now - this.#queued.at > COUNT_MS) {
@@ -273,7 +273,7 @@ class SharedExecutor implements Executor {
     });
   }
 
-  /** From now on another server may drive it: whoever wants something of the run asks through the inbox. */
+  /** From now on another server may drive it: requests to the run go through the inbox. */
   #forget(live: LiveRun): void {
     if (this.#driven.get(live.runId) === live) this.#driven.delete(live.runId);
     live.end();
@@ -330,7 +330,7 @@ class SharedExecutor implements Executor {
     return isAsking(live) || due - this.#store.now() > NEAR_MS;
   }
 
-  /** Leaves a run that rests, until it goes on by itself. Nothing happens in it between the look and the leave. */
+  /** Leaves a run that rests, until it goes on by itself. Nothing happens in it between the check and the leave. */
   async #park(live: LiveRun): Promise<DriveResult> {
     const { runId, run } = live;
     const due = run?.restsUntil ?? 0;

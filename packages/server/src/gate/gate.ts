@@ -60,7 +60,7 @@ export interface GatePolicy
   > {
   /** Key of the tokens' digests; the same from gate to gate of one server. */
   readonly tokenKey: Uint8Array;
-  /** Refused logins by address, to slow down who guesses. */
+  /** Refused logins by address, to slow down guessing. */
   readonly failures: TokenBuckets;
   /** Whether a token was taken away, by its id. */
   readonly isRevoked: (tokenId: string) => boolean;
@@ -70,7 +70,7 @@ export interface GatePolicy
 export interface Gate {
   /** Rows 2 to 8: where from, and what for. */
   check(request: RawRequest): Passage;
-  /** Rows 9 and 10: who. Null when the server is open, or the path needs no token. */
+  /** Rows 9 and 10: the caller. Null when the server is open, or the path needs no token. */
   authenticate(
     request: RawRequest,
     passage: Passage,

@@ -53,7 +53,7 @@ export class Revocations {
       this.#ids = new Set(revoked);
       this.#changed();
     } catch {
-      // whoever needs the store says that it is away
+      // users of the store report that it is away
     }
   }
 }

@@ -63,7 +63,7 @@ export class Exchange implements RawRequest {
   passage: Passage = OPEN_PASSAGE;
   /** The token that was shown; null when the server is open, or the path needs none. */
   token: TokenIdentity | null = null;
-  /** The address of whoever calls, where proxies stand between. */
+  /** The address of the client, behind proxies. */
   client: string | null = null;
   /** Its span, where it is traced. */
   trace: ServedRequest | undefined;

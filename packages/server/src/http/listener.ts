@@ -1,6 +1,6 @@
 /**
  * The server of Node below the app.
- *   N1  What is no HTTP, and what Node would refuse by itself, is answered like everything else: with a problem document.
+ *   N1  Invalid HTTP, and requests that Node would refuse by itself, are answered like all others: with a problem document.
  *   N2  An answer hears when its client leaves, also while it waits behind another one on the same socket.
  */
 import { once } from "node:events";
@@ -29,7 +29,7 @@ export interface Listener {
   readonly answering: ReadonlySet<ServerResponse>;
 }
 
-/** Hands every request to `serve`, and answers by itself what is no request. Nothing is bound yet. */
+/** Hands every request to `serve`, and answers invalid ones itself. Nothing is bound yet. */
 export function createListener(options: {
   readonly limits: ServerLimits;
   readonly random: (bytes: number) => Uint8Array;

@@ -1,7 +1,7 @@
 /**
  * A server as the host of desktop channels: the same commands and the same logs, without HTTP between.
  *   H1  A command passes the checks of `POST /api/invoke` and answers the same value.
- *   H2  A listener is a position in the journal: who is slow reads on from there and loses nothing.
+ *   H2  A listener is a position in the journal: a slow one reads on from there and loses nothing.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Channel, ChannelMap, ExecutionEvent, StoredEvent } from "@millrace/contracts";
@@ -102,7 +102,7 @@ export function createChannelHost(
         if (host.models === null) {
           throw commandError("command_not_wired", "this server manages no models");
         }
-        // What a window shows of models is the present: who is slow misses what is past.
+        // A window shows the present state of models: a slow one misses past events.
         return host.models.events.listen((name, payload) => {
           if (name === channel) void deliver(payload as ChannelMap[C]);
         });

@@ -1,4 +1,4 @@
-/** Tools for whoever writes flows: check, format, explain, look up and run a text, and look at a run. */
+/** Tools for authors of flows: check, format, explain, look up and run a text, and look at a run. */
 import type { Diagnostic, JsonObject, JsonSchema, RunRequest } from "@millrace/contracts";
 import { nearestName } from "@millrace/contracts/kit";
 import { checkInputs, schemaProblems } from "@millrace/engine/pack";

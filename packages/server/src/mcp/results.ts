@@ -1,4 +1,4 @@
-/** Answers of tools: a value, or a failure with its code, what is wrong and what to do. */
+/** Answers of tools: a value, or a failure with its code, message and hint. */
 import { ClientError } from "@millrace/client";
 import type { ExecutionEvent, JsonObject, Problem, ProblemDocument } from "@millrace/contracts";
 import type { CallToolResult } from "@modelcontextprotocol/server";

@@ -141,7 +141,7 @@ async function openQuestions(client: RunClient, runId: string): Promise<readonly
   return (await client.invoke("list_confirmations", { runId, limit: 50 })).items;
 }
 
-/** Asks the person at the client, or says who can be asked where there is none. */
+/** Asks the person at the client, or names another way to answer where there is none. */
 function ask(open: readonly Confirmation[], round: Round, { asks }: ToolCall): Outcome {
   if (!asks || !open.every(({ schema }) => canAsk(formOf(schema).schema))) {
     return parked(open, round.runId);

@@ -1,7 +1,7 @@
 /**
  * An installation as a server of the Model Context Protocol, over any transport: tools, resources, and news of both.
- *   M1  What a tool does goes through the commands, with the rights of whoever calls; the protocol gives none of its own.
- *   M2  So many calls at a time; one more is told to come again.
+ *   M1  Tools act through the commands, with the rights of their caller; the protocol gives none of its own.
+ *   M2  The number of calls at a time is limited; one more is asked to retry.
  */
 import type { RunClient } from "@millrace/client";
 import type { CommandResult, JsonObject, RunRequest } from "@millrace/contracts";

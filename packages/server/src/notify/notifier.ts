@@ -1,10 +1,10 @@
 /**
  * Tells of failed runs. All that it knows is in the store: it may stop anywhere and be another one at the next start.
  *   M1  A failed run is untold until the message or the count that it goes into is stored with that.
- *   M2  A message is sent by who has claimed it. One whose sender died is claimed again: a receiver may get it twice, with the
+ *   M2  A message is sent by the server that has claimed it. One whose sender died is claimed again: a receiver may get it twice, with the
  *       same id.
  *   M3  A run that tells of a failure is not told of when it fails itself.
- *   M4  A receiver that does not answer, and a run that cannot be read, hold nobody else up.
+ *   M4  A receiver that does not answer, and a run that cannot be read, do not delay other messages.
  */
 import { createHash } from "node:crypto";
 import type { Json } from "@millrace/contracts";
@@ -52,7 +52,7 @@ type Delivery = {
   readonly attempts: number;
 };
 
-/** How long nobody looks for what another server has left. */
+/** Pause between two searches for messages of other servers. */
 const IDLE_MS = 300_000;
 const FAILED_MS = 10_000; // after a failure of the store
 /** Whoever has claimed a message has it for so long. */

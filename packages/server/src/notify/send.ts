@@ -54,7 +54,7 @@ export function kindOf(to: string): "webhook" | "template" {
   return /^https?:/.test(to) ? "webhook" : "template";
 }
 
-/** Tells it; null: it is told. Never rejects. */
+/** Sends it; null: it was received. Never rejects. */
 export async function send(sending: Sending, parts: SendParts): Promise<SendFault | null> {
   try {
     return await (kindOf(sending.to) === "webhook" ? post : runTemplate)(sending, parts);

@@ -1,7 +1,7 @@
 /**
- * When failures of one flow are told to one receiver.
+ * Times at which a receiver gets notices about failures of one flow.
  *   N1  Each failure is counted by exactly one message.
- *   N2  The first one is told at once; of those after it each window has one message, at its end.
+ *   N2  The first failure is sent at once; later ones are collected in windows, with one message at the end of each.
  *   N3  A window in which nothing failed is the last one.
  *   N4  While too many messages wait (`isFull`) failures are only counted.
  */
@@ -53,7 +53,7 @@ interface Now {
 /** How long a window that may not be told is open at least. */
 const FULL_MS = 60_000;
 
-/** A run of the flow has failed. `to`: who is told, now or at the end of the window. */
+/** A run of the flow has failed. `to`: the receiver of the notice, now or at the end of the window. */
 export function noteFailure(
   open: OpenWindow,
   failure: Failure,

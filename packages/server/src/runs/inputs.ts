@@ -51,7 +51,7 @@ function cleanOf(host: ServerHost, value: JsonObject): JsonObject {
   return host.mask?.(value) ?? value;
 }
 
-/** Without the private values, which nobody but the run reads. */
+/** Without the private values, which only the run may read. */
 async function publicHeader({ store }: ServerHost, runId: string): Promise<RunHeader> {
   return known(await store.runs.header(runId, { private: false }), "run");
 }

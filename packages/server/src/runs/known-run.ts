@@ -60,7 +60,7 @@ const orderOf = ({ id }: Confirmation): number => Number(id.slice(1));
 
 const kept = new WeakMap<ServerHost, RunViews>();
 
-/** The state of a run as one event, folded once for all who ask; undefined: it has none, or one that is too large. */
+/** The state of a run as one event, folded once for all readers; undefined: it has none, or one that is too large. */
 export function snapshotOf(host: ServerHost, runId: string): Promise<StoredEvent | undefined> {
   const views = kept.get(host) ?? createRunViews();
   kept.set(host, views);

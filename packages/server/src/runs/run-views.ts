@@ -49,7 +49,7 @@ interface KeptRun {
   made: { readonly seq: number; readonly event: StoredEvent | undefined } | null;
   /** Bytes that it counts for. */
   bytes: number;
-  /** Who asks waits for who asked before. */
+  /** Requests wait for earlier ones. */
   turn: Promise<unknown>;
 }
 
@@ -113,7 +113,7 @@ export function createRunViews(): RunViews {
           : { createdAt, view: createView(runId), made: null, bytes: 0, turn: Promise.resolve() };
       keep(runId, run);
       const next = run.turn.then(() => answer(source, runId, run));
-      run.turn = next.catch(() => undefined); // whoever asked learns of it; the next one tries again
+      run.turn = next.catch(() => undefined); // the caller gets the error; the next one tries again
       return await next;
     },
   };

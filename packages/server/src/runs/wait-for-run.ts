@@ -1,4 +1,4 @@
-/** Waits for a run on behalf of somebody who wants its end as the answer. */
+/** Waits for the end of a run, for requests that are answered with it. */
 import type { RunRef, RunSummary } from "@millrace/contracts";
 import { Answer } from "../dispatch/index.ts";
 import type { CommandCall } from "../ports.ts";

@@ -1,5 +1,5 @@
 /**
- * When a schedule fires. Times are epoch milliseconds; what they are does not depend on what the clock says now.
+ * Fire times of a schedule, in epoch milliseconds. They do not depend on the current time.
  *   T1  A local time that a clock change skips fires at the end of the gap; one that comes twice fires the first time.
  *   T2  A pattern of every so many minutes, hours or seconds follows the time that really passes.
  *   T3  `everyMs` counts from the creation of the schedule, whatever was fired since.

@@ -1,11 +1,11 @@
-/** Schedules as commands show them, and those that flows declare and nobody has activated. */
+/** Schedules as commands show them, and those that flows declare and that are not activated. */
 import { isDeepStrictEqual } from "node:util";
 import type { CommandResult, FlowSchedule, ProposedSchedule, Schedule } from "@millrace/contracts";
 import type { ScheduleRow, Store, Templates } from "@millrace/store";
 import { type PageArgs, pageOf } from "../dispatch/pages.ts";
 import type { FireRule, Timing } from "./fire-times.ts";
 
-/** A schedule with what it is and what it has done. */
+/** A schedule with its definition and its last outcome. */
 export interface StoredSchedule {
   readonly row: ScheduleRow;
   readonly schedule: Schedule;
@@ -33,7 +33,7 @@ export function toIso(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** A page of schedules; the first one with those that flows declare and nobody has activated. */
+/** A page of schedules; the first one with those that flows declare and that are not activated. */
 export async function listSchedules(
   store: Store,
   page: PageArgs,

@@ -18,7 +18,7 @@ export function toBody(args: ScheduleArgs, createdAt: number): Json {
   return { ...args, createdAt } as unknown as Json;
 }
 
-/** Where the flow of a schedule is and who runs it. */
+/** Access to the flow of a schedule, and the executor of its runs. */
 export interface FirePorts {
   readonly store: Pick<Store, "templates" | "settings">;
   readonly executor: Executor;

@@ -62,7 +62,7 @@ export async function createServer(options: CreateServerOptions = {}): Promise<M
 /** How long a scheduler sleeps at most where other processes may change its schedules. */
 const SHARED_SLEEP_MS = 1_000;
 
-/** Clocks that differ by less are told to nobody. */
+/** A smaller difference of clocks is not reported. */
 const FAR_MS = 10_000;
 
 /** A server whose options are resolved already. */

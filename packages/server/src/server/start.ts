@@ -1,6 +1,6 @@
 /**
  * A server on a port of Node.
- *   T1  Nothing is bound that others can reach without a token, unless the operator says so.
+ *   T1  An address that others can reach is not bound without a token, unless the operator allows it.
  *   T2  Every answer on the socket, also to what is no HTTP, is a problem document with the headers of every response.
  *   T3  After `close` no socket, timer or listener of the server is left.
  */
@@ -107,7 +107,7 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   try {
     store.announce(url);
   } catch (error) {
-    // For the message of who finds the store held; the server is there without it.
+    // For messages of other processes that find the store in use; the server works without it.
     log.warn({ err: error }, "server.not_announced");
   }
   const requiresToken = resolved.tokens.length > 0;

@@ -129,7 +129,7 @@ export function createWebSink(
   const { sink, release, leave } = createSink({
     isOver: () => isOver,
     send(chunk) {
-      controller?.enqueue(new Uint8Array(chunk)); // a copy: who reads a body may keep, change or transfer its buffers
+      controller?.enqueue(new Uint8Array(chunk)); // a copy: readers of a body may keep, change or transfer its buffers
       return (controller?.desiredSize ?? 0) > 0;
     },
     watch(isWaiting) {

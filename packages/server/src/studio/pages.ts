@@ -1,5 +1,5 @@
 /**
- * The files of the studio: sent to whoever asks, as they hold no data. The page asks for a token itself.
+ * The files of the studio: sent without a token, as they hold no data. The page asks for a token itself.
  * @see the server page, "The studio"
  */
 import { isUnchanged } from "../dispatch/index.ts";
@@ -29,7 +29,7 @@ const HEADERS: Readonly<HeaderRecord> = {
 
 const ENCODINGS = ["br", "gzip"] as const;
 
-/** The answer that leads to the page; it depends on who asks. */
+/** The answer that leads to the page; it depends on the client. */
 export function toStudio(): Reply {
   return { status: 303, headers: { Location: STUDIO, Vary: "Accept" }, body: "" };
 }

@@ -1,6 +1,6 @@
 /**
  * The flows of a folder as templates.
- *   P1  All of them are stored, or none: whatever is wrong with any is told of all, by its place in the request.
+ *   P1  All of them are stored, or none: the answer has the problems of all, by their places in the request.
  *   P2  A template that somebody else has changed since the folder was pushed or pulled is not replaced without `force`.
  *   P3  What the folder did not push is never deleted.
  */
@@ -79,7 +79,7 @@ async function readAll(
   reader: FlowReader,
 ): Promise<Pushed[]> {
   const read: Pushed[] = [];
-  const first: Problem[] = []; // of each flow: all of these are told before any other
+  const first: Problem[] = []; // of each flow: all of these are reported before any other
   const rest: Problem[] = [];
   const seen = new Set<string>();
   let begun = performance.now();

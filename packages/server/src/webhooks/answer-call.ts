@@ -43,7 +43,7 @@ export interface HookAnswer {
 
 /** How long an answer waits for outputs, where neither the webhook nor its scheme says. GitHub waits for ten seconds, others longer. */
 const RESPOND_WITHIN_MS = 8_000;
-/** Senders repeat a delivery for as long as that: GitHub by hand, Stripe by itself. */
+/** Senders may repeat a delivery for this long: GitHub by hand, Stripe by itself. */
 const DELIVERY_MS = 3 * 86_400_000;
 /** A signature is valid from `WINDOW_S` before its time through `WINDOW_S` after it: it is remembered longer than that. */
 const REMEMBERED_MS = 2 * WINDOW_S * 1_000 + 1;

@@ -20,7 +20,7 @@ const FAULTS: readonly (readonly [prefix: string, fault: Fault])[] = [
   ["25006", "cut"], // read only: a primary that has become a standby
   ["53300", "cut"], // too many connections
   ["3D000", "cut"], // no such database
-  ["28", "cut"], // who we are is refused
+  ["28", "cut"], // authentication is refused
   ["26000", "cut"], // a prepared statement that is gone
   ["0A000", "cut"], // a cached plan of tables that were changed: only a new connection forgets it
   ["40", "again"], // serialisation, deadlock

@@ -1,7 +1,7 @@
 /**
  * The calls of drives that are due, will be, or are at work: the table `drive_call`, one row for a run. `at` says when it is to be called
  * next, `holder` who drives it now; a row that is held and not rung again has no `at`. Each statement is a transaction of its own.
- *   T1  A row is taken by one server, which names its turn in all that it says of it later: who has lost the row changes nothing.
+ *   T1  A row is taken by one server, whose later statements name its turn: a server that has lost the row changes nothing.
  *   T2  A ring is kept beside a drive at work, and is due when that ends.
  *   T3  A ring need not outlive a crash of PostgreSQL: the bell of its run does, and is rung again.
  */
@@ -112,7 +112,7 @@ export class CallTable {
     return { taken: callsOf(taken), nextMs: ms === null ? undefined : Number(ms) };
   }
 
-  /** Says that this server serves, frees what dead servers hold, and answers what this one holds. */
+  /** Marks this server as alive, frees the rows of dead servers, and returns the rows of this one. */
   async keepUp(): Promise<readonly TakenCall[]> {
     const me = this.#holder;
     const [, , held] = await this.#send([
@@ -147,7 +147,7 @@ export class CallTable {
     await this.#send([[LEAVE, values]]);
   }
 
-  /** Says that this server serves no more. Never rejects: one that cannot say so is dead soon. */
+  /** Marks this server as stopped. Never rejects: without the mark it soon counts as dead. */
   async close(): Promise<void> {
     await this.#send([[SERVE, ["f", this.#holder, "f"]]]).catch(() => {});
     this.#isClosed = true;

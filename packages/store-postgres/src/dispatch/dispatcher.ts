@@ -1,5 +1,6 @@
 /**
- * PostgreSQL as the dispatcher of the servers that share a store: who takes the row of a run drives it, notices wake who may take one.
+ * PostgreSQL as the dispatcher of the servers that share a store: the server that takes the row of a run drives it, and
+ * notifications wake servers with room.
  *   W1  At most `maxDrives` are at work on this server.
  *   W2  A run is driven once at a time: a row that was lost and taken again waits for the drive before.
  *   W3  A notice that is lost costs a second, a server that dies some seconds: each looks once a second.
@@ -115,7 +116,7 @@ export class PostgresDispatcher implements Dispatcher {
     throw new DispatcherError("dispatcher_closed", "the dispatcher is closed");
   }
 
-  /** A row is due after so long: whoever may take it looks. */
+  /** A row is due after so long: servers with room look at it then. */
   #tell(delayMs: number): void {
     if (delayMs > TOLD_MS) return;
     this.#parts.tell([TOPIC]);

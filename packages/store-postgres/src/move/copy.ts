@@ -29,7 +29,7 @@ export interface Copying {
   readonly progress: (table: string, rows: number) => void;
 }
 
-const FREE = 0; // end of a lease that nobody has
+const FREE = 0; // end of a lease without an owner
 
 /** Empties the tables of a move that is not to be continued. */
 export async function startAnew({ link }: Target, mark: Mark): Promise<void> {

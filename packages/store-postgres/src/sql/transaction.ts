@@ -99,7 +99,7 @@ async function resultOf({ step, answers }: Sent): Promise<OpResult> {
   return get ? row : count;
 }
 
-/** The refusal that an error of a statement is; undefined: it is none. */
+/** The refusal for an error of a statement; undefined for other errors. */
 function refusalOf(error: unknown, need: string | undefined): Error | undefined {
   if (codeOf(error) === REFUSED) return refused((error as Error).message);
   if (isTaken(error) && need !== undefined) return refused(need); // another transaction was faster

@@ -48,7 +48,7 @@ export function createWriter(parts: WriterParts): SqlWriter {
     async write(ops, { quiet = false, topics = [] } = {}) {
       const unit = unitOf(ops, { quiet });
       if (presence.condition === "store_unavailable") {
-        // runs wait for their appends; whoever asks now is told at once
+        // runs wait for their appends; new writes are refused at once
         if (!unit.isAppend || waitingBytes + unit.bytes > MAX_WAITING_BYTES) throw away();
       }
       waitingBytes += unit.bytes;

@@ -1,9 +1,9 @@
 /**
- * Who follows runs, and what they are told.
- *   F1  What this process appends is told after its commit, from memory.
+ * Followers of runs, and their notification.
+ *   F1  Followers get appends of this process after the commit, from memory.
  *   F2  What another process appends is read and told when its topic comes, or with the next look of `Database.watch`, which is one
  *       statement for all runs that are followed.
- *   F3  A follower gets every event after its position, each once and in order, whoever has appended it.
+ *   F3  A follower gets every event after its position, each once and in order, from any process.
  */
 import type { EncodedEvent } from "@millrace/contracts";
 import type { Database } from "../sql/port.ts";
@@ -42,7 +42,7 @@ export function createFollowers(db: Database): Followers {
   const reading = new Set<string>();
   let isLooking = false;
 
-  /** Tells who has all that comes before; false: somebody has not. */
+  /** Notifies followers that have all earlier events; false: one has not. */
   const tell = (all: ReadonlySet<Follower>, events: readonly EncodedEvent[]): boolean => {
     const first = events[0]?.seq ?? 0;
     let isWhole = true;

@@ -2,7 +2,7 @@
  * The journal port over a database.
  *   J1  Whatever a call has written is stored when its promise resolves.
  *   J2  Only the owner of a run appends: epoch and last `seq` are compared in the transaction of the events.
- *   J3  Whether an owner is gone is said by the database: `isHeld` of its dialect, and `openingOf`.
+ *   J3  The database knows whether an owner is gone: `isHeld` of its dialect, and `openingOf`.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -79,7 +79,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
   const side: SideRows = { dialect, untimed: new Set() };
   const remember = (runId: string, no: number): number => {
     const [oldest = ""] = numbers.size < MAX_NUMBERS ? [] : numbers.keys();
-    side.untimed.delete(numbers.get(oldest) ?? -1); // it may end at another server, of which nobody tells this one
+    side.untimed.delete(numbers.get(oldest) ?? -1); // it may end at another server without a notification
     numbers.delete(oldest); // never one that was just begun, which the file may not have yet
     numbers.set(runId, no);
     return no;
@@ -246,9 +246,9 @@ export function createJournal(parts: JournalParts): StoreJournal {
           if (!isOurs) {
             const no = remember(runId, Number(row["no"]));
             if ((results.at(-1) as SqlRow)["is_timed"] === 1)
-              side.untimed.delete(no); // whoever had it has set timers
+              side.untimed.delete(no); // its earlier owner has set timers
             else side.untimed.add(no);
-            if (db.kind !== "memory") seals.forget(no); // whoever had it may have called models
+            if (db.kind !== "memory") seals.forget(no); // its earlier owner may have called models
           }
           return { epoch: Number((results.at(isOurs ? -1 : -2) as SqlRow)["epoch"]) };
         } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Keys of concurrency for the engines of all servers, as rows of `key_claim`: who has a key, and who waits for it.
+ * Keys of concurrency for the engines of all servers, as rows of `key_claim`: the holders of a key, and its waiters.
  *   K1  A holder is a node of a run. Whoever drives the run next has what the one before had.
  *   K2  Under the lock of its key, who waits takes it when those who have it and those who wait longer leave room. Who waits for a run
  *       that nobody drives does not count.
@@ -10,9 +10,9 @@ import type { KeyHolder, KeyPlace, KeyPort } from "@millrace/contracts";
 import type { Database, Op } from "../sql/port.ts";
 
 const TOPIC = "key:";
-const SWEEP_MS = 60_000; // claims of keys that nobody asks for again are in nobody's way
+const SWEEP_MS = 60_000; // claims of keys that are not asked for again do no harm
 
-/** One who asked here and has not given up. */
+/** A waiter of this process. */
 interface Waiting {
   readonly holder: string;
   readonly runId: string;
@@ -23,7 +23,7 @@ interface Waiting {
   tell(has: boolean): void;
 }
 
-/** Those who wait here for one key. */
+/** The waiters of this process for one key. */
 interface Key {
   readonly waiting: Set<Waiting>;
   /** Of the look that is at work. */

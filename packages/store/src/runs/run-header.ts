@@ -89,7 +89,7 @@ export function creation(
   ];
 }
 
-/** The statement after which these runs are no longer failures that nobody has looked at. */
+/** The statement that acknowledges these failed runs. */
 export function acknowledgement(runIds: readonly string[]): Op {
   return {
     sql: "UPDATE run SET unacknowledged = NULL WHERE id = ? AND unacknowledged = 1",

@@ -39,7 +39,7 @@ export interface Runs {
   header(runId: string, options?: { private?: boolean }): Promise<RunHeader | null>;
   /** Ids of the runs that have not ended and that no other process of this machine works on, oldest first; a start resumes them. */
   live(): Promise<readonly string[]>;
-  /** Takes failed runs from the list of those that nobody has looked at; how many were in it. */
+  /** Acknowledges failed runs; returns how many were not acknowledged. */
   acknowledge(
     which: { readonly runIds: readonly string[] } | { readonly template?: string | undefined },
   ): Promise<number>;

@@ -1,5 +1,5 @@
 /**
- * A value read from the database that is kept while nobody changes it.
+ * A value read from the database, cached until it is changed.
  *   C1  After a write of this process has resolved and `drop` was called, the new value is read.
  *   C2  What another process has written is seen at latest after `MAX_AGE_MS`, mostly at once, by its topic.
  */

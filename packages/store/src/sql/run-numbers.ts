@@ -43,7 +43,7 @@ export class RunNumbers {
     this.#asking ??= this.#load().finally(() => {
       this.#asking = undefined;
     });
-    this.#asking.catch(() => {}); // whoever needs it asks again
+    this.#asking.catch(() => {}); // the next caller asks again
     return this.#asking;
   }
 

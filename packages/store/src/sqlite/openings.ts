@@ -1,4 +1,4 @@
-/** The openings of a file: what of them stands in it. Whether one is there is said by its lock. */
+/** The rows of a file about its openings. An opening is alive while its lock is held. */
 import { isOpen, sayOpening, thisProcess } from "../lock.ts";
 import type { Opening } from "../sql/port.ts";
 import type { Reader } from "./reader.ts";
@@ -11,7 +11,7 @@ export const RUN_NUMBERS = 256;
 export const TAKE_NUMBERS: string = `UPDATE sqlite_sequence SET seq = seq + ${RUN_NUMBERS} WHERE name = 'run' RETURNING seq`;
 
 /**
- * Writes an opening to the file, in place of those that are gone. `alive`: those that are there. Answers the first of its numbers of
+ * Writes an opening to the file, in place of dead ones. `alive`: the live ones. Answers the first of its numbers of
  * runs.
  */
 export function enterFile(
@@ -29,12 +29,12 @@ export function enterFile(
   return firstNumber(db.prepare(TAKE_NUMBERS).get([]));
 }
 
-/** The first of the numbers that were taken. */
+/** The first of the reserved numbers. */
 export function firstNumber(row: SqlRow | undefined): number {
   return Number(row?.["seq"]) - RUN_NUMBERS + 1;
 }
 
-/** Where openings are looked for. */
+/** Access to the openings of a file. */
 export interface OpeningsPlace {
   readonly driver: SqliteDriver;
   readonly dir: string;
@@ -47,7 +47,7 @@ export function openingOf({ driver, dir, reader }: OpeningsPlace, id: string): O
   return row === undefined || !isOpen(driver, dir, id) ? null : ofRow(row);
 }
 
-/** All that are there but one, for people; "" for none. */
+/** All live openings but one, for people; "" for none. */
 export function sayOthers(place: OpeningsPlace, own: string): string {
   const { driver, dir, reader } = place;
   return reader

@@ -91,7 +91,7 @@ export function sqliteDatabase(parts: SqliteParts): Database {
       try {
         writeFileSync(part, "", { mode: 0o600 });
         reader.once("VACUUM INTO ?", [part]);
-        flush(part); // SQLite leaves that to whoever keeps the file
+        flush(part); // SQLite leaves that to its user
         renameSync(part, path);
       } catch (error) {
         rmSync(part, { force: true });

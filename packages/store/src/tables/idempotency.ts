@@ -31,7 +31,7 @@ export interface Idempotency {
   find(request: IdempotentRequest): Promise<Seen | null>;
   /** Of all calls with the same scope and key, at any time and after a restart, exactly one gets `new`. */
   begin(request: IdempotentRequest): Promise<Seen>;
-  /** Takes the work from who began it at `since` and died. False: somebody was faster, or it has ended. */
+  /** Takes over work that a dead process began at `since`. False: another process was faster, or it has ended. */
   takeOver(request: IdempotentRequest, since: number): Promise<boolean>;
   finish(scope: string, key: string, answer: Json): Promise<void>;
   /** Forgets a request that has no answer worth keeping. */

@@ -1,6 +1,6 @@
 /**
- * What is to be sent, and the failed runs of which nobody has been told.
- *   O1  A row is changed by who has read it as it is: of several servers one gets it, and the others are refused.
+ * Messages to send, and the failed runs without a notice.
+ *   O1  A change names the version of the row that was read: one of several servers succeeds, the others are refused.
  *   O2  A failed run is untold from the transaction of its last event to the one that writes what is made of it.
  */
 import type { Json } from "@millrace/contracts";
@@ -31,7 +31,7 @@ export interface Outbox {
   /** When the next row is due; null: there is none. */
   nextDue(): Promise<number | null>;
   count(): Promise<number>;
-  /** Ids of failed runs that nobody was told of, in the order in which they were made. */
+  /** Ids of failed runs without a notice, in the order in which they were made. */
   untold(limit: number): Promise<readonly string[]>;
   /** Makes all changes, and `told` no longer untold; false: another one was faster, and nothing was written. */
   write(changes: readonly OutboxChange[], told?: string): Promise<boolean>;

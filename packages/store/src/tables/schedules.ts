@@ -122,7 +122,7 @@ export function scheduleDeletion(id: string): Op[] {
   ];
 }
 
-/** Waits for whoever wants to know in other processes that a schedule has changed. */
+/** Topic of changed schedules, for other processes. */
 const CHANGED = { topics: ["schedules"] } as const;
 
 export function createSchedules(db: Database): Schedules {

@@ -40,7 +40,7 @@ export const serverUrl: string =
 /** The server of this page. */
 export const backend: Backend = backendWith(() => token.peek());
 
-/** Keys of requests that nobody knows the end of. */
+/** Keys of requests without a known outcome. */
 const unanswered = new Map<string, string>();
 
 /** Asks for what is to happen once: a request whose answer was lost has the same key when it is made again. */
@@ -121,7 +121,7 @@ export function detailOf(error: unknown): string | undefined {
   return ClientError.isInstance(error) ? error.problem?.detail : undefined;
 }
 
-/** Whether an error says what a person may do nothing about but wait: the connection is cut, and the page says so already. */
+/** Whether an error means that the connection is cut, which the page shows already. */
 export function isUnreachable(error: unknown): boolean {
   return hasCode(error, "unreachable");
 }

@@ -1,4 +1,4 @@
-/** The frame around every screen: banner, navigation, the screen of the place, and what is said to a person. */
+/** The frame around every screen: banner, navigation, the screen of the place, and announcements. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { connection, isDraining, isUnauthorised, staleSince } from "./backend.ts";

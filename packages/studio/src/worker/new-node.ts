@@ -1,4 +1,4 @@
-/** The edits that add a node to a flow, with fields that bring no problem into it as far as that can be. */
+/** The edits that add a node to a flow, with fields that cause no finding where that is possible. */
 import type { FieldValue, FlowNode } from "@millrace/contracts";
 import {
   type Analyser,
@@ -10,8 +10,8 @@ import {
 import type { NewField, NewNode } from "./protocol.ts";
 
 /**
- * Adds a node. Its fields begin as in the example of its type; where the flow gets problems by that, such as names that it does not have,
- * each field that brings one gets its placeholder.
+ * Adds a node. Its fields begin as in the example of its type; where that causes findings, such as unknown names, each field with
+ * a finding gets its placeholder.
  */
 export function newNodeEdits(
   analyser: Analyser,
@@ -37,7 +37,7 @@ export function newNodeEdits(
   return editFlow(analysis, { kind: "addNode", node: nodeOf(node, plain) });
 }
 
-/** How many problems a flow has; a remark is none. */
+/** Number of errors and warnings of a flow, without remarks. */
 function problemsOf(analysis: Analysis): number {
   return analysis.diagnostics().filter(({ severity }) => severity !== "info").length;
 }

@@ -33,7 +33,7 @@ type Answers = {
   ) => ReturnType<TextQuestions[Name]> | Promise<ReturnType<TextQuestions[Name]>>;
 };
 
-/** How long findings are looked for before other questions have their turn, in milliseconds. */
+/** Milliseconds of validation before other questions have their turn. */
 const SLICE_MS = 8;
 
 /** Answers about one text at a time. */
@@ -158,7 +158,7 @@ function projectOf({
   return { ...catalog, translate: (text, found) => withTranslation(text, found, catalog) };
 }
 
-/** Lets messages be read that have come meanwhile. */
+/** Lets waiting messages be read. */
 function otherTurns(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }

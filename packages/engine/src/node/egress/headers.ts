@@ -1,4 +1,4 @@
-/** Which headers a request may carry. */
+/** Headers that a request may have. */
 import type { IncomingMessage } from "node:http";
 import { refused } from "./refusal.ts";
 

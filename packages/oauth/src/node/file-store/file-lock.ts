@@ -14,9 +14,9 @@ import { checkNames } from "../../options.ts";
 import type { Lock } from "../../types.ts";
 import { credentialFailure } from "../credential-failure.ts";
 
-/** How often an owner shows that it lives: several times within `STALE_MS`, so that a busy disk does not cost the lock. */
+/** Interval of the heartbeat of an owner: several times within `STALE_MS`, so that a busy disk does not cost the lock. */
 const TOUCH_MS = 10_000;
-/** A lock that nobody touched for so long has no owner: longer than any token request, which ends after 30 s. */
+/** Age at which a lock without a heartbeat is stale: longer than any token request, which ends after 30 s. */
 const STALE_MS = 60_000;
 /** Pause between two attempts to take a lock; random, so that waiting processes do not retry together. */
 const RETRY_MS = { least: 10, most: 50 };

@@ -1,4 +1,4 @@
-/** The pages a browser is left with. Their text is ours or the caller's, never the request's. */
+/** The pages that a browser shows at the end. Their text is ours or the caller's, never the request's. */
 
 /** One page as plain text; it is escaped where it is shown. */
 export interface LoopbackPage {

@@ -55,7 +55,7 @@ export function formatTraceparent({ traceId, spanId, isSampled }: SpanContext): 
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** The trace of a run that nobody else has begun. */
+/** The trace of a run that does not continue another one. */
 export const traceIdOf = (runId: string): string => digits(`trace ${runId}`, 32);
 
 /** A span of a run by what it is of, such as `attempt fetch 2`. */

@@ -85,7 +85,7 @@ export class Traces implements TracePort {
     const whole: Partial<StoreJournal> & Journal = journal;
     const members: Partial<StoreJournal> = {
       create: (header, rows, options) => {
-        if (options?.isFree !== true) this.learn(header); // else who takes it reads it
+        if (options?.isFree !== true) this.learn(header); // else the process that takes it reads it
         return (whole as StoreJournal).create(header, rows, options);
       },
       begin: (header) => {

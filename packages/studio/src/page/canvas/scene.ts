@@ -1,5 +1,5 @@
 /**
- * A picture that can be asked what lies where. Boxes and lines are found through a grid, so that a frame costs what is on the screen and
+ * A picture with a spatial index. Boxes and lines are found through a grid, so that a frame costs what is on the screen and
  * not what the picture holds.
  *   C1  `within` returns exactly the boxes and lines whose bounds meet the rectangle, each once, in the order of the picture.
  *   C2  `boxAt` returns the innermost box around a point.

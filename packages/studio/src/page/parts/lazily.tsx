@@ -4,7 +4,7 @@ import { useValue } from "../state/use-value.ts";
 import { useWhenBack } from "../state/use-when-back.ts";
 import { messageOf } from "./problem.tsx";
 
-/** A component that stands for one that `load` brings. */
+/** A component that loads another one with `load`. */
 export function lazily<P extends object>(
   load: () => Promise<ComponentType<P>>,
 ): (props: P) => ComponentChildren {

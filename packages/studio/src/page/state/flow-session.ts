@@ -1,5 +1,5 @@
 /**
- * A flow that is open for editing: its text, what was read of it, and what the server has of it.
+ * A flow that is open for editing: its text, its analysis, and the server's version.
  *   E1  The text is the truth: every edit is one change of the text, and one step of its Undo.
  *   E2  A change is computed for the text of now; when somebody typed meanwhile, it is computed again.
  *   E3  No text is lost: what is not saved is a draft, and a save that was refused changes nothing.

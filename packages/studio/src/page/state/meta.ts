@@ -63,7 +63,7 @@ export function followMeta(): void {
     const isCut = connection.value !== "Connected";
     const isBack = wasCut && !isCut;
     wasCut = isCut;
-    // What is known of the server stays where this fails; the state of the connection tells why.
+    // After a failure the last data stays; the state of the connection shows the reason.
     if (isBack && current.peek() !== undefined) void loadMeta().catch(() => {});
   });
 }
@@ -74,7 +74,7 @@ export function signOut(): void {
   endSiblings();
 }
 
-/** Forgets the token and what the server said, in this tab. */
+/** Forgets the token and the data of the server, in this tab. */
 export function leave(): void {
   forgetToken();
   current.value = undefined;
@@ -82,7 +82,7 @@ export function leave(): void {
 }
 
 /**
- * Why the page may not do what needs a role; undefined: it may. For `disabled` and `title` of a control. Commands that start and steer runs
+ * Why the page may not use functions of a role; undefined: it may. For `disabled` and `title` of a control. Commands that start and steer runs
  * need `run`; those that change what is stored need `admin`.
  */
 export function refusal(role: Role): string | undefined {

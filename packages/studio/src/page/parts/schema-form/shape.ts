@@ -62,7 +62,7 @@ export function canShow({ control, schema }: Shape, value: Json | undefined): bo
   }
 }
 
-/** Whether nobody but who is asked may see a value. */
+/** Whether the schema marks a value as secret. */
 export function isSecret({ writeOnly, format }: JsonSchema): boolean {
   return writeOnly === true || format === "password";
 }

@@ -1,4 +1,4 @@
-/** Two runs side by side: what they were given, what they executed, and what became of each node. */
+/** Two runs side by side: their inputs, their flows, and the outcome of each node. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { DiffView } from "../../editor/diff-view.tsx";

@@ -198,7 +198,7 @@ function ClientFields({
   );
 }
 
-/** The address at which a person ended, who gave the consent on another machine. */
+/** The address to which a consent on another machine has led. */
 function AddressField({
   address,
   redirectUri,

@@ -1,4 +1,4 @@
-/** The inspector while no node is selected: what the flow takes and gives, what starts it, and what it needs. */
+/** The inspector while no node is selected: inputs, outputs, triggers and requirements of the flow. */
 import type { FlowSchedule, ScheduleArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import type { FlowReading } from "../../../worker/protocol.ts";

@@ -1,4 +1,4 @@
-/** Models of the server's machine: what is there, what is being fetched, and the programs that run them. */
+/** Models of the server's machine: installed ones, downloads, and the engines that run them. */
 import type { Job, ModelEngine } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { invokeOnce } from "../../backend.ts";

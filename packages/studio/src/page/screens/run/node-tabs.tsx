@@ -1,4 +1,4 @@
-/** The tabs of a node: what went in and out, what it said, which models it called, and how it is written. */
+/** The tabs of a node: inputs and output, log, calls of models, and text. */
 import type { ErrorInfo, Json, NodeView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";

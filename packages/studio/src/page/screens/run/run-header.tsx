@@ -1,4 +1,4 @@
-/** The top of the screen of a run: what it is, how it stands, and what a person can do with it. */
+/** The top of the screen of a run: its name, its state, and actions. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
