@@ -304,7 +304,7 @@ test.each([
   ],
   [{ egress: { allow: [{ host: "a.example", port: 0 }] } }, "/egress/allow/0/port takes a port"],
   [{ egress: { allow: [{ host: "a.example", ports: 1 }] } }, "/egress/allow/0/ports is not known"],
-  [{ egress: { allow: {} } }, "/egress/allow takes a list"],
+  [{ egress: { allow: {} } }, "egress.allow takes a list"],
   [{ egress: { maxRedirects: "many" } }, "egress.maxRedirects takes a whole number"],
   [{ files: { root: 5 } }, "files.root takes text"],
   [{ history: "yes" }, "history takes true or false"],

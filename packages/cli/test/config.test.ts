@@ -63,6 +63,27 @@ test("a file that is not JSON ends with its name; an unknown key is a warning", 
   expect([none.code, none.stderr.includes("cannot read")]).toEqual([2, true]);
 });
 
+test("all values that do not fit are told at once, each with its place", async () => {
+  const cwd = project(`{
+  "serve": { "port": "80", "limits": { "maxRunMs": -1, "maxRumMs": 5 } },
+  "egress": { "allow": "all" }
+}`);
+  const env = { MILLRACE_TRUST_PROJECT: "1", MILLRACE_HISTORY: "perhaps" };
+  const told = await inside(["serve"], { cwd, env });
+  const path = join(cwd, "millrace.json");
+  expect([told.code, told.stdout]).toEqual([2, ""]);
+  expect(told.stderr.split("\n")).toEqual([
+    `warning: ${path}: unknown key "serve.limits.maxRumMs" has no effect; did you mean "serve.limits.maxRunMs"?`,
+    `error: ${[
+      "history takes true or false (MILLRACE_HISTORY)",
+      `egress.allow takes a list (${path}:3)`,
+      `serve.port takes a whole number up to 65535 (${path}:2)`,
+      `serve.limits.maxRunMs takes a whole number from 1 up to 2147483647 (${path}:2)`,
+    ].join("; ")}`,
+    "",
+  ]);
+});
+
 test("objects of the user's and the project's file merge by key, and the environment wins over both", async () => {
   const home = scratch({ "config.json": '{ "run": { "timeoutMs": 30 } }' });
   const cwd = scratch({ "x.flow": WAIT, "millrace.json": '{ "run": { "graceMs": 5 } }' });
@@ -72,7 +93,7 @@ test("objects of the user's and the project's file merge by key, and the environ
   const odd = await inside(["run", "x.flow"], { cwd, env: { MILLRACE_RUN_TIMEOUT_MS: "soon" } });
   expect([odd.code, odd.stderr]).toEqual([
     2,
-    "error: run.timeoutMs takes milliseconds as a whole number\n",
+    "error: run.timeoutMs takes a whole number (MILLRACE_RUN_TIMEOUT_MS)\n",
   ]);
 });
 
@@ -126,8 +147,8 @@ test.each([
   ["[]", "shell must be a JSON object"],
   ['{ "programs": { "git": "git" } }', 'shell.programs: "git" takes the whole path of a program'],
   ["{}", "shell.programs must be a JSON object"],
-  ['{ "programs": {}, "env": "PATH" }', "shell.env takes a list of names of variables"],
-  ['{ "programs": {}, "cwdRoot": 1 }', "shell.cwdRoot takes a folder"],
+  ['{ "programs": {}, "env": "PATH" }', "shell.env takes a list"],
+  ['{ "programs": {}, "cwdRoot": 1 }', "shell.cwdRoot takes text"],
   ['{ "program": {} , "programs": {} }', 'and no "program"'],
 ])("the key shell %s is refused with its fault", async (shell, fault) => {
   const cwd = scratch({ "x.flow": PROGRAM, "millrace.json": `{ "shell": ${shell} }` });

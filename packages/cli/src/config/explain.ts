@@ -3,7 +3,7 @@
 import { isObject } from "@millrace/contracts/kit";
 import type { CliIo } from "../output/io.ts";
 import type { ConfigFile, ConfigOptions } from "./files.ts";
-import { keyOffsets, placeOf } from "./json-text.ts";
+import { lineOf } from "./json-text.ts";
 import { type ConfigKey, POWER_KEYS } from "./keys.ts";
 import { ALL_KEYS } from "./limit-keys.ts";
 import { readSources } from "./sources.ts";
@@ -101,10 +101,4 @@ function leaves(key: string, value: Readonly<Record<string, unknown>>): string[]
       ? leaves(`${key}.${name}`, each)
       : [`${key}.${name}`],
   );
-}
-
-function lineOf({ path, bytes }: ConfigFile, key: string): string {
-  const text = new TextDecoder().decode(bytes);
-  const offset = keyOffsets(text).get(key);
-  return offset === undefined ? path : `${path}:${placeOf(text, offset).line}`;
 }

@@ -90,6 +90,16 @@ export function placeOf(text: string, offset: number): Place {
   return { line, column: offset - before.lastIndexOf("\n") };
 }
 
+/** A file, with the line of a key where it has one. */
+export function lineOf(
+  { path, bytes }: { readonly path: string; readonly bytes: Uint8Array },
+  key: string,
+): string {
+  const text = new TextDecoder().decode(bytes);
+  const offset = keyOffsets(text).get(key);
+  return offset === undefined ? path : `${path}:${placeOf(text, offset).line}`;
+}
+
 const LINES_AROUND = 1;
 const MAX_COLUMNS = 100;
 

@@ -14,7 +14,7 @@ import type { DebugLines } from "../output/debug-lines.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import type { ConfigFile, ConfigOptions } from "./files.ts";
-import { CONFIG_KEYS, misfit, topNames } from "./keys.ts";
+import { CONFIG_KEYS, type ConfigKey, misfit, topNames } from "./keys.ts";
 import {
   type CredentialsChoice,
   type ExtensionsChoice,
@@ -25,7 +25,7 @@ import {
   readShell,
 } from "./sections.ts";
 import { type ConfigSources, describedServices, readSources } from "./sources.ts";
-import { fromEnvironment, merge, valueAt } from "./values.ts";
+import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
 
 /** Configuration of the commands. */
 export interface Config {
@@ -115,17 +115,21 @@ export async function resolveConfig(
     const { checkTrust } = await import("./trust.ts"); // with what digests its bytes
     await checkTrust({ file: project, descriptors }, home, io);
   }
+  await checkValues([user, project], io);
   const folder = project === undefined ? io.cwd : dirname(project.path);
   const merged: Values = merge(
     merge(user?.values ?? {}, project?.values ?? {}),
     fromEnvironment(io),
   );
-  const run: { readonly timeoutMs?: unknown; readonly graceMs?: unknown } = object(merged, "run");
-  const files: { readonly root?: unknown } = object(merged, "files");
-  const filesRoot = typeof files.root === "string" ? resolve(folder, files.root) : undefined;
+  // `checkValues` has seen to their types.
+  const { timeoutMs = 0, ...run }: Config["run"] = object(merged, "run");
+  const { root }: { readonly root?: string } = object(merged, "files");
+  const { url = "" }: { readonly url?: string } = object(merged, "server");
+  const { busyTimeoutMs }: { readonly busyTimeoutMs?: number } = object(merged, "store");
+  const filesRoot = root === undefined ? undefined : resolve(folder, root);
   const flows = typeof merged.flows === "string" ? merged.flows : "flows";
-  const config: Config = {
-    run: { ...duration("timeoutMs", run.timeoutMs), ...duration("graceMs", run.graceMs) },
+  return {
+    run: { ...run, ...(timeoutMs > 0 && { timeoutMs }) }, // 0 is no limit
     history: merged.history === true,
     environment: environmentIn(merged.environment, "environment"),
     egress: await readEgress(object(merged, "egress")),
@@ -134,36 +138,46 @@ export async function resolveConfig(
     extensions: readExtensionList(merged.extensions),
     services: await describedServices(sources),
     credentials: readCredentials(object(merged, "credentials"), { home, folder }, io),
-    busyTimeoutMs: busyTimeoutOf(object(merged, "store")),
+    busyTimeoutMs,
     ai: {
       providers: merged.providers,
       mcpServers: readMcpServers(merged.mcpServers, folder),
       ai: merged.ai,
     },
-    server: serverUrl(object(merged, "server")),
-    serve: readServe(object(merged, "serve")),
+    server: url,
+    serve: object(merged, "serve"),
     folder,
     flows: project === undefined ? undefined : resolve(folder, flows),
     values: merged,
     sources,
   };
-  checkValues(user, project);
-  return config;
 }
 
-/** Every key that nothing above reads in words of its own has the type that the table says. */
-function checkValues(...files: readonly (ConfigFile | undefined)[]): void {
-  for (const file of files) {
-    for (const key of file === undefined ? [] : CONFIG_KEYS) {
-      const value = valueAt(file?.values ?? {}, key.key);
+/** Throws one usage error for all values that are not of the type that the table says, each with its place. */
+async function checkValues(files: readonly (ConfigFile | undefined)[], io: CliIo): Promise<void> {
+  const wrong: string[] = [];
+  const check = async (values: Values, placeOf: (key: ConfigKey) => Promise<string>) => {
+    for (const key of await keysFor(values)) {
+      const value = valueAt(values, key.key);
       const why = value === undefined ? undefined : misfit(key, value);
-      if (why !== undefined) throw usage(`${file?.path}: ${key.key} ${why}`);
+      if (why !== undefined) wrong.push(`${key.key} ${why} (${await placeOf(key)})`);
     }
+  };
+  await check(fromEnvironment(io), async (key) => variableFor(key, io) ?? "");
+  for (const file of files) {
+    if (file === undefined) continue;
+    await check(file.values, async ({ key }) => {
+      const { lineOf } = await import("./json-text.ts");
+      return lineOf(file, key);
+    });
   }
+  if (wrong.length > 0) throw usage(clean(wrong.join("; ")));
 }
 
-function busyTimeoutOf({ busyTimeoutMs: ms }: { readonly busyTimeoutMs?: unknown }) {
-  return typeof ms === "number" ? ms : undefined; // `checkValues` refuses what is none
+/** The table, with a row for each limit where there are any. */
+async function keysFor(values: Values): Promise<readonly ConfigKey[]> {
+  if (!isObject(valueAt(values, "serve.limits"))) return CONFIG_KEYS;
+  return (await import("./limit-keys.ts")).ALL_KEYS;
 }
 
 /** The name of an environment, from the key, or from `--env`, which wins. */
@@ -171,47 +185,6 @@ export function environmentIn(value: unknown, what: string): string | undefined 
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string" && /^[a-z0-9][a-z0-9-]{0,31}$/.test(value)) return value;
   throw usage(`${what} takes the name of an environment, such as prod: 1 to 32 of a-z 0-9 -`);
-}
-
-function serverUrl({ url = "" }: { readonly url?: unknown }): string {
-  if (typeof url !== "string") throw usage("server.url takes a URL");
-  return url;
-}
-
-function readServe({
-  host,
-  port,
-  studio,
-  mcp,
-  logLevel,
-  logFormat,
-  limits,
-}: {
-  readonly [K in keyof Config["serve"]]?: unknown;
-}): Config["serve"] {
-  if (host !== undefined && typeof host !== "string") throw usage("serve.host takes an address");
-  const isPort = Number.isSafeInteger(port) && (port as number) >= 0 && (port as number) <= 65_535;
-  if (port !== undefined && !isPort) throw usage("serve.port takes 0 to 65535");
-  return {
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port: port as number }),
-    ...(studio === undefined ? {} : { studio: studio === true }),
-    ...(mcp === undefined ? {} : { mcp: mcp === true }),
-    ...(typeof logLevel === "string" && { logLevel }),
-    ...(typeof logFormat === "string" && { logFormat }),
-    ...(isObject(limits) && { limits: limits as Partial<ServerLimits> }),
-  };
-}
-
-/** A length of time in milliseconds; 0 is refused. */
-function duration<K extends "timeoutMs" | "graceMs">(
-  key: K,
-  ms: unknown,
-): { readonly [key in K]?: number } {
-  if (ms === undefined) return {};
-  if (typeof ms !== "number" || !Number.isSafeInteger(ms) || ms < 0)
-    throw usage(`run.${key} takes milliseconds as a whole number`);
-  return (key === "timeoutMs" && ms === 0 ? {} : { [key]: ms }) as { readonly [key in K]?: number };
 }
 
 function object(values: Values, name: string): Readonly<Record<string, unknown>> {
@@ -225,8 +198,9 @@ function object(values: Values, name: string): Readonly<Record<string, unknown>>
 export async function unknownKeys(file: ConfigFile | undefined): Promise<readonly string[]> {
   if (file === undefined) return [];
   const lines: string[] = [];
-  const known = new Set([...CONFIG_KEYS.map(({ key }) => key), ...topNames()]);
-  for (const key of keysOf(file.values)) {
+  const keys = await keysFor(file.values);
+  const known = new Set([...keys.map(({ key }) => key), ...topNames()]);
+  for (const key of keysOf(file.values, keys)) {
     if (known.has(key)) continue;
     // Loaded when there is one.
     const { nearestName } = await import("@millrace/contracts/kit");
@@ -238,11 +212,11 @@ export async function unknownKeys(file: ConfigFile | undefined): Promise<readonl
 }
 
 /** Keys as far down as the table names them: members of a record are not checked here. */
-function keysOf(values: Readonly<Record<string, unknown>>, before = ""): string[] {
+function keysOf(values: Values, keys: readonly ConfigKey[], before = ""): string[] {
   return Object.entries(values).flatMap(([last, value]) => {
     const name = `${before}${last}`;
-    const isGroup = CONFIG_KEYS.some(({ key }) => key.startsWith(`${name}.`));
-    return isGroup && isObject(value) ? keysOf(value, `${name}.`) : [name];
+    const isGroup = keys.some(({ key }) => key.startsWith(`${name}.`));
+    return isGroup && isObject(value) ? keysOf(value, keys, `${name}.`) : [name];
   });
 }
 
