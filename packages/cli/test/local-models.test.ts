@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { describeUnless, noLocalEngine, notFull } from "@millrace/test-support";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { expect, test, vi } from "vitest";
 import { events, millrace, scratch } from "./cli.ts";
@@ -61,7 +61,7 @@ test("with no other target it fails with provider_unavailable, which is exit cod
   expect(events(stdout).at(-1)).toMatchObject({ error: { code: "provider_unavailable" } });
 });
 
-describeUnless(await noLocalEngine())("with the engine", () => {
+describeUnless(notFull ?? (await noLocalEngine()))("with the engine", () => {
   test("a model that lies in the data directory answers", async () => {
     const home = scratch();
     mkdirSync(join(home, "models/files/tiny"), { recursive: true });

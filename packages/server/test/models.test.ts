@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { AnyEvent, Job, JobRef, Model, ModelEngine } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { type RunningServer, start } from "@millrace/server";
-import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { describeUnless, noLocalEngine, notFull } from "@millrace/test-support";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { createParser } from "eventsource-parser";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -99,7 +99,7 @@ describe("without managed models", () => {
   });
 });
 
-describeUnless(await noLocalEngine())("models over HTTP", () => {
+describeUnless(notFull ?? (await noLocalEngine()))("models over HTTP", () => {
   let dir: string;
   let files: Server;
   let server: RunningServer;
