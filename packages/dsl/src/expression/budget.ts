@@ -51,8 +51,8 @@ export interface Evaluation {
   nowEpoch: number;
   /** It serves an evaluation now. */
   busy: boolean;
-  /** Where names are asked for. */
-  scope: Scope;
+  /** Where names are asked for; null while nothing is evaluated by name. */
+  scope: Scope | null;
   /** Values of roots and of macro variables. */
   slots: (Json | undefined)[];
   limits: ExpressionLimits;
@@ -100,8 +100,9 @@ export function spend(ev: Evaluation, place: Span, steps: number): void {
 
 /** Takes steps; whether there were too few. So short that engines of JavaScript inline it wherever it is called. */
 export function lacks(ev: Evaluation, steps: number): boolean {
-  ev.steps -= steps;
-  return ev.steps < 0;
+  const left = ev.steps - steps;
+  ev.steps = left;
+  return left < 0;
 }
 
 /** Ends the evaluation for want of steps. */

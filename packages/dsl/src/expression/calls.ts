@@ -7,15 +7,7 @@ import { Kind, kindName, kindOf, kindsText } from "./data.ts";
 import type { FunctionSpec } from "./functions/define.ts";
 import { findMacro, type MacroBody, type MacroSite, type MacroSpec } from "./functions/macros.ts";
 import { arityOf, findFunction } from "./functions/table.ts";
-import {
-  type Closure,
-  held,
-  Part,
-  stepsOf,
-  syntaxError,
-  type Unit,
-  type Variables,
-} from "./unit.ts";
+import { type Closure, Part, stepsOf, syntaxError, type Unit, type Variables } from "./unit.ts";
 
 type Compile = (node: Expression, variables: Variables | null) => Part;
 
@@ -74,7 +66,7 @@ function functionClosure(
 /** `size`, which is mostly asked of lists. */
 function sizeClosure(part: Part, other: (ev: Evaluation, value: Json) => Json): Closure {
   return (ev) => {
-    const value = held(ev, part) ?? part.closure(ev);
+    const value = part.closure(ev);
     return Array.isArray(value) ? value.length : other(ev, value);
   };
 }
@@ -92,7 +84,7 @@ interface Argument {
 /** The value of an argument, of a kind that the function takes. */
 function given(ev: Evaluation, argument: Argument): Json {
   const { part } = argument;
-  return checked(argument, held(ev, part) ?? part.closure(ev));
+  return checked(argument, part.closure(ev));
 }
 
 function checked(argument: Argument, value: Json): Json {
@@ -145,7 +137,7 @@ function macroPart(
     part: compile(body, { name: variable.name, slot, outer: variables }),
   };
   const closure: Closure = (ev) => {
-    const values = held(ev, elements) ?? elements.closure(ev);
+    const values = elements.closure(ev);
     if (!Array.isArray(values)) {
       fail(list, "type_mismatch", `${macro.name} takes a list, found ${kindName(values)}`);
     }

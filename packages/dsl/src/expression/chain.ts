@@ -3,7 +3,7 @@
  *   C1  only own properties of objects and elements of lists are read.
  *   C2  `?.` on null makes the whole rest of its chain null; inside a chain that is `undefined`, which no value is.
  */
-import type { Json } from "@millrace/contracts";
+import type { Json, JsonObject } from "@millrace/contracts";
 import { isObject } from "../data.ts";
 import type {
   Expression,
@@ -12,13 +12,12 @@ import type {
   NameExpression,
   Span,
 } from "../syntax/ast.ts";
-import { type Evaluation, fail } from "./budget.ts";
+import { type Evaluation, fail, type Scope } from "./budget.ts";
 import { kindName, memberOf } from "./data.ts";
 import { chainOf, type Link } from "./references.ts";
 import {
   type Closure,
   findVariable,
-  held,
   Part,
   pay,
   type Root,
@@ -26,11 +25,6 @@ import {
   type Variables,
 } from "./unit.ts";
 
-/**
- * No object has it. After a read of it an optimising compiler knows the shape of an object, and with it the prototype, which is
- * a call otherwise. A read of a member would do that too, but may run a getter.
- */
-const NOTHING: unique symbol = Symbol();
 const ROOT = Object.prototype as unknown as { readonly [name: string]: unknown };
 
 type Read = (ev: Evaluation) => Json | undefined;
@@ -68,31 +62,30 @@ export function chainPart(
 
 function namePart(node: NameExpression, unit: Unit, variables: Variables | null): Part {
   const variable = findVariable(variables, node.name);
-  if (variable !== undefined)
-    return new Part((ev) => ev.slots[variable] as Json, 1, undefined, variable);
+  if (variable !== undefined) return new Part((ev) => ev.slots[variable] as Json, 1);
   const root = unit.root(node.name, variables !== null);
-  return new Part(
-    rootClosure(root, root.name, (ev) => readKept(ev, root, node)),
-    1,
-    undefined,
-    root.slot,
-  );
+  if (root.slot >= 0) return new Part(keptClosure(root, node), 1);
+  const { name } = root;
+  const part = new Part((ev) => {
+    const value = (ev.scope as Scope).get(name);
+    return value === undefined ? unknownName(node) : value;
+  }, 1);
+  root.onRepeat = () => {
+    part.closure = keptClosure(root, node);
+  };
+  return part;
 }
 
-function rootClosure(root: Root, name: string, kept: Closure): Closure {
-  return (ev) => {
-    if (root.slot >= 0) return kept(ev);
-    const value = ev.scope.get(name);
-    return value === undefined ? kept(ev) : value;
-  };
+function keptClosure(root: Root, node: NameExpression): Closure {
+  const { slot } = root;
+  return (ev) => ev.slots[slot] ?? readKept(ev, root, node);
 }
 
 /** The value of a root that has a place: it is given there, or kept there once it was asked for. */
 function readKept(ev: Evaluation, { slot, name }: Root, node: NameExpression): Json {
-  if (slot < 0) return unknownName(node);
   const known = ev.slots[slot];
   if (known !== undefined) return known;
-  const value = ev.scope.get(name);
+  const value = (ev.scope as Scope).get(name);
   if (value === undefined) return unknownName(node);
   ev.slots[slot] = value;
   return value;
@@ -105,13 +98,13 @@ function unknownName(node: NameExpression): never {
 function firstLink(link: Link, from: Part, key: Part | undefined, ofNodes: boolean): Read {
   if (ofNodes) return nodeLink(link, from, key);
   if (link.kind === "member") {
-    return (ev) => readMember(link, held(ev, from) ?? from.closure(ev));
+    return (ev) => readMember(link, from.closure(ev));
   }
   const index = key as Part;
   return (ev) => {
-    const value = held(ev, from) ?? from.closure(ev);
+    const value = from.closure(ev);
     if (value === null) return nullAccess(link, "an element");
-    return readElement(link, value, held(ev, index) ?? index.closure(ev));
+    return readElement(link, value, index.closure(ev));
   };
 }
 
@@ -134,13 +127,11 @@ function indexLink(node: IndexExpression, object: Read, index: Part, isOptional:
 
 /** `readAnyMember`, in less time for a plain object; not for one of another realm, nor for a name that all objects have here. */
 function readMember(node: MemberExpression, value: Json): Json | undefined {
-  if (typeof value === "object" && value !== null) {
-    const object = value as { readonly [NOTHING]?: undefined; readonly [name: string]: Json };
-    if (object[NOTHING] === undefined && Object.getPrototypeOf(object) === ROOT) {
-      const member = object[node.name];
-      if (member === undefined) return null;
-      if (ROOT[node.name] === undefined) return member;
-    }
+  // biome-ignore lint/suspicious/noProto: V8 knows the prototype of a shape; `Object.getPrototypeOf` is a call
+  if (value !== null && (value as { __proto__?: unknown }).__proto__ === ROOT) {
+    const member = (value as JsonObject)[node.name];
+    if (member === undefined) return null;
+    if (ROOT[node.name] === undefined) return member;
   }
   return readAnyMember(node, value);
 }

@@ -12,7 +12,7 @@ import {
   type Scope,
   type Slots,
 } from "./budget.ts";
-import type { Part, Unit } from "./unit.ts";
+import type { Closure, Part, Unit } from "./unit.ts";
 
 const NO_NAMES: Scope = { get: () => undefined };
 const NO_SLOTS: (Json | undefined)[] = [];
@@ -42,34 +42,47 @@ export function evaluation({ unit, limits, part, place, check }: Evaluator): Eva
   const { slots, given } = unit;
   // What the part takes whatever the data is taken before it begins.
   const steps = limits.steps - part.steps;
+  const compute = steps < 0 ? (ev: Evaluation) => overSteps(ev, place) : part.closure;
   if (given === undefined) {
+    const evaluate = slots === 0 ? compute : withSlots(slots, compute);
     return (names, context) => {
       const ev = begin(limits, steps, context);
       ev.scope = names as Scope;
-      if (slots > 0) ev.slots = new Array(slots);
-      if (steps < 0) overSteps(ev, place);
-      const value = part.closure(ev);
+      const value = evaluate(ev);
       if (typeof value !== "boolean") check(ev, value);
-      ev.scope = NO_NAMES;
+      ev.scope = null;
       end(ev);
       return value;
     };
   }
   return (names, context) => {
     const ev = begin(limits, steps, context);
+    ev.scope = NO_NAMES;
     // The list of the caller is never changed: macro variables have their own.
     ev.slots = (slots === given ? names : (names as Slots).slice(0, given)) as Json[];
-    if (steps < 0) overSteps(ev, place);
-    const value = part.closure(ev);
+    const value = compute(ev);
     if (typeof value !== "boolean") check(ev, value);
+    ev.slots = NO_SLOTS;
     end(ev);
     return value;
   };
 }
 
+function withSlots(slots: number, compute: Closure): Closure {
+  return (ev) => {
+    ev.slots = new Array(slots);
+    const value = compute(ev);
+    ev.slots = NO_SLOTS;
+    return value;
+  };
+}
+
 function begin(limits: ExpressionLimits, steps: number, instant: Instant): Evaluation {
-  if (shared.busy) shared = newEvaluation();
-  const ev = shared;
+  let ev = shared;
+  if (ev.busy) {
+    ev = newEvaluation();
+    shared = ev;
+  }
   ev.busy = true;
   ev.limits = limits;
   ev.steps = steps;
@@ -80,7 +93,6 @@ function begin(limits: ExpressionLimits, steps: number, instant: Instant): Evalu
 }
 
 function end(ev: Evaluation): void {
-  ev.slots = NO_SLOTS;
   ev.kept = undefined;
   ev.busy = false;
 }
@@ -88,6 +100,6 @@ function end(ev: Evaluation): void {
 function newEvaluation(): Evaluation {
   return {
     ...{ steps: 0, bytes: 0, written: 0, nowEpoch: 0, busy: false },
-    ...{ scope: NO_NAMES, slots: NO_SLOTS, limits: DEFAULT_EXPRESSION_LIMITS, kept: undefined },
+    ...{ scope: null, slots: NO_SLOTS, limits: DEFAULT_EXPRESSION_LIMITS, kept: undefined },
   };
 }

@@ -9,33 +9,27 @@ export type Closure = (ev: Evaluation) => Json;
 
 /** A compiled part of an expression: a straight piece as far as its first branch or loop. */
 export class Part {
-  readonly closure: Closure;
+  /** Set anew when a name that was read once is read again. */
+  closure: Closure;
   /** Fixed cost, independent of the data: `pay` charges it once for the whole piece; the closure charges only the rest. */
   readonly steps: number;
   /** The value of a literal; undefined for other expressions. */
   readonly constant: Json | undefined;
-  /** The slot of a name that has one, -1 of all else. */
-  readonly slot: number;
 
-  constructor(closure: Closure, steps: number, constant?: Json, slot = -1) {
+  constructor(closure: Closure, steps: number, constant?: Json) {
     this.closure = closure;
     this.steps = steps;
     this.constant = constant;
-    this.slot = slot;
   }
 }
 
+/** Texts of this length and more are rarely compared with others, so they stay as they are. */
+const KEY_LENGTH = 64;
+
 /** A part of a frozen value. */
 export function constantPart(value: Json): Part {
-  return new Part(() => value, 1, value);
-}
-
-/**
- * The value of a part that is a name, without a call; undefined: its closure has it. `held(ev, part) ?? part.closure(ev)` is
- * written out where it counts: engines of JavaScript learn for each place of a call what is called there.
- */
-export function held(ev: Evaluation, part: Part): Json | undefined {
-  return part.slot < 0 ? undefined : ev.slots[part.slot];
+  const constant = typeof value === "string" && value.length < KEY_LENGTH ? asKey(value) : value;
+  return new Part(() => constant, 1, constant);
 }
 
 /** Pays for a part that is about to be evaluated. */
@@ -53,6 +47,8 @@ export interface Root {
   readonly name: string;
   /** Where its value is kept, -1 when it is not. */
   slot: number;
+  /** Makes its first read take the value from the slot that a second one brought. */
+  onRepeat?: () => void;
 }
 
 /** The shared state while the expressions of one value are compiled. */
@@ -82,9 +78,12 @@ export class Unit {
   root(name: string, repeats: boolean): Root {
     this.reads = true;
     const known = this.#roots.get(name);
-    const root = known ?? { name: asKey(name), slot: -1 };
+    const root: Root = known ?? { name: asKey(name), slot: -1 };
     if (known === undefined) this.#roots.set(name, root);
-    if (root.slot < 0 && (known !== undefined || repeats)) root.slot = this.newSlot();
+    if (root.slot < 0 && (known !== undefined || repeats)) {
+      root.slot = this.newSlot();
+      root.onRepeat?.();
+    }
     return root;
   }
 
@@ -94,9 +93,9 @@ export class Unit {
   }
 }
 
-/** A name as engines of JavaScript hold keys: one that was cut out of a text is compared letter by letter at each look-up. */
-function asKey(name: string): string {
-  return Object.keys({ [name]: null })[0] as string;
+/** A text as engines of JavaScript hold keys: one that was cut out of a longer text is compared letter by letter each time. */
+function asKey(text: string): string {
+  return Object.keys({ [text]: null })[0] as string;
 }
 
 /** Macro variables around a place, innermost first. */
