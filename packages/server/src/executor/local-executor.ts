@@ -22,10 +22,9 @@ import {
   type StartRows,
   type StoredEvent,
 } from "@millrace/contracts";
-import { checkOptions, type OptionNames } from "@millrace/contracts/options";
+import { checkOptions } from "@millrace/contracts/options";
 import { type Engine, EngineError } from "@millrace/engine";
 import { type Store, StoreError } from "@millrace/store";
-import type { Logger } from "../ports.ts";
 import {
   refuse,
   refusedStart,
@@ -36,7 +35,7 @@ import {
 } from "./errors.ts";
 import { type DriverRequest, obeyAll } from "./inbox.ts";
 import { LiveRun, LiveRuns, writeUnstarted } from "./live-runs.ts";
-import { EXECUTOR_OPTIONS, type ExecutorOptions, resolveOptions } from "./options.ts";
+import { LOCAL_OPTIONS, type LocalExecutorOptions, resolveOptions } from "./options.ts";
 import { askOther, type Here, readOther } from "./other-process.ts";
 import type { Plans } from "./plans.ts";
 import {
@@ -46,24 +45,11 @@ import {
   inPool,
   type LiveStart,
   optionsOf,
+  planOfStart,
   takeUp,
   varsOf,
 } from "./run-header.ts";
 import { signalRun } from "./signal-run.ts";
-
-/** Options of a local executor. */
-export interface LocalExecutorOptions extends ExecutorOptions {
-  readonly store: Store;
-  /** Told of runs that could not be taken up. */
-  readonly log?: Pick<Logger, "error">;
-  /** Epoch milliseconds; default the machine's clock. */
-  readonly now?: () => number;
-}
-
-const OPTIONS: OptionNames<LocalExecutorOptions> = {
-  ...EXECUTOR_OPTIONS,
-  ...{ store: true, log: true, now: true },
-};
 
 /** Runs that are taken up at the same time: as many as a server runs at once. */
 const RECOVERED_AT_ONCE = 64;
@@ -80,7 +66,7 @@ export interface LocalExecutor extends Executor {
 
 /** The executor over an engine in this process. Takes ownership of the engine: `close` closes it; the store stays open. */
 export function createLocalExecutor(options: LocalExecutorOptions): LocalExecutor {
-  checkOptions("createLocalExecutor", options, OPTIONS);
+  checkOptions("createLocalExecutor", options, LOCAL_OPTIONS);
   return new EngineExecutor(options);
 }
 
@@ -122,9 +108,7 @@ class EngineExecutor implements LocalExecutor {
   }
 
   async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {
-    const compiled = await this.#plans.ofStart(spec.graph);
-    if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
-    const { plan } = compiled;
+    const plan = await planOfStart(this.#plans, spec);
     checkOpen(this.#store, this.#closed !== undefined);
     const runId = spec.runId ?? createRunId(this.#options.now(), Math.random);
     const isNew = spec.runId === undefined && spec.retryOf === undefined;

@@ -1,9 +1,12 @@
-/** Options that every executor has, with a store of its own or a shared one. */
+/** Options of executors, with a store of their own or a shared one. */
+import type { Dispatcher } from "@millrace/contracts";
 import type { OptionNames } from "@millrace/contracts/options";
 import type { FlowCatalog } from "@millrace/dsl";
 import type { Engine, Registry, SubflowPort } from "@millrace/engine";
+import type { SharedStore, Store } from "@millrace/store";
 import { LIMITS } from "../config/limits.ts";
 import { createStandardRegistry } from "../host/registry.ts";
+import type { Logger } from "../ports.ts";
 import { createPlans, type Plans } from "./plans.ts";
 
 /** The part of the options that executors have in common. */
@@ -25,10 +28,40 @@ export interface ExecutorOptions {
   readonly maxNodes?: number;
 }
 
-/** Their names, for `checkOptions`. */
-export const EXECUTOR_OPTIONS: OptionNames<ExecutorOptions> = {
+const EXECUTOR_OPTIONS: OptionNames<ExecutorOptions> = {
   ...{ engine: true, registry: true, environment: true, catalog: true, subflows: true },
   ...{ maxLiveRuns: true, maxQueuedRuns: true, maxNodes: true },
+};
+
+/** Options of a local executor. */
+export interface LocalExecutorOptions extends ExecutorOptions {
+  readonly store: Store;
+  /** Told of runs that could not be taken up. */
+  readonly log?: Pick<Logger, "error">;
+  /** Epoch milliseconds; default the machine's clock. */
+  readonly now?: () => number;
+}
+
+/** Their names, for `checkOptions`. */
+export const LOCAL_OPTIONS: OptionNames<LocalExecutorOptions> = {
+  ...EXECUTOR_OPTIONS,
+  ...{ store: true, log: true, now: true },
+};
+
+/** Options of a shared executor. */
+export interface SharedExecutorOptions extends ExecutorOptions {
+  readonly store: SharedStore;
+  /** How the executor calls itself: after its dispatcher. */
+  readonly kind: "postgres" | "restate";
+  /** Its `close` is the executor's business. */
+  readonly dispatcher: Dispatcher;
+  readonly log?: Pick<Logger, "error" | "warn">;
+}
+
+/** Their names, for `checkOptions`. */
+export const SHARED_OPTIONS: OptionNames<SharedExecutorOptions> = {
+  ...EXECUTOR_OPTIONS,
+  ...{ store: true, kind: true, dispatcher: true, log: true },
 };
 
 /** The plans and limits of an executor, with every default filled in. */

@@ -18,6 +18,7 @@ import {
 import { type Store, StoreError, varsFor } from "@millrace/store";
 import { refuse, runExistsError, runNotLocalError, throwRunNotFound } from "./errors.ts";
 import type { LiveRun } from "./live-runs.ts";
+import type { Plans } from "./plans.ts";
 
 /** The row of a new run. Throws `ExecutorError` `input_invalid`, `executor_unavailable`. */
 export function headerOf(
@@ -183,6 +184,13 @@ export async function takeUp(run: RunSummary, parts: TakeUpParts): Promise<LiveR
   if (lease === null) throw runNotLocalError(runId);
   live.commit(lease.epoch);
   return live;
+}
+
+/** The plan of a new run. Throws `ExecutorError` `flow_invalid`. */
+export async function planOfStart(plans: Plans, { graph }: RunSpec): Promise<Plan> {
+  const compiled = await plans.ofStart(graph);
+  if (compiled.ok) return compiled.plan;
+  throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
 }
 
 /** The plan that the run was started with: a run never goes on with an edited flow. */

@@ -26,35 +26,27 @@ import {
   type StartRows,
   type StoredEvent,
 } from "@millrace/contracts";
-import { checkOptions, type OptionNames } from "@millrace/contracts/options";
+import { checkOptions } from "@millrace/contracts/options";
 import { type Engine, EngineError } from "@millrace/engine";
 import { type SharedStore, StoreError } from "@millrace/store";
-import type { Logger } from "../ports.ts";
 import { refuse, refusedStart, runEndedError, throwRunNotFound } from "./errors.ts";
 import { type FollowedLog, FollowedLogs } from "./followed-logs.ts";
 import { askDriver, cancelRun, cancelUnstarted, ifGone, obey } from "./inbox.ts";
 import { LiveRun } from "./live-runs.ts";
-import { EXECUTOR_OPTIONS, type ExecutorOptions, resolveOptions } from "./options.ts";
+import { resolveOptions, SHARED_OPTIONS, type SharedExecutorOptions } from "./options.ts";
 import type { Plans } from "./plans.ts";
-import { checkOpen, checkRetried, headerOf, optionsOf, planOf, varsOf } from "./run-header.ts";
+import {
+  checkOpen,
+  checkRetried,
+  headerOf,
+  optionsOf,
+  planOf,
+  planOfStart,
+  varsOf,
+} from "./run-header.ts";
 import { isAsking, signalRun } from "./signal-run.ts";
 import { startSweep } from "./sweep.ts";
 import { Takeovers } from "./takeovers.ts";
-
-/** Options of a shared executor. */
-export interface SharedExecutorOptions extends ExecutorOptions {
-  readonly store: SharedStore;
-  /** How the executor calls itself: after its dispatcher. */
-  readonly kind: "postgres" | "restate";
-  /** Its `close` is the executor's business. */
-  readonly dispatcher: Dispatcher;
-  readonly log?: Pick<Logger, "error" | "warn">;
-}
-
-const OPTIONS: OptionNames<SharedExecutorOptions> = {
-  ...EXECUTOR_OPTIONS,
-  ...{ store: true, kind: true, dispatcher: true, log: true },
-};
 
 /** A run that goes on by itself sooner than this stays: to leave it and to take it up costs several round trips. */
 const NEAR_MS = 5_000;
@@ -67,7 +59,7 @@ const MAX_REFUSALS = 20;
 
 /** The executor of one server of many. Takes ownership of engine and dispatcher: `close` closes them; the store stays open. */
 export function createSharedExecutor(options: SharedExecutorOptions): Executor {
-  checkOptions("createSharedExecutor", options, OPTIONS);
+  checkOptions("createSharedExecutor", options, SHARED_OPTIONS);
   return new SharedExecutor(options);
 }
 
@@ -108,11 +100,9 @@ class SharedExecutor implements Executor {
   }
 
   async start(spec: RunSpec, rows: StartRows = {}): Promise<RunRef> {
-    const compiled = await this.#plans.ofStart(spec.graph);
-    if (!compiled.ok) throw refuse("flow_invalid", "the flow is not valid", compiled.diagnostics);
+    const plan = await planOfStart(this.#plans, spec);
     checkOpen(this.#store, this.#closed !== undefined);
     const runId = spec.runId ?? createRunId(this.#store.now(), Math.random);
-    const { plan } = compiled;
     const environment = this.#environment;
     const vars = await varsOf(spec, plan, { store: this.#store, environment });
     const header = headerOf({ spec, plan, runId, vars, environment }, this.#engine);
