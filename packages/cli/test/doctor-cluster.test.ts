@@ -56,6 +56,15 @@ test("a store that cannot be reached, and one that is not set as a whole, are to
   expect(said(half.lines, "fail")).toEqual([expect.stringContaining("store.key is needed")]);
 });
 
+test("no keyring is missed where the store that servers share has the credentials", async () => {
+  const { stdout } = await inside(["doctor"], {
+    files: { "millrace.json": JSON.stringify({ store: { url: "env:STORE_URL" } }) },
+    env: { STORE_URL: "postgres://me:hidden@h/x", MILLRACE_TRUST_PROJECT: "1" },
+  });
+  expect(stdout).toContain("✓ credentials  the store that servers share has them\n");
+  expect(stdout).not.toContain("credentials.store");
+});
+
 describeWith("postgres")("doctor looks at PostgreSQL", () => {
   test("it says what is there, and finds another key, newer tables, and a clock that is wrong", async () => {
     const url = `${(await sharedPostgres()).url}?search_path=doctor_${process.pid}`;
@@ -68,6 +77,13 @@ describeWith("postgres")("doctor looks at PostgreSQL", () => {
       `store key: the key ${storeKeyId(KEY)} becomes that of the store`,
       expect.stringMatching(/^store clock: .* agrees/),
     ]);
+    for (const [wrong, says] of [
+      [url.replace("/postgres?", "/nowhere?"), "it has no database of this name (3D000)"],
+      [url.replace(/\/\/[^:@/]+/, "//nobody"), "it does not let this user in (28000)"],
+    ] as const) {
+      const refused = await look(config, { url: wrong });
+      expect(said(refused.lines, "fail")).toEqual([expect.stringContaining(says)]);
+    }
     const database = await openPostgresDatabase({ url, key: KEY });
     onTestFinished(() => database.close());
     const good = await look(config, { url });

@@ -69,11 +69,21 @@ export function nameOf(error: unknown): string {
   return parts.length > 0 ? parts.join(" ") : (error as Error).message;
 }
 
+/** Why PostgreSQL takes no connection, for whoever has to mend it; by SQLSTATE or its beginning. */
+const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
+  ["28", "it does not let this user in"],
+  ["3D000", "it has no database of this name"],
+  ["53300", "it has no connection left for this user"],
+];
+
 /** The error for callers of the store. */
 export function toStoreError(error: unknown, what: string): StoreError {
   if (StoreError.isInstance(error)) return error;
   const code = faultOf(error) === "full" ? "store_full" : "store_unavailable";
-  return new StoreError(code, `${what}: ${nameOf(error)}`);
+  const state = codeOf(error);
+  const reason = REASONS.find(([prefix]) => state.startsWith(prefix))?.[1];
+  const text = reason === undefined ? nameOf(error) : `${reason} (${state})`;
+  return new StoreError(code, `${what}: ${text}`);
 }
 
 /** The refusal while the database cannot be reached. */

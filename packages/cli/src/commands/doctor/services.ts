@@ -153,6 +153,9 @@ export const credentialStore: Check = {
     const chosen = sources.value("credentials.store");
     const isChosen = sources.origins("credentials.store")[0]?.source !== "default";
     const bad = isChosen ? fail : warn;
+    if (!isChosen && sources.value("store.url") !== undefined) {
+      return ok("the store that servers share has them"); // another place would be each server's own
+    }
     try {
       const key = sources.value("credentials.key");
       const folder = sources.project === undefined ? io.cwd : dirname(sources.project.file.path);
