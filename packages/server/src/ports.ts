@@ -125,8 +125,11 @@ export interface FlowFiles {
    * such text.
    */
   take(slug: string): Promise<void>;
-  /** Writes the file of a template that is saved; false: it has none here. Throws `etag_mismatch` over what was not seen. */
-  write(slug: string, text: string): Promise<boolean>;
+  /**
+   * Writes the file of a template that is saved; answers the text as it has become with the line ends that the file had, undefined
+   * where the template has none here. Throws `etag_mismatch` over what was not seen.
+   */
+  write(slug: string, text: string): Promise<string | undefined>;
   /** Deletes the file of a template. Throws as `write` does. */
   remove(slug: string): Promise<void>;
   /** Follows the folder no longer. */

@@ -108,6 +108,20 @@ test("a save writes the file as it was sent and makes a version, a new template 
   expect(readdirSync(dir).sort()).toEqual(["imported.flow", "say.flow"]);
 });
 
+test("a save keeps the line ends of Windows and the byte order mark of a file", async () => {
+  const asOnWindows = (word: string): string => say(word).replaceAll("\n", "\r\n");
+  const { server, text, dir } = await folderOf({ "say.flow": `\uFEFF${asOnWindows("a")}` });
+  const [template, etag] = await show(server, "say");
+  expect(template.dsl).toBe(asOnWindows("a"));
+  const same = await put(server, "say", say("a"), etag);
+  expect(await same.json()).toMatchObject({ version: 1, dsl: asOnWindows("a") });
+  const saved = await put(server, "say", say("b"), etag);
+  expect(await saved.json()).toMatchObject({ version: 2, dsl: asOnWindows("b") });
+  expect(text("say.flow")).toBe(`\uFEFF${asOnWindows("b")}`);
+  await put(server, "say", say("b"), saved.headers.get("etag") ?? "");
+  expect([text("say.flow"), readdirSync(dir)]).toEqual([`\uFEFF${asOnWindows("b")}`, ["say.flow"]]);
+});
+
 test("a file that changed is a version before a save, which is refused for who has not seen it", async () => {
   const { server, text, write } = await folderOf({ "say.flow": say("a") });
   const [, etag] = await show(server, "say");

@@ -18,6 +18,8 @@ import { dirname, join } from "node:path";
 export interface DiskFile {
   /** Absent: it is no text, for this reason. */
   readonly text?: string;
+  /** The byte order mark that its text begins with on the disk. */
+  readonly mark?: string;
   readonly problem?: string;
   /** SHA-256 of its bytes, in hex; of one that is too large to be read, of its size and time. */
   readonly digest: string;
@@ -96,9 +98,19 @@ export async function keepCopy(dir: string, file: string, digest: string): Promi
 export const keptName = (file: string, digest: string): string =>
   `${file}.kept-${digest.slice(0, KEPT_DIGITS)}`;
 
-function decode(bytes: Uint8Array): Pick<DiskFile, "text" | "problem"> {
+/** A text with the line ends of the file that it replaces: editors and pages know one kind, and no line has changed by that. */
+export function withLineEndsOf(disk: DiskFile | null, text: string): string {
+  const before = disk?.text ?? "";
+  const isOfWindows = before.includes("\r\n") && !/(?<!\r)\n/.test(before);
+  return isOfWindows ? text.replace(/\r?\n/g, "\r\n") : text;
+}
+
+const MARK = "\uFEFF";
+
+function decode(bytes: Uint8Array): Pick<DiskFile, "text" | "mark" | "problem"> {
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.startsWith(MARK) ? { text: text.slice(1), mark: MARK } : { text };
   } catch {
     return { problem: "it is no UTF-8" };
   }

@@ -28,6 +28,7 @@ import {
   readFlow,
   replaceFlow,
   stemOf,
+  withLineEndsOf,
 } from "./disk.ts";
 import type { FlowsOption } from "./option.ts";
 
@@ -138,19 +139,21 @@ class Files {
     });
   }
 
-  async write(slug: string, text: string): Promise<boolean> {
+  async write(slug: string, given: string): Promise<string | undefined> {
     const entry = this.#bySlug.get(slug) ?? (await this.#newEntry(slug));
-    if (entry === undefined) return false;
-    const bytes = Buffer.from(text);
-    const digest = digestOf(bytes);
+    if (entry === undefined) return undefined;
     const disk = await this.#unlost(entry);
+    const text = withLineEndsOf(disk, given);
+    const { mark = "" } = disk ?? {};
+    const bytes = Buffer.from(text.startsWith(mark) ? text : `${mark}${text}`);
+    const digest = digestOf(bytes);
     if (disk?.digest !== digest) {
       await replaceFlow(join(this.#dir, entry.file), bytes).catch((error: unknown) =>
         refuse(`${entry.file} cannot be written`, error),
       );
     }
     this.#know({ file: entry.file, slug, seen: digest });
-    return true;
+    return text;
   }
 
   async remove(slug: string): Promise<void> {

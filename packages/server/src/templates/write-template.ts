@@ -36,19 +36,18 @@ export function writeTemplate(
     const { flow, source, ...said } = await draft(current);
     const { text, ...read } = flow;
     // A file is what its author wrote; what is in the store alone is canonical.
-    const written = text ?? flow.dsl;
-    const isFile = (await flowFiles?.write(slug, written)) === true;
+    const written = await flowFiles?.write(slug, text ?? flow.dsl);
     const origin =
       source ?? (current?.digest === flow.digest ? current.source : changedHere(current));
     const saved = await templates.save(
       {
         ...read,
-        dsl: isFile ? written : flow.dsl,
+        dsl: written ?? flow.dsl,
         slug,
         name: said.name ?? current?.name ?? flow.graph.title ?? slug,
         description: said.description ?? current?.description ?? "",
         tags: said.tags ?? current?.tags ?? [],
-        source: isFile && flowFiles !== undefined ? flowFiles.mark(origin) : origin,
+        source: written !== undefined && flowFiles !== undefined ? flowFiles.mark(origin) : origin,
       },
       current?.version ?? null,
     );
