@@ -5,7 +5,7 @@ import { expect, vi } from "vitest";
 
 export type Ensure = Parameters<typeof ensureFreshToken>[0];
 
-export const NOW = new Date("2026-01-01T00:00:00.000Z");
+const NOW = new Date("2026-01-01T00:00:00.000Z");
 export const FRESH = "2026-01-01T01:00:00.000Z";
 export const EXPIRED = "2026-01-01T00:00:30.000Z";
 export const ACCOUNT = "service:tracker";

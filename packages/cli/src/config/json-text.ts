@@ -26,7 +26,7 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SPACE = /[ \t\r\n]*/y;
 
 /** Offset of each member's key, by its path, parts joined with dots. Of equal keys the last counts. Throws `JsonMistake`. */
-export function keyOffsets(text: string): Map<string, number> {
+function keyOffsets(text: string): Map<string, number> {
   const offsets = new Map<string, number>();
   let at = 0;
   const take = (pattern: RegExp): string | undefined => {
@@ -84,7 +84,7 @@ export function keyOffsets(text: string): Map<string, number> {
 }
 
 /** Line and column of an offset. */
-export function placeOf(text: string, offset: number): Place {
+function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
   return { line, column: offset - before.lastIndexOf("\n") };

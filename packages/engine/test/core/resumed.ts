@@ -33,7 +33,7 @@ export interface Whole {
   readonly journal: Journal;
 }
 
-export const approve: RunOptions = { confirm: async () => ({ decision: "approve", by: "auto" }) };
+const approve: RunOptions = { confirm: async () => ({ decision: "approve", by: "auto" }) };
 
 /** A run from beginning to end, with its journal. */
 export async function whole(source: string | FlowGraph, setup: Setup = {}): Promise<Whole> {

@@ -22,7 +22,7 @@ export const ADMINISTRATOR = {
   requestId: "r",
   remote: null,
 } as const;
-export const LOOPBACK = { allow: [{ cidr: "127.0.0.0/8" }] };
+const LOOPBACK = { allow: [{ cidr: "127.0.0.0/8" }] };
 export const CLIENT = { client_id: "client", client_secret: "client-secret" };
 
 export interface World {
