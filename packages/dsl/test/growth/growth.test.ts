@@ -1,5 +1,5 @@
 /**
- * Every public function costs as much as its input is long: ten times the items cost about ten times the work, whatever
+ * Every public function costs as much as its input is long: six times the items cost about six times the work, whatever
  * is repeated. The work is counted, so a busy machine changes nothing. Other sizes: MILLRACE_GROWTH_ITEMS=2000.
  */
 
@@ -13,9 +13,9 @@ import { REPEATED, REPEATED_IN_EXPRESSIONS } from "./repeated.ts";
 import { countWork, type Work } from "./work.ts";
 
 const FEW = Number(process.env["MILLRACE_GROWTH_ITEMS"] ?? 70);
-const MANY = 10 * FEW;
-/** Above ten, because lists that are capped (suggestions, errors) are not full yet with few items; what is quadratic has 80 and more. */
-const MOST = 24;
+const MANY = 6 * FEW;
+/** Above six, because lists that are capped (suggestions, errors) are not full yet with few items; what is quadratic has 30 and more. */
+const MOST = 12;
 /** How often what grows too fast is counted. */
 const TIMES = 2;
 
@@ -113,7 +113,7 @@ async function growths(make: (count: number) => Calls): Promise<{ [name: string]
   return Object.keys(found).length === 0 ? { together: whole } : found;
 }
 
-/** What grows too fast does so each time that it is counted; once, counts of functions that were collected meanwhile may be lost. */
+/** What grows too fast does so each time that it is counted. */
 async function least(count: () => Promise<number>): Promise<number> {
   let growth = Number.POSITIVE_INFINITY;
   for (let times = 0; growth > MOST && times < TIMES; times++) {
