@@ -34,6 +34,7 @@ describe("a server does not start", () => {
     [{ tokens: [""] }, "tokens"],
     [{ tokens: [`a:king:${TOKEN}`] }, "tokens"],
     [{ tokens: [TOKEN, TOKEN] }, "tokens"],
+    [{ tokens: [`a:admin:${TOKEN}`, `b:read:${TOKEN}`] }, "two roles"],
     [{ allowOpen: "yes" }, "allowOpen"],
     [{ allowedHosts: ["a.example:80"] }, "allowedHosts"],
     [{ allowedOrigins: ["*"] }, "allowedOrigins"],

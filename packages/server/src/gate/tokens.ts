@@ -93,6 +93,11 @@ export class TokenSet {
     });
     const ids = new Set(this.#tokens.map((token) => token.id));
     if (ids.size < this.#tokens.length) throw invalid("has the id of another one");
+    for (const { id, role, digest } of this.#tokens) {
+      // Which of the roles would hold depended on the order of the lines.
+      const other = this.#tokens.find((each) => each.digest.equals(digest) && each.role !== role);
+      if (other !== undefined) throw invalid(`has two roles, as "${id}" and as "${other.id}"`);
+    }
   }
 
   /** No token: every request is let in. */
