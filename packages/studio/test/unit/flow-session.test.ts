@@ -74,7 +74,7 @@ function storage(room = Number.POSITIVE_INFINITY) {
 }
 
 /** A server that has one flow, as `save_template` and `get_template` show it. */
-function serverOf(initial?: string) {
+function serverOf(initial?: string, keeps = (text: string) => formatFlow(text).text) {
   let version = initial === undefined ? 0 : 1;
   let dsl = initial;
   const stored = (): Stored => ({
@@ -97,7 +97,7 @@ function serverOf(initial?: string) {
       expect(args["takeErrors"]).toBe(true);
       if (text.includes("lgo")) fail("flow_invalid");
       version += 1;
-      dsl = formatFlow(text).text;
+      dsl = keeps(text);
     }
     const { template: value, etag } = stored();
     return { value, etag, replayed: false };
@@ -182,6 +182,18 @@ describe("an open flow", () => {
     await settled();
     expect(asked).toEqual(["read old", "read new", "problems new"]);
     expect(session.problems.value).toEqual([]);
+    session.close();
+  });
+
+  test("has the line ends of an editor where the file of the flow has those of Windows", async () => {
+    const asOnWindows = (text: string): string => text.replaceAll("\n", "\r\n");
+    const { session, editor, drafts } = open(serverOf(asOnWindows(FLOW), asOnWindows));
+    expect(session.text).toBe(FLOW);
+    const loose = FLOW.replace("value = 1", "value   =   1");
+    editor.type(loose);
+    await session.save({ slug: "demo" });
+    expect([session.text, session.isDirty.value]).toEqual([loose, false]);
+    expect(drafts.read("demo")).toBeUndefined();
     session.close();
   });
 

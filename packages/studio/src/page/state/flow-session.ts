@@ -32,6 +32,11 @@ export interface Stored {
   readonly etag: string | undefined;
 }
 
+/** With the line ends that an editor gives its text: a file of Windows has others, and keeps them. */
+function asEdited({ template, etag }: Stored): Stored {
+  return { template: { ...template, dsl: template.dsl.replace(/\r\n?/g, "\n") }, etag };
+}
+
 /** Dependencies of a session. */
 export interface FlowSessionPorts {
   readonly ask: Ask;
@@ -79,8 +84,9 @@ export class FlowSession {
   readonly #kept = signal<Kept>("kept");
   readonly #failure = signal<unknown>(undefined);
 
-  /** `stored`: the flow as the server has it; absent for one that was never saved. A draft of it takes its place. */
-  constructor(stored: Stored | undefined, ports: FlowSessionPorts, initial = "") {
+  /** `given`: the flow as the server has it; absent for one that was never saved. A draft of it takes its place. */
+  constructor(given: Stored | undefined, ports: FlowSessionPorts, initial = "") {
+    const stored = given && asEdited(given);
     this.#ports = ports;
     const saved = stored?.template.dsl ?? initial;
     const draft = ports.drafts.read(stored?.template.slug ?? "");
@@ -247,7 +253,7 @@ export class FlowSession {
       // What somebody has written is stored also while it does not run yet.
       const args = { slug, dsl: text, takeErrors: true, ...details, ...condition };
       const { value: template, etag } = await backend.call("save_template", args);
-      const stored = { template, etag };
+      const stored = asEdited({ template, etag });
       await this.#saved(stored, text);
       return { kind: "saved", stored };
     } catch (error) {
@@ -261,7 +267,7 @@ export class FlowSession {
     const { backend } = this.#ports;
     try {
       const { value: template, etag } = await backend.call("get_template", { slug });
-      return { kind: "changed", stored: { template, etag }, detail };
+      return { kind: "changed", stored: asEdited({ template, etag }), detail };
     } catch (error) {
       if (!hasCode(error, "not_found")) throw error;
       this.#stored.value = undefined;
