@@ -5,14 +5,8 @@
  */
 import { nearestName } from "@millrace/contracts/kit";
 
-export type Aliases = { readonly [word: string]: string };
-
-/** Words to one meaning each: `{ upper: "uppercase toupper" }` becomes `uppercase -> upper`, `toupper -> upper`. */
-function aliases(names: { readonly [name: string]: string }): Aliases {
-  return Object.fromEntries(
-    Object.entries(names).flatMap(([name, words]) => words.split(" ").map((word) => [word, name])),
-  );
-}
+/** A name, or a hint, to the words that mean it: `{ upper: "uppercase toupper" }`. */
+export type Aliases = { readonly [name: string]: string };
 
 /** The name that a word means: by its alias, by another spelling of the same letters, or by being near it. */
 export function meantName(
@@ -32,9 +26,17 @@ export function meantName(
 
 /** Our word for a word of another tool; several meanings, the commonest first, have a `|` between them. */
 export function aliasOf(word: string, known: Aliases): string | undefined {
-  const plain = plainOf(word);
-  return Object.hasOwn(known, plain) ? known[plain] : undefined;
+  let names = NAMES.get(known);
+  if (names === undefined) {
+    const rows = Object.entries(known);
+    names = new Map(rows.flatMap(([name, words]) => words.split(" ").map((each) => [each, name])));
+    NAMES.set(known, names);
+  }
+  return names.get(plainOf(word));
 }
+
+/** What each word of a table means, once somebody asks: most flows have no word that is not known. */
+const NAMES = new WeakMap<Aliases, ReadonlyMap<string, string>>();
 
 function plainOf(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, "");
@@ -44,14 +46,14 @@ const STARTED =
   "a flow is started from outside: by `schedule`, a webhook of the server, or `millrace run`";
 
 /** Words before a block. */
-export const BLOCK_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const BLOCK_ALIASES: Aliases = {
   node: "step task action job activity state stage operator",
   input: "param params parameter arg argument variable",
   output: "result",
   schedule: "cron timer",
   connection: "credential credentials auth",
   flow: "workflow pipeline dag",
-});
+};
 
 const CHOICE =
   "a choice is a node of type `condition` with edges from its ports, or the policy `@when` of a node";
@@ -60,7 +62,7 @@ const REPEAT =
   "a node of type `map` runs its body for each item, one of type `loop` until a condition holds";
 
 /** Statements of programming languages. */
-export const BLOCK_HINTS: Aliases = /* @__PURE__ */ aliases({
+export const BLOCK_HINTS: Aliases = {
   [CHOICE]: "if else elif when unless",
   "a choice between several is a node of type `switch`": "switch match",
   [REPEAT]: "for foreach while repeat",
@@ -72,10 +74,10 @@ export const BLOCK_HINTS: Aliases = /* @__PURE__ */ aliases({
   "another flow is called by a node of type `subflow`": "import",
   "there are no functions of one's own; another flow is called by a node of type `subflow`":
     "function def",
-});
+};
 
 /** Types of steps. */
-export const TYPE_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const TYPE_ALIASES: Aliases = {
   "http.request":
     "http https fetch request curl rest api webhook httprequest http.get http.post httpget httppost axios",
   "service.call": "service integration connector",
@@ -95,7 +97,7 @@ export const TYPE_ALIASES: Aliases = /* @__PURE__ */ aliases({
   fail: "error throw raise stop",
   join: "merge parallel sync all",
   subflow: "call workflow callworkflow executeworkflow flow childworkflow",
-});
+};
 
 const NO_CODE =
   "there is no code step: write expressions, run a program with `shell.exec`, or write an extension";
@@ -104,15 +106,15 @@ const NO_CONNECTOR =
   "core has no such step: call its HTTP API with `http.request` or `service.call`, or install an extension that brings it";
 
 /** Types of other tools that no type here is like. */
-export const TYPE_HINTS: Aliases = /* @__PURE__ */ aliases({
+export const TYPE_HINTS: Aliases = {
   [NO_CODE]: "code script function javascript js python py lambda eval",
   [NO_CONNECTOR]:
     "email mail smtp imap gmail sendemail sendmail slack telegram sql mysql postgres postgresql sqlite database db s3 ftp sftp",
   [STARTED]: "trigger cron schedule start manualtrigger scheduletrigger",
-});
+};
 
 /** Fields of types; `a|b`: the first that the type has. */
-export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const FIELD_ALIASES: Aliases = {
   input: "messages user prompt",
   "prompt|input": "question",
   labels: "classes categories",
@@ -155,15 +157,15 @@ export const FIELD_ALIASES: Aliases = /* @__PURE__ */ aliases({
   max: "maxiterations iterations times",
   "max|maxBytes": "limit",
   "outputSchema|schema": "schema",
-});
+};
 
 /** Fields of steps in other tools that are no fields here. */
-export const FIELD_HINTS: Aliases = /* @__PURE__ */ aliases({
+export const FIELD_HINTS: Aliases = {
   "an order of steps is an edge: `a -> b`": "needs dependson after requires next",
-});
+};
 
 /** Words of fields that take one of several. */
-export const VALUE_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const VALUE_ALIASES: Aliases = {
   replace: "overwrite truncate w write",
   append: "add a",
   create: "new x",
@@ -184,10 +186,10 @@ export const VALUE_ALIASES: Aliases = /* @__PURE__ */ aliases({
   fail: "stop throw abort",
   finish: "continue",
   port: "route branch",
-});
+};
 
 /** Policies of nodes, also written as fields. */
-export const POLICY_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const POLICY_ALIASES: Aliases = {
   timeout: "timeoutms timelimit",
   retry: "retries maxretries retrypolicy attempts maxattempts",
   when: "if runif condition only",
@@ -195,10 +197,10 @@ export const POLICY_ALIASES: Aliases = /* @__PURE__ */ aliases({
   concurrency: "parallelism maxparallel parallel maxconcurrency",
   "idempotency-key": "idempotencykey idempotency dedupekey",
   cache: "memoize ttl",
-});
+};
 
 /** Members of policies. */
-export const MEMBER_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const MEMBER_ALIASES: Aliases = {
   max: "attempts maxattempts times count retries limit tries maxretries",
   delay: "interval wait initialdelay initialinterval delayms sleep",
   maxDelay: "maxinterval cap maxdelayms maximuminterval",
@@ -206,10 +208,10 @@ export const MEMBER_ALIASES: Aliases = /* @__PURE__ */ aliases({
   on: "codes kinds retryon errors",
   if: "when condition",
   ttl: "ttlms maxage expires",
-});
+};
 
 /** Functions and methods. */
-export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const FUNCTION_ALIASES: Aliases = {
   size: "len length count strlen",
   upper: "touppercase uppercase toupper ucase",
   lower: "tolowercase lowercase tolower lcase downcase",
@@ -263,14 +265,14 @@ export const FUNCTION_ALIASES: Aliases = /* @__PURE__ */ aliases({
   last: "tail",
   round: "tofixed",
   sha256: "hash",
-});
+};
 
 /** Objects of JavaScript whose methods are functions here. */
 export const NAMESPACES: ReadonlySet<string> = new Set(
   "Array Date JSON Math Number Object String _".split(" "),
 );
 
-export const FUNCTION_HINTS: Aliases = /* @__PURE__ */ aliases({
+export const FUNCTION_HINTS: Aliases = {
   "there is no reduce; `sum`, `min`, `max`, `join` and `merge` cover most of it, a `loop` node the rest":
     "reduce",
   "a flow reads no environment; use an input, or a connection for a secret": "env",
@@ -278,7 +280,7 @@ export const FUNCTION_HINTS: Aliases = /* @__PURE__ */ aliases({
   "a default is written `a ?? b`": "default coalesce nvl ifnull",
   "`+` joins two strings or two lists": "concat",
   "`+` joins two lists: `list + [element]`": "push append",
-});
+};
 
 /** Members that are functions here: `xs.length`. */
 export const MEMBER_FUNCTIONS: ReadonlySet<string> = new Set(["length", "size", "count", "len"]);
@@ -288,15 +290,15 @@ const NO_SECRETS =
 const BY_ID = "read a step by its id, such as `a.value`";
 
 /** Roots of expressions in other tools. */
-export const NAME_HINTS: Aliases = /* @__PURE__ */ aliases({
+export const NAME_HINTS: Aliases = {
   [NO_SECRETS]: "env secret secrets process credentials vault",
   "values come from `inputs` and from steps, such as `inputs.name` and `a.value`": "vars",
   [BY_ID]: "steps outputs tasks needs json node prev previous",
   "what started a run is not read by a flow; pass it as an input": "trigger",
-});
+};
 
 /** Members of what nodes give. */
-export const OUTPUT_ALIASES: Aliases = /* @__PURE__ */ aliases({
+export const OUTPUT_ALIASES: Aliases = {
   status: "statuscode code httpstatus",
   exitCode: "code exitstatus returncode",
   files: "entries list",
@@ -315,7 +317,7 @@ export const OUTPUT_ALIASES: Aliases = /* @__PURE__ */ aliases({
   "output|text|value": "answer",
   "text|output": "message",
   outcome: "decision approved",
-});
+};
 
 /** Members that hold the result of a node, the one that is meant mostly first. */
 export const MAIN_MEMBERS: readonly string[] =
