@@ -185,7 +185,8 @@ export function checkFlow(
   const { graph, document, diagnostics } = parseFlow(source, options);
   const { lint = false } = options;
   const found = mergeDiagnostics(diagnostics, validateFlow(graph, catalog, { document, lint }));
-  const all = withForeignFixes(dataOf(document).source, found, catalog);
+  const all =
+    found.length === 0 ? found : withForeignFixes(dataOf(document).source, found, catalog);
   const ok = all.every(({ severity }) => severity !== "error");
   return { graph, document, diagnostics: all, ok };
 }

@@ -18,8 +18,8 @@ import {
 } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";
 import { has } from "./operator-types.ts";
-import type { TypeScope } from "./scope.ts";
-import { ALWAYS_PRESENT, fromTheEnd, isNegative, noMember, unknownName } from "./unknown-names.ts";
+import { ALWAYS_PRESENT, type TypeScope } from "./scope.ts";
+import { fromTheEnd, isNegative, noMember, unknownName } from "./unknown-names.ts";
 
 type Chain = NameExpression | Link;
 

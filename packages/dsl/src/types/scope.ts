@@ -4,6 +4,15 @@ import { chainOf, literalStep } from "../expression/references.ts";
 import type { Expression } from "../syntax/ast.ts";
 import type { FlowType } from "./flow-type.ts";
 
+/** Roots that always have a value. */
+export const ALWAYS_PRESENT: ReadonlySet<string> = new Set([
+  "inputs",
+  "nodes",
+  "run",
+  "vars",
+  "secrets",
+]);
+
 /** Types of the names that an expression may read. */
 export interface TypeEnv {
   /** The type of a root; undefined is an unknown name. */

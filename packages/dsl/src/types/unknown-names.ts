@@ -17,16 +17,7 @@ import { readsAsWord } from "../syntax/parse-operand.ts";
 import { printExpression, quoteText } from "../syntax/print-expression.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";
-import type { TypeScope } from "./scope.ts";
-
-/** Roots that always have a value. */
-export const ALWAYS_PRESENT: ReadonlySet<string> = new Set([
-  "inputs",
-  "nodes",
-  "run",
-  "vars",
-  "secrets",
-]);
+import { ALWAYS_PRESENT, type TypeScope } from "./scope.ts";
 
 /** Names of other tools for `inputs`. */
 const INPUT_ROOTS: ReadonlySet<string> = new Set(
