@@ -196,7 +196,6 @@ export {
   defineNodeType,
   defineProvider,
   defineService,
-  definitionKind,
 } from "./extend/define.ts";
 export { NodeError, type NodeErrorOptions } from "./extend/error.ts";
 export { exit, isNodeExit, type NodeExit } from "./extend/exit.ts";
@@ -221,6 +220,7 @@ export {
   type ActionDefinition,
   type ActionSpec,
   type DefinitionKind,
+  definitionKind,
   EXTENSION_API_VERSION,
   EXTENSION_MARK,
   type ExtensionDefinition,

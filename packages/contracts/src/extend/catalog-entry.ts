@@ -6,17 +6,17 @@
 import type { JsonObject, JsonSchema } from "../json.ts";
 import type { CatalogEntry, Permissions } from "../schemas/catalog.ts";
 import type { Effect } from "../service.ts";
-import { definitionKind } from "./define.ts";
 import { ExtensionError } from "./extension-error.ts";
 import { frozenJson } from "./json-data.ts";
 import { isZodSchema, type Schema, zodProblem } from "./schema.ts";
 import { operationEffect } from "./service-arguments.ts";
-import type {
-  ActionAdapterDefinition,
-  ExtensionDefinition,
-  NodeSpec,
-  NodeTypeDefinition,
-  ServiceDefinition,
+import {
+  type ActionAdapterDefinition,
+  definitionKind,
+  type ExtensionDefinition,
+  type NodeSpec,
+  type NodeTypeDefinition,
+  type ServiceDefinition,
 } from "./types.ts";
 
 /** Default time limit of one try of an action; a slower effect outside must set its own. */

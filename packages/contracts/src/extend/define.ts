@@ -27,6 +27,7 @@ import {
   type ActionDefinition,
   type ActionSpec,
   type DefinitionKind,
+  definitionKind,
   EXTENSION_API_VERSION,
   EXTENSION_MARK,
   type ExtensionDefinition,
@@ -75,12 +76,6 @@ export function defineService(spec: ServiceSpec): ServiceDefinition {
 export function defineExtension(spec: ExtensionSpec): ExtensionDefinition {
   const lists = { adapters: [], providers: [], nodeTypes: [], services: [] };
   return define("extension", "extension", { ...lists, ...spec }, extensionShape);
-}
-
-/** The seam that made a value, with any copy of this package; `undefined` for anything else. */
-export function definitionKind(value: unknown): DefinitionKind | undefined {
-  if (typeof value !== "object" || value === null || !(EXTENSION_MARK in value)) return undefined;
-  return value[EXTENSION_MARK] as DefinitionKind;
 }
 
 function define<S extends object, K extends DefinitionKind>(

@@ -24,6 +24,12 @@ export type DefinitionKind =
   | "service"
   | "extension";
 
+/** The seam that made a value, with any copy of this package; `undefined` for anything else. */
+export function definitionKind(value: unknown): DefinitionKind | undefined {
+  if (typeof value !== "object" || value === null || !(EXTENSION_MARK in value)) return undefined;
+  return value[EXTENSION_MARK] as DefinitionKind;
+}
+
 /** Members that every definition has beside those of its author. */
 export interface Stamp<K extends DefinitionKind> {
   readonly apiVersion: typeof EXTENSION_API_VERSION;
