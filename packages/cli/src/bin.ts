@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import module from "node:module";
+import { main } from "./main.ts";
 import { isReaderGone, wholeWrites } from "./output/stdout.ts";
 
 /** A finished command whose handles keep the process alive is a bug; this is how long it may hide. */
@@ -38,7 +39,6 @@ export async function start(exitNow: (code: number) => void): Promise<void> {
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
   if (process.platform !== "win32") process.on("SIGTSTP", suspend);
-  const { main } = await import("./main.ts");
   process.exitCode = await main(argv, {
     stdin: process.stdin,
     stdout: wholeWrites(process.stdout),
