@@ -90,3 +90,6 @@ const ofTexts = Object.fromEntries(
 );
 
 export const cases = { ...ofTexts, ...serverCases };
+
+/** An answer is asked for a hundred times in its round: one is enough in a hurry. */
+export const roundsOf = (name, quick) => (quick ? (name in ofTexts ? 1 : 2) : 5);
