@@ -11,6 +11,8 @@ import {
   type ServiceIntegration,
   type ServiceOperation,
 } from "@millrace/contracts";
+import { createEngine, type EngineOptions } from "@millrace/engine";
+import { createNodeHost } from "@millrace/engine/node";
 import { bodyOf, listen, type NodeEnd, runNode } from "@millrace/test-support/flows";
 
 /** A request as the service saw it. */
@@ -122,3 +124,22 @@ export function call(
 export function json(response: ServerResponse, value: Json, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 }
+
+/** A node that calls the operation `op` of the connection `shop`. */
+export const CALL = {
+  id: "n",
+  type: "service.call",
+  fields: { connection: "shop", operation: "op" },
+};
+export type Shop = Awaited<ReturnType<typeof startService>>;
+
+/** An engine that reaches the service on loopback. */
+export const engineOf = (shop: Shop, credentials: EngineOptions["credentials"]) =>
+  createEngine({
+    host: createNodeHost(),
+    egress: { allow: [{ cidr: "127.0.0.1/32" }] },
+    services: { get: () => shop.service },
+    ...(credentials && { credentials }),
+  });
+
+export const RECONNECT = "Reconnect the service: millrace connect shop-eu";
