@@ -26,17 +26,9 @@ export function meantName(
 
 /** Our word for a word of another tool; several meanings, the commonest first, have a `|` between them. */
 export function aliasOf(word: string, known: Aliases): string | undefined {
-  let names = NAMES.get(known);
-  if (names === undefined) {
-    const rows = Object.entries(known);
-    names = new Map(rows.flatMap(([name, words]) => words.split(" ").map((each) => [each, name])));
-    NAMES.set(known, names);
-  }
-  return names.get(plainOf(word));
+  const plain = plainOf(word);
+  return Object.entries(known).findLast(([, words]) => words.split(" ").includes(plain))?.[0];
 }
-
-/** What each word of a table means, once somebody asks: most flows have no word that is not known. */
-const NAMES = new WeakMap<Aliases, ReadonlyMap<string, string>>();
 
 function plainOf(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, "");
