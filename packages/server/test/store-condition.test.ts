@@ -1,13 +1,16 @@
 /** What a server says and still does when its store takes no writes, and while it takes up runs. */
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { Page, Run, RunRef } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { type Caller, createApp, createLocalExecutor, createServer } from "@millrace/server";
 import { type Condition, openMemoryStore, type Store, StoreError } from "@millrace/store";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, onTestFinished, test } from "vitest";
-import { withoutEchoes } from "../src/observe/conditions.ts";
+import { watchConditions, withoutEchoes } from "../src/observe/conditions.ts";
 import { HELLO, SLEEP } from "./support/flows.ts";
-import { keepLog } from "./support/server.ts";
+import { type KeptLog, keepLog } from "./support/server.ts";
 
 const admin: Caller = { tokenId: null, role: "admin", requestId: "r", remote: null };
 
@@ -101,11 +104,65 @@ test("while the store is away the log is not told so again and again by whatever
   log.error({ err: away }, "schedule.failed");
   log.warn({ err: away }, "bells.not_read");
   log.error({ err: away, requestId: "r" }, "request.failed");
+  log.error({ err: away }, "process.fatal");
+  log.error({ err: away, runId: "r1" }, "run.not_taken_up");
   log.error({ err: new StoreError("store_corrupt", "damaged") }, "schedule.failed");
   store.condition = "ok";
   log.error({ err: away }, "notifications.failed");
-  const names = kept.lines.map(({ message }) => message);
-  expect(names).toEqual(["request.failed", "schedule.failed", "notifications.failed"]);
+  expect(kept.lines.map(({ message }) => message)).toEqual([
+    ...["request.failed", "process.fatal", "run.not_taken_up", "schedule.failed"],
+    "notifications.failed",
+  ]);
+});
+
+/** Lines of a log about the store. */
+const linesOfStore = ({ lines }: KeptLog) =>
+  lines
+    .filter(({ message }) => /^store\./.test(message))
+    .map(({ message, fields }) => [message, fields]);
+
+test("a server whose writer has died says so once", async () => {
+  const dir = temporaryFolder();
+  const log = keepLog();
+  await using server = await createServer({ store: dir, log });
+  const Database = createRequire(new URL("../../store/package.json", import.meta.url))("libsql");
+  const other = new Database(join(dir, "millrace.db"));
+  other.exec("DROP TABLE timer; DROP TABLE feed"); // as good as a disk that gives nothing back
+  other.close();
+  for (const _ of [1, 2]) {
+    const init = { method: "POST", body: JSON.stringify({ dsl: HELLO }) };
+    await server.request("/api/runs", { ...init, headers: { "content-type": "application/json" } });
+  }
+  await server.host.store.lost;
+  await expect
+    .poll(() => linesOfStore(log))
+    .toEqual([["store.lost", { condition: "store_unavailable" }]]);
+});
+
+test("a full disk whose writer dies is not said to be back", async () => {
+  const log = keepLog();
+  let condition: Condition = "store_full";
+  let told: (isFull: boolean) => void = () => {};
+  let lose: (condition: Condition) => void = () => {};
+  const lost = new Promise<Condition>((done) => {
+    lose = done;
+  });
+  const watchRoom = (listener: typeof told) => {
+    told = listener;
+    told(true);
+    return () => {};
+  };
+  const store = Object.create(openMemoryStore(), {
+    condition: { get: () => condition },
+    lost: { value: lost },
+    journal: { value: { watchRoom } },
+  });
+  watchConditions({ store, dispatcher: undefined, log });
+  condition = "store_unavailable";
+  told(false);
+  lose(condition);
+  await lost;
+  expect(linesOfStore(log)).toEqual([["store.lost", { condition: "store_full" }]]);
 });
 
 test("while runs are taken up the server is starting, and then it is ready", async () => {

@@ -6,15 +6,21 @@ import type { Logger, Metrics } from "../ports.ts";
 /** A dispatcher says how it is when it is asked. */
 const LOOK_MS = 1_000;
 
-/** The same log without the lines of what asks the store again and again while it is away: `store.lost` has said it. */
+/** Lines of work that asks the store again and again, and is repeated when it is back. */
+const REPEATED: ReadonlySet<string | undefined> = new Set([
+  ...["schedule.failed", "notifications.failed", "bells.not_read"],
+  ...["run.not_rung", "run.not_taken_over", "run.drive_failed"],
+]);
+
+/** The same log without what such work says of a store that is away: `store.lost` has said it. All other lines stay. */
 export function withoutEchoes(log: Logger, store: Pick<Store, "condition">): Logger {
-  const isEcho = ({ err, requestId }: { readonly err?: unknown; readonly requestId?: string }) =>
-    requestId === undefined && StoreError.isInstance(err) && err.code === store.condition;
+  const isEcho = ({ err }: { readonly err?: unknown }, text?: string) =>
+    REPEATED.has(text) && StoreError.isInstance(err) && err.code === store.condition;
   return {
     debug: (fields, text) => log.debug(fields, text),
     info: (fields, text) => log.info(fields, text),
-    warn: (fields, text) => isEcho(fields) || log.warn(fields, text),
-    error: (fields, text) => isEcho(fields) || log.error(fields, text),
+    warn: (fields, text) => isEcho(fields, text) || log.warn(fields, text),
+    error: (fields, text) => isEcho(fields, text) || log.error(fields, text),
   };
 }
 
@@ -32,7 +38,14 @@ export function watchConditions({
     if (isUp) log.info({ ms }, "store.back");
     else log.error({ condition: store.condition }, "store.lost");
   });
-  const unwatch = store.journal.watchRoom?.((waits) => ofStore(!waits)) ?? (() => {});
+  const look = () => ofStore(store.condition === "ok");
+  const stopRoom = store.journal.watchRoom?.(look);
+  let isWatched = true;
+  void store.lost.then(() => isWatched && look()); // a writer that is dead tells of no room
+  const unwatch = () => {
+    isWatched = false;
+    stopRoom?.();
+  };
   if (dispatcher === undefined) return unwatch;
   const ofDispatcher = createTeller((isUp, ms) => {
     if (isUp) log.info({ ms }, "dispatcher.back");

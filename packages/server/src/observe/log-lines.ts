@@ -135,7 +135,7 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
   "bells.not_read": line("warn", "runs that wait too long could not be looked for", "err"),
   "store.lost": line(
     "error",
-    "the store takes no writes: `store_unavailable`, `store_full`",
+    "the store takes no writes: `store_unavailable`, `store_full`, `store_read_only`",
     "condition",
   ),
   "store.back": line("info", "it does again, after `ms`", "ms"),
