@@ -1,8 +1,10 @@
 /** SQLite behind the port of a store: a file that processes of one machine write, or memory. */
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   renameSync,
   rmSync,
@@ -83,25 +85,43 @@ export function sqliteDatabase(parts: SqliteParts): Database {
       }
     },
     async backup(path) {
-      if (existsSync(path)) {
-        throw new StoreError("path_exists", `${path} exists already; a backup never overwrites`);
-      }
+      refuseExisting(path);
       // Under a name of its own until it is whole, and nobody else's to read while it grows.
-      const part = `${path}.part-${process.pid}`;
+      const part = `${path}.part-${randomUUID()}`;
       try {
-        writeFileSync(part, "", { mode: 0o600 });
+        writeFileSync(part, "", { mode: 0o600, flag: "wx" });
         reader.once("VACUUM INTO ?", [part]);
         flush(part); // SQLite leaves that to its user
-        renameSync(part, path);
+        publish(part, path);
       } catch (error) {
-        rmSync(part, { force: true });
         if (StoreError.isInstance(error) && error.code === "store_corrupt") throw error;
         throw toStoreError((error as Error).cause ?? error, `${path} cannot be written`);
+      } finally {
+        rmSync(part, { force: true });
       }
     },
     announce,
     close,
   };
+}
+
+function refuseExisting(path: string): void {
+  if (existsSync(path)) throw pathExists(path);
+}
+
+function pathExists(path: string): StoreError {
+  return new StoreError("path_exists", `${path} exists already; a backup never overwrites`);
+}
+
+/** Gives a whole file its name. Where another process has used the name meanwhile, that file stays. */
+function publish(part: string, path: string): void {
+  try {
+    linkSync(part, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw pathExists(path);
+    refuseExisting(path); // a file system without hard links: nothing there refuses to overwrite
+    renameSync(part, path);
+  }
 }
 
 /** What was written is on the disk when this returns. */
