@@ -91,6 +91,7 @@ function objectFaults(value: Named, shape: KindOf<"object">, strict: boolean): r
     const member = value[name];
     if (member === undefined) {
       if (field.isOptional !== true) faults = add(faults, name, wrong(shape, name, "missing"));
+      else if (Object.hasOwn(value, name)) known += 1;
     } else {
       known += 1;
       faults = add(faults, name, faultsOf(member, field, strict));
