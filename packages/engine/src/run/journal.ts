@@ -172,37 +172,24 @@ export class JournalWriter {
   }
 
   async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {
+    const run = this.#run;
     try {
-      await this.#write(events, epoch);
+      const batch = encode(events); // a batch that is too large for the memory is lost like one that no journal takes
+      const sync = events.some(({ kind }) => !RELAXED.has(kind));
+      await this.#journal.append(run.id, this.#stored, batch, { epoch, sync });
     } catch (error) {
       this.#failed(error);
       return;
     }
-    this.#written(events.length);
-  }
-
-  /** Apart from `#append`: each variable of a function that waits takes room in all runs that wait. */
-  #write(events: readonly ExecutionEvent[], epoch: number): Promise<void> {
-    const batch = encode(events); // a batch that is too large for the memory is lost like one that no journal takes
-    const sync = events.some(({ kind }) => !RELAXED.has(kind));
-    return this.#journal.append(this.#run.id, this.#stored, batch, { epoch, sync });
-  }
-
-  #written(count: number): void {
-    const run = this.#run;
     this.#busy = false;
-    this.#stored += count;
+    this.#stored += events.length;
     run.log.publish(this.#stored, run.log.seq === this.#stored && run.summary !== null);
     run.tick();
-    if (this.#waiting.length > 0) this.#tellStored();
+    const later = this.#waiting.findIndex(({ seq }) => seq > this.#stored);
+    for (const { fn } of this.#waiting.splice(0, later < 0 ? this.#waiting.length : later)) fn();
     this.#renewLater();
     run.pump(); // which sends what has gathered meanwhile
     this.#rest();
-  }
-
-  #tellStored(): void {
-    const next = this.#waiting.findIndex(({ seq }) => seq > this.#stored);
-    for (const { fn } of this.#waiting.splice(0, next < 0 ? this.#waiting.length : next)) fn();
   }
 
   /** Keeps the lease while the run works. */
@@ -272,19 +259,16 @@ const BLOCK_CHARS = 4_194_304;
  * holds.
  */
 export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
-  const lines = events.map((event) => serialiseEvent(event)); // not pushed: a list that grows takes room for 17
-  let length = 0;
-  for (const { length: own } of lines) length += own;
+  const lines = events.map((event) => serialiseEvent(event));
+  const length = lines.reduce((sum, line) => sum + line.length, 0);
   const block = length > BLOCK_CHARS ? undefined : utf8.encode(lines.join(""));
   let end = 0;
   return events.map((event, n) => {
     const own = lines[n] as string;
     const start = end;
     end += own.length;
-    let line = block;
-    if (block?.length !== length) line = utf8.encode(own);
-    else if (own.length < length) line = block.subarray(start, end);
-    return { seq: event.seq, kind: event.kind, line: line as Uint8Array, event };
+    const line = block?.length === length ? block.subarray(start, end) : utf8.encode(own);
+    return { seq: event.seq, kind: event.kind, line, event };
   });
 }
 
