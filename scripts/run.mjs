@@ -44,8 +44,8 @@ const tests = [
 const gate = [
   ["biome", "ci", "."],
   ["tsc", "-p", "tsconfig.json", "--singleThreaded"],
-  ["tsc", "-p", "packages/codemirror/tsconfig.json"],
-  ["tsc", "-p", "packages/studio/tsconfig.json"],
+  ["tsc", "-p", "packages/codemirror/tsconfig.json", "--singleThreaded"],
+  ["tsc", "-p", "packages/studio/tsconfig.json", "--singleThreaded"],
   ["node", "scripts/layers.mjs"],
   ["knip"],
   ["sherif"],
