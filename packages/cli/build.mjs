@@ -6,8 +6,6 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { licencesOf } from "../../scripts/licences.mjs";
 import { knownValues } from "./known-values.mjs";
-import { lateModules } from "./late-modules.mjs";
-import { namedParts } from "./named-parts.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const DIST = here("dist");
@@ -20,67 +18,22 @@ const PACKS = {
   any: ["main"], // every command, and help
   common: ["api/open", "api/proposed-schedules"], // configuration, times
   limits: ["config/limit-keys"], // for commands that show the configuration, without the server that has them
-  // What runs and the store know of events, then what commands of the API need, and lists of the store.
-  events: [
-    ...["events/fold", "events/limits", "events/make", "events/parse", "events/path"],
-    ...["events/serialise", "kit/canonical-json", "secret-inputs", "../../client/src/error"],
-  ].map((name) => `../../contracts/src/${name}`),
-  api: ["api/errors", "api/runs", "run/follow-to-end"],
+  api: ["api/errors", "api/runs", "run/follow-to-end", "../../contracts/src/kit/canonical-json"],
+  // What runs and the store know of events, then what lists need of the store.
+  events: ["events/fold", "events/make", "events/serialise", "secret-inputs"].map(
+    (name) => `../../contracts/src/${name}`,
+  ),
   store: ["../../server/src/local/stored-lists"],
-  language: ["run/load-flow"],
+  language: ["commands/validate"],
   compile: ["run/compile"], // for checks of flows that call others, or whose nodes check their fields
   engine: ["run/start"],
-  nodes: ["../../engine/src/node/nodes/index"], // for flows that read files or start programs
   packs: ["../../server/src/host/registry"], // for flows that speak to models and services
   server: ["api/data-folder"], // this installation as the API, zod
-};
-
-/** What a first flow does without: each of these files is loaded when something of its modules is first called. */
-const LATE = {
-  functions: dsl(
-    ...["expression/calls", "expression/functions/macros", "expression/functions/table"],
-    ...["expression/functions/zones", "types/call-types"],
-  ),
-  // For text that is not written as it is printed.
-  reader: dsl(
-    ...["read/locate", "read/nodes", "read/policies", "read/read-type"],
-    ...["syntax/block-strings", "syntax/collections"],
-  ),
-  patterns: dsl("schema/pattern"),
-  // For what is found wrong, and rules that few flows meet.
-  findings: [
-    ...dsl(
-      ...[
-        "check/follow-ups",
-        "check/foreign/foreign-fixes",
-        "check/rules/ai",
-        "check/rules/cron",
-        "check/rules/style",
-      ],
-      ...["read/item-slips", "syntax/foreign", "types/unknown-names"],
-    ),
-    here("src/output/code-frame.ts"),
-  ],
-  // For nodes that reach outside, wait, fail or have a body, and for runs that are kept.
-  steps: engine(
-    ...["connections/authorize", "connections/credential-failure", "connections/exchange"],
-    ...["connections/refusals", "retry-delay", "run/attempt", "run/cache", "run/calls"],
-    ...["run/capabilities", "run/end", "run/journal", "run/people", "run/recover/recover-runs"],
-    ...["run/recover/restore", "run/step"],
-  ),
 };
 
 /** Packages that are part of the program; an operator may update the others alone, and the page and the catalog read their own files. */
 const INSIDE =
   /^(?:@millrace\/(?!local-models|restate|services-catalog|store-postgres|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|yaml|zod)(?:\/|$))/;
-
-function dsl(...names) {
-  return names.map((name) => here(`../dsl/src/${name}.ts`));
-}
-
-function engine(...names) {
-  return names.map((name) => here(`../engine/src/${name}.ts`));
-}
 
 const bundle = await rolldown({
   cwd: here("."),
@@ -93,15 +46,13 @@ const bundle = await rolldown({
   },
   platform: "node",
   external: (name, importer = "") =>
-    !/^(?:[./]|late:|parts:)/.test(name) &&
-    !INSIDE.test(name) &&
-    !importer.includes("/node_modules/"),
+    !/^[./]/.test(name) && !INSIDE.test(name) && !importer.includes("/node_modules/"),
   // Sources, not builds: a module that a command does not use stays out of its files.
   resolve: { conditionNames: ["@millrace/source", "import", "node", "default"] },
   transform: { target: "node20" },
   preserveEntrySignatures: "allow-extension",
   checks: { ineffectiveDynamicImport: false },
-  plugins: [knownValues, namedParts, lateModules(LATE)],
+  plugins: [knownValues],
 });
 
 /** The files that a file loads before it runs, itself among them. */
@@ -118,19 +69,10 @@ async function packsOf() {
   const { output } = await bundle.generate({ format: "esm" });
   const files = new Map(output.map((file) => [file.fileName, file]));
   const packs = new Map();
-  const starts = [
-    ...Object.entries(PACKS).map(([name, all]) => [
-      name,
-      all.map((each) => here(`src/${each}.ts`)),
-    ]),
-    ...Object.keys(LATE).map((name) => [name, [`late:${name}`]]),
-  ];
-  for (const [name, modules] of starts) {
+  for (const [name, modules] of Object.entries(PACKS)) {
     for (const module of modules) {
-      const file = output.find(
-        ({ facadeModuleId, moduleIds = [] }) =>
-          facadeModuleId === module || moduleIds.includes(module),
-      );
+      const path = here(`src/${module}.ts`);
+      const file = output.find(({ moduleIds = [] }) => moduleIds.includes(path));
       for (const id of loadedWith(file, files).flatMap(({ moduleIds }) => moduleIds)) {
         if (!packs.has(id)) packs.set(id, name);
       }

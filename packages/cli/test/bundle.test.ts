@@ -78,12 +78,12 @@ test("a check loads neither the engine nor zod, nor what measures wide character
   const loaded = [...packages(files)].sort();
   expect(loaded).toEqual(["cli", "client", "contracts", "dsl", "providers"]);
   expect(ofProviders(files)).toEqual(["secret-variables.ts"]);
-  // The language is 254 kB of it; the catalog of core 42 kB of that, half of it its `ai`.
-  expect(bytes(files)).toBeLessThanOrEqual(353_000);
+  // The language is 257 kB of it, 10 kB of that its strict reader; the catalog of core, half of that its `ai`, 34 kB since each field has a sentence; reading words 40 kB. The row of `lsp` and the parameters of functions are half a kilobyte, findings in steps and the flows of the project four. The rows of inputs that runs and nodes were given are half a kilobyte.
+  expect(bytes(files)).toBeLessThanOrEqual(432_000); // edges of several nodes (1 kB), slips of commas and of `if` (3 kB), functions for lists, CSV, patterns and zones (12.7 kB), variables and secrets of flows, who is told of a failure, limits, failures and pages that services describe, a secret from the file of a variable, the keys of a store that servers share, the row of `store`, edges that are found without keys, and the rows of limits and logs
   expect(files.length).toBeLessThanOrEqual(6);
   const compiled = started("commands/validate", "run/compile");
   expect(sources(compiled).filter((source) => source.includes("/engine/src/run/"))).toEqual([]);
-  expect(bytes(compiled)).toBeLessThanOrEqual(416_000);
+  expect(bytes(compiled)).toBeLessThanOrEqual(510_000);
 });
 
 test("a project and its configuration need the limits of a server, and nothing else of it", () => {
@@ -98,8 +98,8 @@ test("a run without a terminal loads neither zod nor a server, and not what asks
   const loaded = [...packages(files)].sort();
   expect(loaded).toEqual(["cli", "client", "contracts", "dsl", "engine", "providers"]);
   expect(ofProviders(files)).toEqual(["secret-variables.ts"]);
-  expect(bytes(files)).toBeLessThanOrEqual(522_000);
-  expect(files.length).toBeLessThanOrEqual(9); // the engine is two files: checks need the half that compiles
+  expect(bytes(files)).toBeLessThanOrEqual(668_000); // slips of commas and of `if` (3 kB), functions for lists, CSV, patterns and zones (12.7 kB), variables and secrets of flows, who is told of a failure, and items that run again; limits and failures that services describe, what asks for traces, secrets from files of variables, the key of the credential file, the strict reader and the engine's fast lane came to it, then parameters of functions, findings in steps, the flows of the project, a sentence for each field, the fast lane written out, and what a node was given, and the row of `studio`, and what several servers share, with the keys of concurrency that they ask for, and a signal of `ai` nodes that is made when it is wanted
+  expect(files.length).toBeLessThanOrEqual(10); // the engine is two files: checks need the half that compiles
   for (const file of files) {
     const text = readFileSync(join(DIST, file), "utf8");
     expect(text).not.toMatch(/from\s*"node:(?:https?|tls|zlib|crypto|child_process|dns.*)"/);
@@ -169,7 +169,7 @@ test("any other command of the API opens the store with a handful of files, all 
   expect(code).toBe(0);
   expect(files.length).toBeLessThanOrEqual(36);
   const size = files.reduce((sum, file) => sum + readFileSync(file).length, 0);
-  expect(size).toBeLessThanOrEqual(1_371_500); // edges of several nodes (1 kB), writes of many runs that share statements and are sent ahead (1 kB), slips of commas and of `if` (3 kB), functions of expressions (12.7 kB), the push of flows, what processes of one home tell each other, and the names between the two files of the engine, came to it
+  expect(size).toBeLessThanOrEqual(1_373_000); // edges of several nodes (1 kB), writes of many runs that share statements and are sent ahead (1 kB), slips of commas and of `if` (3 kB), functions of expressions (12.7 kB), the push of flows, what processes of one home tell each other, and the names between the two files of the engine, came to it
   // A constant of the HTTP server.
   expect(files.filter((file) => file.includes("node_modules")).length).toBeLessThanOrEqual(2);
 });

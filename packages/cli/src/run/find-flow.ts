@@ -5,6 +5,7 @@ import { resolve } from "node:path";
 import { ClientError } from "@millrace/client";
 import type { Template } from "@millrace/contracts";
 import type { Api } from "../api/api.ts";
+import { toCliError } from "../api/errors.ts";
 import type { Config } from "../config/load.ts";
 import { CliError } from "../errors.ts";
 import { folderOf } from "../files.ts";
@@ -65,8 +66,6 @@ export async function askTemplate(slug: string, api: Api, io: CliIo): Promise<Te
     return await api.invoke("get_template", { slug });
   } catch (error) {
     const isMissing = ClientError.isInstance(error) && error.code === "not_found";
-    if (isMissing) throw await noFlow(slug, io);
-    const { toCliError } = await import("../api/errors.ts");
-    throw toCliError(error, { subject: slug });
+    throw isMissing ? await noFlow(slug, io) : toCliError(error, { subject: slug });
   }
 }

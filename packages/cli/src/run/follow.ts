@@ -16,6 +16,7 @@ import {
   type RunView,
   type Summary,
 } from "@millrace/contracts";
+import { toCliError } from "../api/errors.ts";
 import type { CommandIo } from "../argv/spec.ts";
 import { formatDuration } from "../argv/values.ts";
 import { CliError } from "../errors.ts";
@@ -100,7 +101,6 @@ export async function followRun(run: LiveRun, options: FollowOptions): Promise<S
     } catch (error) {
       if (!ClientError.isInstance(error)) throw error;
       if (stopping.pausedBy !== undefined) return await leftHere();
-      const { toCliError } = await import("../api/errors.ts");
       const end = toCliError(error) as CliError;
       // Refused before it began: that is no run.
       const isRefused = !error.retryable || error.code === "too_many_runs";

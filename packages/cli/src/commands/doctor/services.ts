@@ -231,12 +231,13 @@ export const providerKeys: Check = {
     const config = await usableConfig(context);
     if (config === undefined) return [];
     const { io } = context;
-    const { createNodeHost } = await import("@millrace/engine/node");
-    const [{ openAi, aiSettings }, { runCredentials }, { keyState, modelsOf }] = await Promise.all([
-      import("../../ai/open-ai.ts"),
-      import("../../run/credentials.ts"),
-      import("../../ai/keys.ts"),
-    ]);
+    const [{ openAi, aiSettings }, { runCredentials }, { createNodeHost }, { keyState, modelsOf }] =
+      await Promise.all([
+        import("../../ai/open-ai.ts"),
+        import("../../run/credentials.ts"),
+        import("@millrace/engine/node"),
+        import("../../ai/keys.ts"),
+      ]);
     const named = Object.keys(aiSettings(config).providers);
     if (named.length === 0) return ok("none is configured");
     const credentials = runCredentials(config, () => io.now());
