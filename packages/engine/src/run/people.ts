@@ -28,7 +28,7 @@ import { RUNNING, WAITING } from "./frame.ts";
 import { confirmationAnswered, isParked, whenUnpaused } from "./pause.ts";
 import { acquire } from "./slots.ts";
 import type { Attempt, Confirmation, RunCore } from "./state.ts";
-import { thrownBy } from "./thrown.ts";
+import { reportThrown } from "./thrown.ts";
 
 /**
  * Asks. The promise is answered once the node works again, which is when all that it has asked at once is answered; it never
@@ -172,7 +172,8 @@ function askHandler(run: RunCore, confirmation: Confirmation): void {
     run.pump();
   };
   const failed = (thrown: unknown) => {
-    thrownBy(confirmation.attempt, thrown);
+    const { attempt } = confirmation;
+    reportThrown(attempt, thrown, attempt.type.entry.type);
     broken();
   };
   try {

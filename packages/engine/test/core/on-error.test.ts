@@ -89,13 +89,16 @@ test.each([
   expect(summary.counts.succeeded).toBe(1);
 });
 
+const AWAY = new Error("the page of questions is away");
+const BUSY = new NodeError("busy", "the page of questions is busy"); // its message may be shown: it is reported all the same
+
 test.each([
-  ["throws", (error: Error) => raise(error)],
-  ["rejects", async (error: Error) => raise(error)],
+  ["throws", (error: Error) => raise(error), AWAY],
+  ["rejects with", async (error: Error) => raise(error), AWAY],
+  ["throws as a NodeError", (error: Error) => raise(error), BUSY],
 ])(
   "what a confirm handler %s is received, while its question stays open",
-  async (_name, confirm) => {
-    const thrown = new Error("the page of questions is away");
+  async (_name, confirm, thrown) => {
     const stop = new AbortController();
     const received: unknown[] = [];
     const { summary } = await finish('node a: confirm { prompt = "Go on?" }', {
