@@ -59,6 +59,15 @@ function textFix({ fix, start, end }: Finding): TextFix | undefined {
   return replacement(title, start, end, text);
 }
 
+/** The fix of what is set a second time: it is removed. Which of two values was meant nobody knows. */
+export function removal(
+  source: string,
+  { twin, first, end = twin.end }: { twin: Span; first: Span; end?: number },
+): TextFix {
+  const isSame = source.slice(twin.start, twin.end) === source.slice(first.start, first.end);
+  return { ...replacement("remove it", twin.start, end, ""), ...(!isSame && { uncertain: true }) };
+}
+
 /** A fix that replaces one stretch of the text. */
 export function replacement(title: string, start: number, end: number, text: string): TextFix {
   return { title, edits: [{ start, end, text }] };

@@ -9,7 +9,7 @@ import {
   meantName,
   VALUE_ALIASES,
 } from "../diagnostics/aliases.ts";
-import { replacement, writing } from "../diagnostics/bag.ts";
+import { removal, writing } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
 import type { Report } from "../diagnostics/report.ts";
 import { kindName } from "../expression/data.ts";
@@ -200,7 +200,7 @@ export class MappingContext {
     this.report.add("FLOW2002", item.start, item.nameEnd, {
       parts: { key: shown(key) },
       related: { start: first.start, end: first.nameEnd, message: "first set here" },
-      fix: replacement("remove it", item.start, item.end, ""),
+      fix: removal(this.source, { twin: item, first }),
     });
   }
 

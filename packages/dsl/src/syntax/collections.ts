@@ -3,9 +3,9 @@
  * fails. In value position comments and empty lines are kept as notes.
  */
 
-import { replacement } from "../diagnostics/bag.ts";
+import { removal, replacement } from "../diagnostics/bag.ts";
 import { shown } from "../diagnostics/quote.ts";
-import type { Expression, ObjectExpression } from "./ast.ts";
+import type { Expression, ObjectExpression, Span } from "./ast.ts";
 import { hasTwins } from "./ast.ts";
 import { isBlankOrLineEnd } from "./chars.ts";
 import { FAIL } from "./cursor.ts";
@@ -122,22 +122,26 @@ function withNotes(collection: Collection, notes: CollectionNotes | undefined): 
 
 /** `spans` holds the start of each key and the end of its value. */
 function reportTwins(s: Scanner, entries: readonly Entry[], spans: readonly number[]): void {
-  const first = new Map<string, number>();
+  const first = new Map<string, Span>();
   for (const [at, entry] of entries.entries()) {
     const start = spans[2 * at] as number;
     const known = first.get(entry.key);
+    const end = spans[2 * at + 1] as number;
     if (known === undefined) {
-      first.set(entry.key, start);
+      first.set(entry.key, { start, end });
       continue;
     }
-    const end = spans[2 * at + 1] as number;
     let behind = end;
     while (isBlankOrLineEnd(s.src.charCodeAt(behind))) behind += 1;
     const hasComma = s.src.charCodeAt(behind) === 44;
     s.error("FLOW2002", start, s.tokenEndAt(start), {
       parts: { key: shown(entry.key) },
-      related: { start: known, end: s.tokenEndAt(known), message: "first set here" },
-      fix: replacement("remove it", start, hasComma ? behind + 1 : end, ""),
+      related: { ...known, end: s.tokenEndAt(known.start), message: "first set here" },
+      fix: removal(s.src, {
+        twin: { start, end },
+        first: known,
+        end: hasComma ? behind + 1 : end,
+      }),
     });
   }
 }

@@ -41,6 +41,15 @@ test("a field that is missing is offered with an example, and never filled in un
   expect(fixAll(diagnostics)).toEqual([]);
 });
 
+test("what is set twice is removed by itself only where both say the same", () => {
+  const flow = (second: string): string =>
+    `flow 1 f\n\nnode a: transform {\n  value = { a: 1, a: ${second} }\n  @timeout = 1s\n  @timeout = ${second}s\n}\n`;
+  const fixed = (text: string): string =>
+    applyEdits(text, fixAll(checkFlow(text, catalog).diagnostics));
+  expect(fixed(flow("2"))).toBe(flow("2"));
+  expect(checkFlow(fixed(flow("1")), catalog).diagnostics).toEqual([]);
+});
+
 test("of two fixes that overlap or touch the first is made, and other families have none", () => {
   const finding = (code: string, from: number, to: number, text: string): Diagnostic => {
     const place = (offset: number) => ({ line: 1, column: offset + 1, offset });
