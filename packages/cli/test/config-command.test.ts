@@ -80,6 +80,19 @@ test("every key has a variable, and a short one has its place behind it", async 
   expect(await port(link)).toMatchObject({ value: 6455 });
 });
 
+test.each([
+  ["0", false],
+  ["1", true],
+])("a switch is %s as the server reads it, in a variable or set", async (text, value) => {
+  const cwd = scratch({ "millrace.json": "{}", "x.flow": READ });
+  const env = { MILLRACE_SERVE_MCP: text, MILLRACE_SERVE_STUDIO: text };
+  expect(await json(["config", "get", "serve.mcp"], { cwd, env })).toMatchObject({ value });
+  const ran = await inside(["run", "x.flow"], { cwd, env });
+  expect(ran.code, ran.stderr).toBe(0);
+  expect((await inside(["config", "set", "history", text], { cwd })).code).toBe(0);
+  expect(JSON.parse(readFileSync(join(cwd, "millrace.json"), "utf8"))).toEqual({ history: value });
+});
+
 test("set and unset write the project file, or the user's where it is named or there is no project", async () => {
   const cwd = scratch();
   const home = scratch({ "mine.json": "{}" });

@@ -63,9 +63,10 @@ export function fromEnvironment(io: CliIo, keys: readonly ConfigKey[] = CONFIG_K
   return values;
 }
 
-/** Text of a command line or of a variable as a value of its key. */
+/** Text of a command line or of a variable as a value of its key; a switch is also 0 or 1, as the server reads it. */
 export function toValue({ type }: ConfigKey, text: string, io: CliIo): unknown {
   if (type === "text") return text;
+  if (type === "switch" && /^[01]$/.test(text)) return text === "1";
   if (type === "path") return resolve(io.cwd, text);
   try {
     return JSON.parse(text);
