@@ -181,6 +181,16 @@ test("limits come from the flag, a variable or the file, in this order, and are 
   expect(await started.json()).toMatchObject({ summary: { error: { code: "limit_exceeded" } } });
 });
 
+test("a limit that does not exist has no effect, also where another option has its name", async () => {
+  const serving = { host: "0.0.0.0", limits: { maxRumMs: 5, allowOpen: true } };
+  const cwd = scratch({ "millrace.json": JSON.stringify({ serve: serving }) });
+  const env = { MILLRACE_TRUST_PROJECT: "1" };
+  const refused = await inside(["serve", "--port", "0", "--log-format", "pretty"], { cwd, env });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("no token is set")]);
+  for (const name of Object.keys(serving.limits))
+    expect(refused.stderr).toContain(`unknown key "serve.limits.${name}" has no effect`);
+});
+
 test.each([
   ["maxRuns=1", "--limit: there is no limit maxRuns"],
   ["maxRunMs", "--limit takes name=number, such as maxRunMs=60000"],

@@ -178,7 +178,7 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
 
 /**
  * Limits that the command line or the file name, such as `maxRunMs=60000`; the server reads variables, which win over the file, and says
- * which values one may have.
+ * which values one may have. What is no limit stays here: it may be the name of another option.
  */
 function limitsOf(
   texts: readonly string[],
@@ -186,7 +186,9 @@ function limitsOf(
   { env }: CommandIo,
 ): Partial<ServerLimits> {
   const ofFile = Object.entries(limits).filter(
-    ([name]) => !variablesOf(`serve.limits.${name}`).some((variable) => env[variable]),
+    ([name]) =>
+      Object.hasOwn(LIMITS, name) &&
+      !variablesOf(`serve.limits.${name}`).some((variable) => env[variable]),
   );
   const pairs = texts.map((text) => {
     const [, name = "", number] = /^(\w+)=(\d+)$/.exec(text) ?? [];
