@@ -27,7 +27,6 @@ const PACKS = {
   language: ["commands/validate"],
   compile: ["run/compile"], // for checks of flows that call others, or whose nodes check their fields
   engine: ["run/start"],
-  nodes: ["run/effect-types"], // for flows that read files or start programs
   packs: ["../../server/src/host/registry"], // for flows that speak to models and services
   server: ["api/data-folder"], // this installation as the API, zod
 };

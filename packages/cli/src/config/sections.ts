@@ -93,7 +93,7 @@ async function rulesOf(value: unknown, pointer: string): Promise<EgressRule[]> {
   if (!Array.isArray(value)) throw usage(`${pointer} takes a list`);
   if (value.length === 0) return [];
   // What parses hosts and ranges is part of the engine, and most projects name none.
-  const { createEgressCheck } = await import("../run/node-host.ts");
+  const { createEgressCheck } = await import("@millrace/engine/node");
   return value.map((each: unknown, at) => {
     const place = `${pointer}/${at}`;
     const rule = ruleOf(each, place);

@@ -14,6 +14,7 @@ import {
   type SubflowPort,
   type TypeSource,
 } from "@millrace/engine";
+import { nodePack } from "@millrace/engine/node";
 import { dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
 import { readFound } from "../files.ts";
@@ -58,17 +59,14 @@ export async function withCompileProblems(
 }
 
 /**
- * Core and the added types; packs for files and programs, and for models and services, are loaded for flows that need them. A
- * descriptor may have a schema that cannot be checked: a usage error says so.
+ * Core and the added types; packs for models and services are loaded for flows that may need them. A descriptor may have a schema that cannot
+ * be checked: a usage error says so.
  */
 async function registryOf(
   nodes: readonly FlowNode[],
   types: readonly TypeSource[],
 ): Promise<Registry> {
   if (types.length === 0) {
-    const engine = createRegistry();
-    if (hasAll(engine, nodes)) return engine;
-    const { nodePack } = await import("./effect-types.ts");
     const here = createRegistry([nodePack()]);
     if (hasAll(here, nodes)) return here;
   }

@@ -235,7 +235,7 @@ export const providerKeys: Check = {
       await Promise.all([
         import("../../ai/open-ai.ts"),
         import("../../run/credentials.ts"),
-        import("../../run/node-host.ts"),
+        import("@millrace/engine/node"),
         import("../../ai/keys.ts"),
       ]);
     const named = Object.keys(aiSettings(config).providers);
