@@ -37,15 +37,15 @@ export function severalEnds(s: Scanner): void {
   const edges = ends.slice(1).flatMap((to, at) => {
     return ends[at]?.flatMap((one) => to?.map((other) => `${one} -> ${other}`)) ?? [undefined];
   });
-  // `a -> b, c -> d` are two edges, and are read as two items.
-  const isListed = ends.length === 2 || /[[&]/.test(line);
-  if (edges.length < 2 || edges.includes(undefined) || !isListed) return;
+  // `a -> b, c -> d` are two edges, and are read as two items; with a list beside them only their author knows which two.
+  const isTwo = /[>\u2192][^[\]]*,[^[\]]*[>\u2192]/.test(line);
+  if (edges.length < 2 || edges.includes(undefined) || (isTwo && !/[[&]/.test(line))) return;
   const { itemStart: start } = s;
   const end = start + line.length;
   s.error("FLOW1006", start, end, {
     parts: { what: "an edge", found: "several" },
     hint: "an edge leads from one node to another",
-    fix: replacement("write each", start, end, edges.join(s.lineBreak(start))),
+    fix: isTwo ? undefined : replacement("write each", start, end, edges.join(s.lineBreak(start))),
   });
   throw FAIL;
 }

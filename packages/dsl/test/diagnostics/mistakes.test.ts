@@ -27,6 +27,7 @@ test.each(told)("%s: one message says what to do", (_what, wrong) => {
   const found = diagnostics.filter(({ severity }) => severity === "error");
   expect(found.map(({ code, message }) => `${code} ${message}`)).toHaveLength(1);
   expect(found[0]?.hint).toMatch(/\w/);
+  expect(fixAll(wrong, catalog).text).toBe(wrong);
 });
 
 test("of more than 70 mistakes at least 60 are mended, the same in every round, and none goes on for ever", () => {

@@ -207,6 +207,18 @@ export const MISTAKES: readonly Mistake[] = [
     `${JOINS}a -> b\na -> c\nb -> e\nd.error -> e\n`,
   ),
   item(
+    "a list within a chain",
+    `${JOINS}a -> [b, c] -> d\n`,
+    `${JOINS}a -> b\na -> c\nb -> d\nc -> d\n`,
+  ),
+  item(
+    "an ampersand within a chain",
+    `${JOINS}a -> b & c -> d, e\n`,
+    `${JOINS}a -> b\na -> c\nb -> d\nb -> e\nc -> d\nc -> e\n`,
+  ),
+  item("a list, and another edge behind a comma", `${JOINS}[a, b] -> c, d -> e\n`),
+  item("an ampersand, and another edge behind a comma", `${JOINS}a -> b & c, d -> e\n`),
+  item(
     "a comma before the brace of one line",
     'node a: log { message = "x", }\n',
     'node a: log { message = "x" }\n',
