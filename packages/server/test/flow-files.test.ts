@@ -122,6 +122,16 @@ test("a save keeps the line ends of Windows and the byte order mark of a file", 
   expect([text("say.flow"), readdirSync(dir)]).toEqual([`\uFEFF${asOnWindows("b")}`, ["say.flow"]]);
 });
 
+test("a save keeps the line ends that it was given where those of Windows would pass the limit", async () => {
+  const loose = say("a").replaceAll("\n", "\r\n");
+  const limits = { maxDslBytes: Buffer.byteLength(loose) };
+  const { server, text } = await folderOf({ "say.flow": loose }, limits);
+  const [, etag] = await show(server, "say");
+  const saved = await put(server, "say", say("ab"), etag);
+  expect(await saved.json()).toMatchObject({ version: 2, dsl: say("ab") });
+  expect(text("say.flow")).toBe(say("ab"));
+});
+
 test("a file that changed is a version before a save, which is refused for who has not seen it", async () => {
   const { server, text, write } = await folderOf({ "say.flow": say("a") });
   const [, etag] = await show(server, "say");

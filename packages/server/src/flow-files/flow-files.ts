@@ -143,7 +143,9 @@ class Files {
     const entry = this.#bySlug.get(slug) ?? (await this.#newEntry(slug));
     if (entry === undefined) return undefined;
     const disk = await this.#unlost(entry);
-    const text = withLineEndsOf(disk, given);
+    const kept = withLineEndsOf(disk, given);
+    // What is written can be read again.
+    const text = Buffer.byteLength(kept) > this.#parts.limits.maxDslBytes ? given : kept;
     const { mark = "" } = disk ?? {};
     const bytes = Buffer.from(text.startsWith(mark) ? text : `${mark}${text}`);
     const digest = digestOf(bytes);
