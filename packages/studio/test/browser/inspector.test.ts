@@ -1,5 +1,8 @@
 /** What the page of a run says of one node: what it was given, what it gave, its attempts, and how it is written. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describeWith } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
 import { endedRun, nodeItem, openTab } from "./run-page.ts";
@@ -40,8 +43,14 @@ describeWith("chromium")("the inspector of a run", () => {
   const studio = useStudio();
 
   test("shows fields, output, lines and text of the chosen node, and keeps node and attempt in the place", async () => {
-    await using server = await startServer();
-    const runId = await endedRun(server, TRIES);
+    const dir = temporaryFolder();
+    // A file of Windows.
+    writeFileSync(join(dir, "tries.flow"), TRIES.replaceAll("\n", "\r\n"));
+    await using server = await startServer({ flows: { dir } });
+    const { runId } = await server.client.invoke("run_and_wait", {
+      template: "tries",
+      waitMs: 20_000,
+    });
     const page = await studio.open(server.url, { place: `#/runs/${runId}` });
     const panel = (name: string) => page.getByRole("tabpanel", { name });
 
@@ -54,6 +63,7 @@ describeWith("chromium")("the inspector of a run", () => {
     await panel("Model calls").getByText("The node called no model and no tool.").waitFor();
     await openTab(page, "Node details", "Definition");
     await panel("Definition").getByText("node say: log {").waitFor();
+    expect(await panel("Definition").textContent()).not.toContain("\\u000d");
 
     await nodeItem(page, "words, transform, succeeded").click();
     await openTab(page, "Node details", "Output");

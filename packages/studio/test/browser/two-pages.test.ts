@@ -1,5 +1,8 @@
 /** Two pages save one flow: what one of them has stored is never overwritten without a question. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describeWith } from "@millrace/test-support";
+import { temporaryFolder } from "@millrace/test-support/folder";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
@@ -58,8 +61,10 @@ describeWith("chromium")("two pages of one flow", () => {
   });
 
   test("lists the versions, compares, opens an old one to read, and restores it", async () => {
-    await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const dir = temporaryFolder();
+    // A file of Windows, whose line ends are no changes.
+    writeFileSync(join(dir, "greeting.flow"), GREETING.replaceAll("\n", "\r\n"));
+    await using server = await startServer({ flows: { dir } });
     await server.client.invoke("save_template", { slug: "greeting", dsl: OURS, ifMatch: "*" });
     const page = await studio.open(server.url, { place: "#/flows/greeting" });
     await treeitem(page, "say, log").waitFor();
@@ -70,7 +75,9 @@ describeWith("chromium")("two pages of one flow", () => {
     await rows.first().waitFor();
     await expect.poll(() => rows.count()).toBe(2);
     await dialog.getByRole("button", { name: "Compare version 1" }).click();
-    await dialog.getByRole("textbox", { name: "Changes since version 1" }).waitFor();
+    const changes = dialog.getByRole("textbox", { name: "Changes since version 1" });
+    await changes.getByText('"ours"').first().waitFor();
+    expect(await changes.textContent()).not.toContain("\\u000d");
     await expectAccessible(page);
     await dialog.getByRole("link", { name: "Open version 1" }).click();
     await page.getByText("Version 1 is read-only.").waitFor();

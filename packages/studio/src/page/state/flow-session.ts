@@ -32,9 +32,11 @@ export interface Stored {
   readonly etag: string | undefined;
 }
 
-/** With the line ends that an editor gives its text: a file of Windows has others, and keeps them. */
+/** A text with the line ends that an editor gives it: a file of Windows has others, and keeps them. */
+export const withEditorLineEnds = (text: string): string => text.replace(/\r\n?/g, "\n");
+
 function asEdited({ template, etag }: Stored): Stored {
-  return { template: { ...template, dsl: template.dsl.replace(/\r\n?/g, "\n") }, etag };
+  return { template: { ...template, dsl: withEditorLineEnds(template.dsl) }, etag };
 }
 
 /** Dependencies of a session. */

@@ -9,6 +9,7 @@ import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
 import { placeHref } from "../../router.ts";
+import { withEditorLineEnds } from "../../state/flow-session.ts";
 import { refusal } from "../../state/meta.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-list.ts";
@@ -43,7 +44,7 @@ export function VersionsDialog({
   });
   const [shown, setShown] = useState<Comparison>();
   const dslOf = async (version: number): Promise<string> =>
-    (await backend.invoke("get_template_version", { slug, version })).dsl;
+    withEditorLineEnds((await backend.invoke("get_template_version", { slug, version })).dsl);
   const compare = useAction(async (version: number) => {
     const [before, after] = await Promise.all([dslOf(version), text ?? dslOf(newest)]);
     setShown({ version, before, after });

@@ -67,7 +67,7 @@ async function readLines(
   return {
     first,
     text: text
-      .split("\n")
+      .split(/\r?\n/)
       .slice(first - 1, range.end.line)
       .join("\n"),
   };
