@@ -36,6 +36,7 @@ export async function converse(
   let bytes = Buffer.alloc(0);
   let stderr = "";
   const answers: Message[] = [];
+  let isEnding = false;
   child.stderr.on("data", (chunk) => {
     stderr += String(chunk);
   });
@@ -56,7 +57,9 @@ export async function converse(
     });
     if (answers.some(({ id }) => id === 99)) send({ method: "exit" });
     else if (isDone && answers.filter(({ method }) => method !== undefined).length >= files) {
-      send({ id: 99, method: "shutdown" });
+      // Diagnostics may come once more before the answer.
+      if (!isEnding) send({ id: 99, method: "shutdown" });
+      isEnding = true;
     }
   }
   return { answers, code: await ended, rest: String(bytes) + stderr };
