@@ -80,7 +80,7 @@ async function blocksOf(executor, graph, count) {
 function stepCase(count, barMs, { bar, goal } = { bar: null }) {
   return {
     what: `${count} runs at once of 10 steps with effects, each after its start is on disk, against one write and fdatasync a step with the lines of all, and against the same in memory`,
-    samples: 3,
+    samples: 15, // a disk takes now half, now twice the time
     warmMs: 3_000, // the steps are the engine's
     bars: { "raw append": bar, memory: null },
     goals: { "raw append": goal },
@@ -130,7 +130,8 @@ export const runCases = {
 
   "chain of 1,000 pure nodes": {
     what: "against the engine with its journal in memory",
-    samples: 3,
+    samples: 15,
+    warmMs: 1_000,
     bars: { "memory journal": 3 },
     async prepare() {
       const { dir, remove } = folder();
