@@ -6,13 +6,9 @@ import { applyEdits, type TextEdit } from "@millrace/dsl/editor";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Draft, draftsIn } from "../../src/page/state/drafts.ts";
-import {
-  type Ask,
-  differenceOf,
-  FlowSession,
-  type Stored,
-} from "../../src/page/state/flow-session.ts";
+import { type Ask, differenceOf, FlowSession } from "../../src/page/state/flow-session.ts";
 import { guarded } from "../../src/page/state/storage.ts";
+import type { Stored } from "../../src/page/state/stored-flow.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
 import { TextReader } from "../../src/worker/questions.ts";
 

@@ -5,12 +5,12 @@
  *   E3  No text is lost: what is not saved is a draft, and a save that was refused changes nothing.
  *   E4  What was changed on the server since the text began is not overwritten without a question.
  */
-import type { Template } from "@millrace/contracts";
 import type { FlowChange, TextEdit } from "@millrace/dsl/editor";
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { FlowProblem, FlowReading, NewNode, TextQuestions } from "../../worker/protocol.ts";
 import { type Backend, detailOf, hasCode } from "../backend.ts";
 import type { Drafts, Kept } from "./drafts.ts";
+import { asEdited, type Stored } from "./stored-flow.ts";
 
 /** Where the text of a session is: an editor, once it is there. */
 export interface TextHolder {
@@ -25,19 +25,6 @@ export type Ask = <Name extends keyof TextQuestions>(
   name: Name,
   ...args: Parameters<TextQuestions[Name]>
 ) => Promise<ReturnType<TextQuestions[Name]>>;
-
-/** A flow as the server has it. */
-export interface Stored {
-  readonly template: Template;
-  readonly etag: string | undefined;
-}
-
-/** A text with the line ends that an editor gives it: a file of Windows has others, and keeps them. */
-export const withEditorLineEnds = (text: string): string => text.replace(/\r\n?/g, "\n");
-
-function asEdited({ template, etag }: Stored): Stored {
-  return { template: { ...template, dsl: withEditorLineEnds(template.dsl) }, etag };
-}
 
 /** Dependencies of a session. */
 export interface FlowSessionPorts {

@@ -4,7 +4,7 @@ import { DiffView } from "../../editor/diff-view.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
-import type { Stored } from "../../state/flow-session.ts";
+import type { Stored } from "../../state/stored-flow.ts";
 import { useAction } from "../../state/use-action.ts";
 
 /** Shows what differs, and asks which of the two stays. */

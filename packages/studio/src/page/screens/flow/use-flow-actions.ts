@@ -5,8 +5,9 @@ import { useRef, useState } from "preact/hooks";
 import type { FlowProblem } from "../../../worker/protocol.ts";
 import { backend, hasCode, invokeOnce } from "../../backend.ts";
 import { navigate, placeHref, setQuery } from "../../router.ts";
-import type { FlowDetails, FlowSession, Stored } from "../../state/flow-session.ts";
+import type { FlowDetails, FlowSession } from "../../state/flow-session.ts";
 import { notify } from "../../state/notifications.ts";
+import type { Stored } from "../../state/stored-flow.ts";
 import { runRefusal } from "./flow-view.ts";
 import type { OpenFlow } from "./use-flow-session.ts";
 

@@ -5,8 +5,9 @@ import { backend, isUnreachable } from "../../backend.ts";
 import { prepareEditor } from "../../editor/flow-editor.tsx";
 import { askAbout, prepareWorker } from "../../editor/worker.ts";
 import { type Drafts, draftsIn } from "../../state/drafts.ts";
-import { FlowSession, type Stored } from "../../state/flow-session.ts";
+import { FlowSession } from "../../state/flow-session.ts";
 import { keptByBrowser } from "../../state/storage.ts";
+import type { Stored } from "../../state/stored-flow.ts";
 import { tabId } from "../../state/tab.ts";
 import { useWhenBack } from "../../state/use-when-back.ts";
 

@@ -9,8 +9,8 @@ import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
 import { placeHref } from "../../router.ts";
-import { withEditorLineEnds } from "../../state/flow-session.ts";
 import { refusal } from "../../state/meta.ts";
+import { withEditorLineEnds } from "../../state/stored-flow.ts";
 import { useAction } from "../../state/use-action.ts";
 import { useList } from "../../state/use-list.ts";
 
