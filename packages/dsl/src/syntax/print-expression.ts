@@ -9,7 +9,9 @@ import { durationText, numberText } from "./numbers.ts";
 
 /** How tight expressions bind that are no binary operators. */
 export const CONDITIONAL = 1;
+/** Precedence of a prefix operator: above every binary one. */
 export const UNARY = 9;
+/** Precedence of names, literals, calls and members: above all operators. */
 export const POSTFIX = 10;
 
 /** Prints an expression as its canonical source: `(1+2)*size( x )` prints as `(1 + 2) * size(x)`. */

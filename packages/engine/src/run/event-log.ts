@@ -38,6 +38,7 @@ interface Wakes {
   readersAwake(log: EventLog): void;
 }
 
+/** Events of a run, in order, and the readers that follow them. */
 export class EventLog {
   readonly runId: string;
   /** Last event made. */

@@ -71,6 +71,7 @@ export function readAi({ env = {}, ...values }: AiOption = {}): ResolvedAi {
   return { settings: readAiSettings(values), env };
 }
 
+/** Message for a value of the option `ai` that is not valid; undefined for a valid one. */
 export function aiProblem(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "must be an object";
   try {

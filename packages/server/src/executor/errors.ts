@@ -43,6 +43,7 @@ export class ExecutorError extends Error {
   }
 }
 
+/** Makes the error of a request that an executor refuses. */
 export function refuse(
   code: ExecutorError["code"],
   message: string,

@@ -18,6 +18,7 @@ export interface Plans {
   ofRun(header: RunHeader): Compiled;
 }
 
+/** Compiles graphs of runs and keeps the plans of those that come again. */
 export function createPlans(options: CompileOptions): Plans {
   const { catalog: _ofNewRuns, ...ofStored } = options;
   const { subflows } = options;

@@ -20,6 +20,7 @@ import {
 } from "./machine.ts";
 import { clockSkew, credentialStore, providerKeys, serverReachable } from "./services.ts";
 
+/** `millrace doctor`. */
 export const commands: readonly CliCommand[] = [
   serverCommand("doctor", "check this installation and say what to do", {
     flags: [
@@ -91,6 +92,7 @@ async function printFinding(
   if (fix !== undefined) await io.out.write(`  ${" ".repeat(11)}  fix: ${clean(fix)}\n`);
 }
 
+/** Checks of an installation, in the order in which they are printed. */
 export const CHECKS: readonly Check[] = [
   nodeVersion,
   dataFolderWritable,
