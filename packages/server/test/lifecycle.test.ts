@@ -185,6 +185,21 @@ describe("a reload", () => {
   });
 });
 
+test("a proxy that adds ports to addresses names the same client", async () => {
+  const log = keepLog();
+  const server = await serve({ log, trustProxy: ["127.0.0.1", "fd00::/8"] });
+  const clients = ["203.0.113.9:4711", "[2001:db8::9]:4711", "[2001:db8::9]", "2001:db8::9"];
+  const chains = [...clients, "203.0.113.9:4711, [fd00::7]:80"];
+  for (const chain of chains) {
+    await fetch(`${server.url}/api/health`, { headers: { "x-forwarded-for": chain } });
+  }
+  const named = log.lines
+    .filter(({ message }) => message === "request")
+    .map(({ fields }) => (fields as { readonly client: string }).client);
+  const version6 = "2001:db8::9";
+  expect(named).toEqual(["203.0.113.9", version6, version6, version6, "203.0.113.9"]);
+});
+
 test("each request is one line of the log: path, pattern, client, id of the token, no query", async () => {
   const log = keepLog();
   const tokens = [`anna:run:${TOKEN}-anna`];

@@ -2,6 +2,7 @@
  * Who calls through proxies that the operator has named.
  *   X1  `X-Forwarded-For` is believed as far as named proxies have written it: from its end on, up to the first address that is none of
  *       them. What a client says of itself counts for nothing.
+ *   X2  The port that some proxies add to an address, such as that of Azure, is no part of it.
  */
 import { BlockList, isIP } from "node:net";
 
@@ -10,6 +11,7 @@ export type ClientOf = (peer: string | null, forwarded: string | undefined) => s
 
 const RANGE = /^([^/]+)(?:\/(\d{1,3}))?$/;
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
+const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+(?=:)))(?::\d{1,5})?$/;
 
 /** The problem of a list of proxies, addresses or ranges; undefined: none. */
 export function proxiesProblem(proxies: readonly string[]): string | undefined {
@@ -28,7 +30,7 @@ export function clientThrough(proxies: readonly string[]): ClientOf | undefined 
     trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   return (peer, forwarded) => {
     let client = peer === null ? null : plain(peer);
-    const path = forwarded?.split(",").map((each) => plain(each.trim())) ?? [];
+    const path = forwarded?.split(",").map((each) => plain(withoutPort(each.trim()))) ?? [];
     while (client !== null && isProxy(client)) {
       const before = path.pop();
       if (before === undefined || isIP(before) === 0) break;
@@ -41,6 +43,12 @@ export function clientThrough(proxies: readonly string[]): ClientOf | undefined 
 /** An address of version 4 as such, also where a socket of version 6 names it. */
 function plain(address: string): string {
   return address.replace(MAPPED, "");
+}
+
+/** The address in `203.0.113.9:4711`, `[fd00::7]:4711` or `[fd00::7]`. */
+function withoutPort(address: string): string {
+  const [, version6, version4] = WITH_PORT.exec(address) ?? [];
+  return version6 ?? version4 ?? address;
 }
 
 function added(list: BlockList, range: string): boolean {
