@@ -304,7 +304,8 @@ test.each([
 
 describe("clients that hold on to what they have", () => {
   test("a request that comes drop by drop is ended", async () => {
-    const server = await serve({ headersTimeoutMs: 100, requestTimeoutMs: 200 });
+    const log = keepLog();
+    const server = await serve({ log, headersTimeoutMs: 100, requestTimeoutMs: 200 });
     const slow = async (text: string) => {
       const socket = open(server);
       let answer = "";
@@ -322,7 +323,13 @@ describe("clients that hold on to what they have", () => {
       ),
     ]);
     expect(headers).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
-    expect(body).toMatch(/^(?:HTTP\/1\.1 408|$)/);
+    expect(body).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+    const [, requestId] = /"requestId":"(\w+)"/.exec(body) ?? [];
+    expect(log.lines.filter(({ message }) => message === "request")).toEqual([
+      expect.objectContaining({
+        fields: expect.objectContaining({ requestId, path: "/api/invoke", status: 408 }),
+      }),
+    ]);
   });
 
   test("sockets over the limit are refused, and those that leave make room", async () => {

@@ -5,7 +5,7 @@
 import { MAX_JSON_DEPTH } from "@millrace/contracts";
 import { pointerSegment } from "@millrace/contracts/kit";
 import { invalidArg, ProblemError } from "../errors.ts";
-import { awaitingContinue, type Exchange, type NodeBindings } from "./exchange.ts";
+import { awaitingContinue, bodyReads, type Exchange, type NodeBindings } from "./exchange.ts";
 
 /** The client left in the middle of its body, so there is no answer to send. */
 export class ClientGoneError extends Error {
@@ -102,6 +102,7 @@ function readIncoming(
   return new Promise((resolve, reject) => {
     const settle = (action: () => void) => {
       incoming.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose);
+      bodyReads.delete(incoming);
       action();
     };
     const onData = (chunk: Uint8Array) => {
@@ -116,6 +117,10 @@ function readIncoming(
     }
     if (incoming.destroyed) return onClose();
     incoming.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose);
+    bodyReads.set(incoming, (error) => {
+      incoming.pause();
+      settle(() => reject(error));
+    });
   });
 }
 

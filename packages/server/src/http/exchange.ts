@@ -36,6 +36,9 @@ export interface ExchangeReport {
 /** Requests whose client waits for `100 Continue` before it sends the body; `100` is sent when the body is wanted. */
 export const awaitingContinue: WeakSet<IncomingMessage> = new WeakSet();
 
+/** Requests whose body is being read, each with a function that ends the reading with an error. */
+export const bodyReads: WeakMap<IncomingMessage, (error: Error) => void> = new WeakMap();
+
 /** Status in the log of a request whose client left before it was answered; never sent over a socket. */
 const CLIENT_LEFT = 499;
 

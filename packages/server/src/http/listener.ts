@@ -15,7 +15,8 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ErrorCode, problemDocument } from "@millrace/contracts";
 import { bodyLimit, CONNECTIONS_CHECK_MS, LINGER_MS, type ServerLimits } from "../config/limits.ts";
-import { awaitingContinue, baseHeaders } from "./exchange.ts";
+import { ProblemError } from "../errors.ts";
+import { awaitingContinue, baseHeaders, bodyReads } from "./exchange.ts";
 import { createRequestIds } from "./ids.ts";
 import { PROBLEM_TYPE } from "./problem.ts";
 
@@ -38,7 +39,7 @@ export function createListener(options: {
   const { limits, random } = options;
   const answering = new Set<ServerResponse>();
   const raw = createRawAnswers(random, (socket) =>
-    [...answering].some((outgoing) => outgoing.headersSent && outgoing.socket === socket),
+    [...answering].find((outgoing) => outgoing.socket === socket),
   );
   /** Answers that wait behind another one of their socket. Node tells them nothing when the client leaves. */
   const waiting = new WeakMap<Socket, Set<ServerResponse>>();
@@ -124,10 +125,10 @@ const CODES: ReadonlyMap<string | undefined, ErrorCode> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", "request_timeout"],
 ]);
 
-/** `hasAnswer`: an answer has begun on the socket, so that nothing else may be written there. */
+/** `answerOn`: the answer whose turn it is on a socket. Once it has begun, nothing else may be written there. */
 function createRawAnswers(
   random: (bytes: number) => Uint8Array,
-  hasAnswer: (socket: Duplex) => boolean,
+  answerOn: (socket: Duplex) => ServerResponse | undefined,
 ) {
   const nextId = createRequestIds(random);
 
@@ -151,13 +152,23 @@ function createRawAnswers(
   }
 
   return {
-    /** For `clientError`: writes a problem document to the bare socket and closes it. */
+    /**
+     * For `clientError`: writes a problem document to the bare socket and closes it. A request whose body comes too slowly gets its answer
+     * from who reads the body, so that the log has the same one.
+     */
     clientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-      if (error.code === "ECONNRESET" || !socket.writable || hasAnswer(socket)) {
+      const answer = answerOn(socket);
+      if (error.code === "ECONNRESET" || !socket.writable || answer?.headersSent) {
         socket.destroy();
         return;
       }
-      const { status, headers, body } = compose(CODES.get(error.code) ?? "bad_header");
+      const code = CODES.get(error.code) ?? "bad_header";
+      const endRead = answer && bodyReads.get(answer.req);
+      if (code === "request_timeout" && endRead !== undefined) {
+        endRead(new ProblemError(code));
+        return;
+      }
+      const { status, headers, body } = compose(code);
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
