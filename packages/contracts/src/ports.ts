@@ -288,6 +288,7 @@ export interface RecoveryReport {
 
 /** Runs flows and keeps them: what server and command line see of engine and journal. */
 export interface Executor {
+  /** `restate`, or the store that it works on: `sqlite` is `local` of the setting `serve.executor`. */
   readonly kind: "memory" | "sqlite" | "postgres" | "restate";
   /** Whether `recover` is under way; absent: no. */
   readonly recovering?: boolean;
