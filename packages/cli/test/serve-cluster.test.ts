@@ -1,7 +1,9 @@
 /** `millrace serve` as one of several servers. */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describeLongWith } from "@millrace/test-support";
 import { sharedPostgres } from "@millrace/test-support/postgres";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { lastSummary, millrace, scratch, start } from "./cli.ts";
 import { inside } from "./inside.ts";
 
@@ -37,6 +39,28 @@ describeLongWith("postgres")("two servers", () => {
       expect(await server.ended).toMatchObject({ code: 0 });
     }
   });
+});
+
+test("a signal ends a server that waits for a database which never answers", async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket.on("error", () => {})));
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const { port } = silent.address() as AddressInfo;
+  const store = { url: "env:STORE_URL", key: "env:STORE_KEY" };
+  const cwd = scratch({ "millrace.json": JSON.stringify({ store }) });
+  const env = { STORE_URL: `postgres://me:hidden@127.0.0.1:${port}/x`, STORE_KEY: KEY };
+  const server = start(["serve", "--port", "0", "--home", scratch()], {
+    cwd,
+    env: { ...env, MILLRACE_TRUST_PROJECT: "1" },
+  });
+  await once(silent, "connection");
+  server.child.kill("SIGTERM");
+  expect((await server.ended).stderr).toBe("error: ended by sigterm\n");
 });
 
 test.each([

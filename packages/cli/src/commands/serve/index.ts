@@ -128,18 +128,20 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
     ai: config.ai,
     ...(config.filesRoot !== undefined && { files: { root: config.filesRoot } }),
   };
-  const { refuseStart, reloadOnHangup, serveToEnd, stoppedBy } = await import("./running.ts");
-  const refuse = (error: unknown): never => refuseStart(error, port);
+  const running = await import("./running.ts");
+  const { reloadOnHangup, serveToEnd, stoppedBy } = running;
+  const started = <T>(starting: Promise<T>): Promise<T> =>
+    running.startOrStop(starting, io).catch((error) => running.refuseStart(error, port));
   if (isStdio) {
     const { serveStdio } = await import("./stdio.ts");
-    const server = await createServer(common).catch(refuse);
+    const server = await started(createServer(common));
     const { lost } = server.host.store;
     return serveToEnd(server, serveStdio(createChannelHost(server), io, io.signal), lost);
   }
   const isShown = opens || (!isOn(input, "no-studio") && config.serve.studio !== false);
   const page = isShown ? await readPage() : undefined;
   const proxies = flagList(input, "trust-proxy");
-  const server = await start({
+  const starting = start({
     ...common,
     signals: false,
     ...(page !== undefined && "files" in page && { studio: page.files }),
@@ -152,7 +154,8 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
     ...(proxies.length > 0 && { trustProxy: [...proxies] }),
     allowedHosts: [...flagList(input, "allow-host")],
     allowedOrigins: [...flagList(input, "allow-origin")],
-  }).catch(refuse);
+  });
+  const server = await started(starting);
   const onStop = (): void => {
     server.log.info({ signal: String(io.signal.reason).toUpperCase() }, "server.stopping");
   };

@@ -3,11 +3,14 @@
 import { once } from "node:events";
 import { ConfigError, type RunningServer } from "@millrace/server";
 import type { CommandIo } from "../../argv/spec.ts";
-import { CliError } from "../../errors.ts";
+import { CliError, interruptible } from "../../errors.ts";
 
 /** How a server that others can reach is started. */
 const OPEN_BIND =
   "set MILLRACE_TOKEN or give --token-file FILE; --allow-open lets everybody in without a token";
+
+/** How long a start that a signal interrupts may take to end in order; its database may never answer. */
+const START_GRACE_MS = 1_000;
 
 /** Throws what a start that failed is for a person: a bad option, a port that is taken. */
 export function refuseStart(error: unknown, port: number | undefined): never {
@@ -21,6 +24,23 @@ export function refuseStart(error: unknown, port: number | undefined): never {
     });
   }
   throw error;
+}
+
+/** The server that starts, or a `cancelled` error where a signal came and the start did not end soon after it. */
+export async function startOrStop<T>(starting: Promise<T>, { signal }: CommandIo): Promise<T> {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = (): void => {
+    timer = setTimeout(() => late.abort(signal.reason), START_GRACE_MS);
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await interruptible(late.signal, starting);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    clearTimeout(timer);
+  }
 }
 
 /** Resolves when a signal ends the command; undefined when one has. */
