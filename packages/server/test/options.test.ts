@@ -1,5 +1,5 @@
 /** Options: what keeps a server from starting, and where options come from. */
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { DEFAULT_LIMITS } from "@millrace/engine";
@@ -7,7 +7,7 @@ import { ConfigError, type StartOptions, start } from "@millrace/server";
 import { LIMITS } from "@millrace/server/limits";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { gatherOptions } from "../src/config/environment.ts";
+import { gatherOptions, type OptionSources } from "../src/config/environment.ts";
 import { invoke, keepLog, serve } from "./support/server.ts";
 
 const TOKEN = "0123456789abcdef";
@@ -116,6 +116,25 @@ test("tokens come from a file and from the environment", async () => {
   expect(await ask(`${TOKEN}-env`, "POST")).toBe(422);
   expect(await ask(`${TOKEN}-none`, "GET")).toBe(401);
 });
+
+test.skipIf(process.platform === "win32")(
+  "a token file that others can read is named with the command that closes it",
+  async () => {
+    const tokenFile = join(temporaryFolder(), "tokens");
+    await writeFile(tokenFile, TOKEN);
+    const warnings = async (mode: number, sources: StartOptions & OptionSources) => {
+      await chmod(tokenFile, mode);
+      const log = keepLog();
+      await serve({ ...sources, log });
+      return log.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields);
+    };
+    const problem = `other users of this machine can read the tokens in ${tokenFile}; run chmod 600 ${tokenFile}`;
+    expect(await warnings(0o644, { tokenFile })).toEqual([{ problem }]);
+    const env = { MILLRACE_SERVE_TOKEN_FILE: tokenFile };
+    expect(await warnings(0o640, { env })).toEqual([{ problem }]);
+    expect(await warnings(0o600, { tokenFile })).toEqual([]);
+  },
+);
 
 test("port 0 is any free port, and the address says which", async () => {
   const server = await serve();

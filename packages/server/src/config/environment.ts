@@ -1,5 +1,5 @@
 /** Options that come from environment variables and from a token file. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { secretVariable } from "@millrace/providers/secret-variables";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { ConfigError } from "../errors.ts";
@@ -16,6 +16,9 @@ export interface OptionSources {
   /** File of tokens, one a line: `token` or `id:role:token`. Empty lines and lines that begin with `#` do not count. */
   readonly tokenFile?: string;
 }
+
+/** Rights of a file that its owner does not need. */
+const OF_OTHERS = 0o077;
 
 const yes = (text: string): boolean | string =>
   text === "1" || text === "true" ? true : text !== "0" && text !== "false" ? text : false;
@@ -54,11 +57,10 @@ const VARIABLES: readonly (readonly [string, string, (text: string) => unknown])
 export async function gatherOptions<T extends ServerOptions & OptionSources>(
   options: T,
 ): Promise<Omit<T, keyof OptionSources> & ServerOptions> {
-  const { env = {}, tokenFile: givenFile, ...explicit } = options;
+  const { env = {}, tokenFile: _, ...explicit } = options;
   const { credentials = {}, ai = {}, models = {} } = explicit;
-  const { MILLRACE_SERVE_TOKEN_FILE: envFile } = env;
   const token = secretIn(env, "MILLRACE_TOKEN");
-  const tokenFile = givenFile ?? envFile;
+  const tokenFile = tokenFileOf(options);
   const fromEnv: Record<string, unknown> = {};
   for (const [option, variable, parse] of VARIABLES) {
     const text = env[variable];
@@ -84,6 +86,22 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
     ai: typeof ai === "object" ? { env, ...ai } : ai,
     models: typeof models === "object" ? { ...modelsFrom(env), ...models } : models,
   } as unknown as Omit<T, keyof OptionSources> & ServerOptions;
+}
+
+function tokenFileOf({ tokenFile, env }: OptionSources): string | undefined {
+  return tokenFile ?? env?.["MILLRACE_SERVE_TOKEN_FILE"];
+}
+
+/**
+ * The problem of a token file that others may read; undefined where there is none. As with the keys of ssh, a file of another user does not
+ * count: containers get their secrets so. Windows has no such modes.
+ */
+export async function tokenFileProblem(sources: OptionSources): Promise<string | undefined> {
+  const file = tokenFileOf(sources);
+  if (file === undefined || process.getuid === undefined) return undefined;
+  const { mode, uid } = await stat(file);
+  if (uid !== process.getuid() || (mode & OF_OTHERS) === 0) return undefined;
+  return `other users of this machine can read the tokens in ${file}; run chmod 600 ${file}`;
 }
 
 /** The option `credentials` from variables; its values are checked when the option is read. */

@@ -27,7 +27,11 @@ export const LOG_LINES: { readonly [msg: string]: LogLine } = {
     "this machine has no keyring and nothing says where credentials are kept: they are in an encrypted file, whose key is in the file `key`; `config` says so from now on",
     ...["key", "config"],
   ),
-  "server.warning": line("warn", "something of the configuration does not count", "problem"),
+  "server.warning": line(
+    "warn",
+    "something of the configuration does not count, or is not safe",
+    "problem",
+  ),
   "server.failed": line(
     "error",
     "it cannot start, or cannot go on; the exit code of the process says how",

@@ -7,7 +7,7 @@
 import { lookup } from "node:dns/promises";
 import type { AddressInfo } from "node:net";
 import type { MillraceApp } from "../app/app.ts";
-import { gatherOptions } from "../config/environment.ts";
+import { gatherOptions, tokenFileProblem } from "../config/environment.ts";
 import { type ResolvedOptions, resolveOptions } from "../config/options.ts";
 import { ConfigError } from "../errors.ts";
 import { isLoopback } from "../gate/target.ts";
@@ -62,6 +62,8 @@ export async function start(options: StartOptions = {}): Promise<RunningServer> 
   if (resolved.allowOpen && resolved.tokens.length === 0 && !resolved.caller) {
     host.log.warn({ host: resolved.host }, "server.open");
   }
+  const problem = await tokenFileProblem(rest);
+  if (problem !== undefined) host.log.warn({ problem }, "server.warning");
   const listener = createListener({
     limits: resolved.limits,
     random: (bytes) => host.random(bytes),
