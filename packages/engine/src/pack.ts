@@ -18,6 +18,7 @@ export {
   RECORD,
   TEXT,
 } from "./option-rules.ts";
+export { takesLine, takesProgress } from "./run/notes.ts";
 export { Redactor } from "./run/redact.ts";
 export { schemaProblems, unreadable } from "./schema-check.ts";
 export { isPromise, sizeOf, toOutput, valueAt } from "./values.ts";

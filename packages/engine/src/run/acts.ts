@@ -7,7 +7,7 @@ import { sleep } from "@millrace/contracts/kit";
 import type { ConfirmRequest } from "../node-type.ts";
 import { emitLog, emitNode } from "./emit.ts";
 import { RUNNING, WAITING } from "./frame.ts";
-import { isAmount, isText, LEVELS, type Notes, PROGRESS_EVERY_MS, takes, UNITS } from "./notes.ts";
+import { type Notes, PROGRESS_EVERY_MS, takes, takesLine, takesProgress, UNITS } from "./notes.ts";
 import { whenUnpaused } from "./pause.ts";
 import { giveTogether, park, parkAsking, unpark } from "./people.ts";
 import type { RecoveredNode, RecoveredQuestion } from "./recover/recovered-run.ts";
@@ -30,7 +30,7 @@ export function writeLine(
   given: Parameters<typeof emitLog>[1],
 ): void {
   const { run } = attempt;
-  takes(LEVELS.has(given.level) && isText(given.text), "log", `${[...LEVELS]}, and text`);
+  takesLine(given.level, given.text);
   const limit = run.limits.logBytes;
   if (attempt.type.core !== true && !mayLog(attempt, notes)) return;
   if (notes.logged > limit || attempt.extrasIfAny?.replaying === true) return;
@@ -77,8 +77,7 @@ export function tellProgress(
 ): void {
   const { run } = attempt;
   const isKnown = unit === undefined || UNITS.has(unit);
-  const isTotal = total === undefined || isAmount(total);
-  takes(isAmount(done) && isTotal, "progress", "numbers from 0");
+  takesProgress(done, total);
   takes(isKnown, "progress", `a unit of ${[...UNITS]}`);
   run.tick();
   const before = recoveredOf(attempt)?.progress ?? 0;

@@ -34,7 +34,7 @@ export class Notes {
   }
 }
 
-export const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
+const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
 export const UNITS: ReadonlySet<unknown> = new Set(["items", "iterations", "bytes"]);
 
 export const isText: (value: unknown) => boolean = (value) => typeof value === "string";
@@ -45,6 +45,16 @@ export const isAmount: (value: unknown) => boolean = (value) =>
 export function takes(isSo: boolean, member: string, what: string): void {
   if (isSo) return;
   throw new NodeError("extension_threw", `ctx.${member} takes ${what}`, { reason: "internal" });
+}
+
+/** Throws for arguments of `ctx.log` that no event can carry. */
+export function takesLine(level: unknown, text: unknown): void {
+  takes(LEVELS.has(level) && isText(text), "log", `${[...LEVELS]}, and text`);
+}
+
+/** The same for `ctx.progress`. */
+export function takesProgress(done: unknown, total: unknown): void {
+  takes(isAmount(done) && (total === undefined || isAmount(total)), "progress", "numbers from 0");
 }
 
 /** The keys of questions and steps with one more; throws for a key that is among them. */

@@ -17,6 +17,7 @@ import {
   type SpawnPort,
 } from "@millrace/contracts";
 import { untilAborted } from "@millrace/contracts/kit";
+import { takesLine, takesProgress } from "@millrace/engine/pack";
 import { randomFrom, seedOf } from "./chance.ts";
 import { bytesOf, fromWire, toWire } from "./wire.ts";
 
@@ -156,19 +157,13 @@ export class ChildContext implements ControlContext {
 
   log(level: "debug" | "info" | "warn" | "error", text: string, data?: JsonObject): void {
     this.#live();
-    takes(
-      LEVELS.has(level) && typeof text === "string",
-      "log takes debug,info,warn,error, and text",
-    );
+    takesLine(level, text); // the host would drop the frame as unknown
     this.#line.tell("log", { level, text, ...(data !== undefined && { data: toWire(data) }) });
   }
 
   progress(done: number, total?: number): void {
     this.#live();
-    takes(
-      isAmount(done) && (total === undefined || isAmount(total)),
-      "progress takes numbers from 0",
-    );
+    takesProgress(done, total);
     this.#line.tell("progress", { done, ...(total !== undefined && { total }) });
   }
 
@@ -241,14 +236,6 @@ export class ChildContext implements ControlContext {
 const OVER = new NodeError("attempt_over", "the attempt of this node has ended", {
   reason: "internal",
 });
-
-const LEVELS: ReadonlySet<unknown> = new Set(["debug", "info", "warn", "error"]);
-const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0;
-
-/** A value that no event can carry is refused here, as in the process of the host, which would drop the frame as unknown. */
-function takes(isSo: boolean, text: string): void {
-  if (!isSo) throw new NodeError("extension_threw", `ctx.${text}`, { reason: "internal" });
-}
 
 /** A response over bytes that are there already. */
 function toResponse({ status, url, headers, body }: WireResponse): ResponseLike {
