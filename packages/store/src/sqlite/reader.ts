@@ -1,6 +1,6 @@
 /** The read connection of the main thread, with statements that are prepared once. */
 import { StoreError } from "../errors.ts";
-import type { SqlRow, SqlValue } from "../sql/port.ts";
+import type { SqlReader, SqlRow, SqlValue } from "../sql/port.ts";
 import { faultOf } from "./sqlite.js";
 import type { SqliteDb, Stmt } from "./sqlite-port.ts";
 
@@ -25,6 +25,15 @@ export class Reader {
   /** Runs a statement that is not worth keeping. */
   once(sql: string, values: readonly SqlValue[]): readonly SqlRow[] {
     return this.#call(() => this.#db.prepare(sql).all(values));
+  }
+
+  /** The same as a store reads. */
+  asPort(): SqlReader {
+    return {
+      get: async (sql, values) => this.get(sql, values),
+      all: async (sql, values = [], { once = false } = {}) =>
+        once ? this.once(sql, values) : this.all(sql, values),
+    };
   }
 
   close(): void {

@@ -59,9 +59,7 @@ export function sqliteDatabase(parts: SqliteParts): Database {
     cursorKey: String(reader.get("SELECT value FROM meta WHERE key = 'cursorKey'")?.["value"]),
     key,
     now,
-    get: async (sql, values) => reader.get(sql, values),
-    all: async (sql, values = [], { once = false } = {}) =>
-      once ? reader.once(sql, values) : reader.all(sql, values),
+    ...reader.asPort(),
     write: (ops, options) => writer.write(ops, options),
     nextRun() {
       if (numbers !== undefined) return numbers.next();

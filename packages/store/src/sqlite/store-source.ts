@@ -61,9 +61,7 @@ export function openStoreSource(dir: string, driverName?: DriverName): StoreSour
     const keyPath = join(folder, "key");
     let isClosed = false;
     return {
-      get: async (sql, values) => reader.get(sql, values),
-      all: async (sql, values = [], { once = false } = {}) =>
-        once ? reader.once(sql, values) : reader.all(sql, values),
+      ...reader.asPort(),
       lastSeq: LAST_SEQ,
       key: existsSync(keyPath) ? installationKey(keyPath) : null,
       close() {

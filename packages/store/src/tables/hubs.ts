@@ -1,8 +1,7 @@
 /** Hubs and the index that was last taken from each. */
 import type { Hub, HubItem } from "@millrace/contracts";
-import { change } from "../sql/change.ts";
+import { attempt, change } from "../sql/change.ts";
 import type { Database, Op } from "../sql/port.ts";
-import { Refusal } from "../sql/refusal.ts";
 
 /** The hubs of a store. */
 export interface Hubs {
@@ -68,13 +67,7 @@ export function createHubs(db: Database): Hubs {
           rows: items.map((item) => [id, item.id, JSON.stringify(item)]),
         },
       ];
-      try {
-        await db.write(ops);
-        return true;
-      } catch (error) {
-        if (error instanceof Refusal && error.code === "older") return false;
-        throw error;
-      }
+      return attempt(db, ops, { code: "older" });
     },
   };
 }

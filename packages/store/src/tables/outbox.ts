@@ -4,8 +4,8 @@
  *   O2  A failed run is untold from the transaction of its last event to the one that writes what is made of it.
  */
 import type { Json } from "@millrace/contracts";
+import { attempt } from "../sql/change.ts";
 import type { Database, Op } from "../sql/port.ts";
-import { Refusal } from "../sql/refusal.ts";
 
 /** Something that is to be done at a time, epoch milliseconds. */
 export interface OutboxRow {
@@ -67,13 +67,8 @@ export function createOutbox(db: Database): Outbox {
         rows: [[told ?? null]],
         need: FASTER,
       };
-      try {
-        await db.write([...(told === undefined ? [] : [tell]), ...changes.map(changeOf)]);
-        return true;
-      } catch (error) {
-        if (error instanceof Refusal && error.code === FASTER) return false;
-        throw error;
-      }
+      const ops = [...(told === undefined ? [] : [tell]), ...changes.map(changeOf)];
+      return attempt(db, ops, { code: FASTER });
     },
   };
 }

@@ -6,8 +6,8 @@
  */
 import type { Json } from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
+import { attempt } from "../sql/change.ts";
 import type { Database, Op, SqlRow } from "../sql/port.ts";
-import { Refusal } from "../sql/refusal.ts";
 
 /** A schedule as it is kept; times are epoch milliseconds. `body` is whatever its owner needs to know. */
 export interface ScheduleRow {
@@ -191,13 +191,7 @@ export function createSchedules(db: Database): Schedules {
     },
     async fire(id, fire) {
       if ((await one(id)) === null) throw new StoreError("not_found", `there is no schedule ${id}`);
-      try {
-        await db.write(fireRows(id, fire));
-        return true;
-      } catch (refusal) {
-        if (refusal instanceof Refusal && refusal.code === "already_fired") return false;
-        throw refusal;
-      }
+      return attempt(db, fireRows(id, fire), { code: "already_fired" });
     },
     async fires(id, limit) {
       const rows = await db.all(

@@ -10,8 +10,8 @@ import type {
   TemplateVersionSummary,
 } from "@millrace/contracts";
 import { graphRow } from "../runs/graphs.ts";
+import { attempt } from "../sql/change.ts";
 import type { Database, Op, SqlRow } from "../sql/port.ts";
-import { Refusal } from "../sql/refusal.ts";
 import { scheduleDeletion } from "./schedules.ts";
 
 /** A template to save. `digest` is the identity of the graph. */
@@ -112,13 +112,8 @@ export function createTemplates(db: Database): Templates {
         rowOf(template, { version, expected, at }),
         ...(isSame ? [] : versionRows(template, version, at)),
       ];
-      try {
-        await db.write(ops, CHANGED);
-      } catch (error) {
-        if (error instanceof Refusal) return null; // another one was saved meanwhile
-        throw error;
-      }
-      return get(slug);
+      const isSaved = await attempt(db, ops, CHANGED); // else another one was saved meanwhile
+      return isSaved ? get(slug) : null;
     },
     async texts() {
       const rows = await db.all(`SELECT t.*, v.digest, v.text ${NEWEST} ORDER BY t.slug`);
@@ -148,13 +143,7 @@ export function createTemplates(db: Database): Templates {
           }),
         ),
       ];
-      try {
-        if (ops.length > 0) await db.write(ops, { topics: ["templates", "schedules"] });
-        return true;
-      } catch (error) {
-        if (error instanceof Refusal) return false;
-        throw error;
-      }
+      return ops.length === 0 || attempt(db, ops, { topics: ["templates", "schedules"] });
     },
     async versions(slug) {
       return (await db.all(`${VERSIONS} ORDER BY version DESC`, [slug])).map(versionOf);
@@ -163,15 +152,7 @@ export function createTemplates(db: Database): Templates {
       const row = await db.get(`${VERSIONS} AND version = ?`, [slug, version]);
       return row === undefined ? null : { ...versionOf(row), ...contentOf(row) };
     },
-    async delete(slug, expected) {
-      try {
-        await db.write(deletionOf(slug, expected), CHANGED);
-        return true;
-      } catch (error) {
-        if (error instanceof Refusal) return false;
-        throw error;
-      }
-    },
+    delete: (slug, expected) => attempt(db, deletionOf(slug, expected), CHANGED),
   };
 }
 
