@@ -28,6 +28,11 @@ export class ConfigError extends Error {
   }
 }
 
+/** The refusal of an option; `message` names it. */
+export function badOption(message: string, cause?: unknown): ConfigError {
+  return new ConfigError("option_invalid", message, cause === undefined ? {} : { cause });
+}
+
 /** Problems in one answer; more do not help. */
 export const MAX_ERRORS = 100;
 

@@ -1,8 +1,11 @@
 /** Opens what the servers of a cluster share. Its packages are loaded here, and by nothing else. */
 import { createHmac } from "node:crypto";
 import type { Dispatcher } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
+import { type Lock, OAuthError } from "@millrace/oauth";
 import type { SharedStore } from "@millrace/store";
-import { ConfigError } from "../errors.ts";
+import type { OpenedStore } from "../connections/index.ts";
+import { badOption } from "../errors.ts";
 import { createLocalDispatcher } from "../executor/index.ts";
 import type { Logger } from "../ports.ts";
 import type { ClusterOption } from "./option.ts";
@@ -43,6 +46,28 @@ export function auditKeyOf({ key }: ClusterOption): Uint8Array {
   return createHmac("sha256", key).update("millrace audit").digest();
 }
 
+/** Between two tries to get a lock that another caller has: a token request takes some hundred milliseconds. */
+const AGAIN_MS = 100;
+
+/** The store of credentials and its lock, which hold for all servers. */
+export function openSharedCredentials({ credentials }: SharedStore): OpenedStore {
+  const lock: Lock = {
+    async acquire(key, { timeoutMs, signal }) {
+      const giveUpAt = performance.now() + timeoutMs;
+      for (;;) {
+        const lease = await credentials.lease(key);
+        if (lease !== undefined) return lease;
+        if (performance.now() >= giveUpAt) {
+          const text = `credential store: another server had the entry for ${timeoutMs / 1_000} s. Try again.`;
+          throw new OAuthError("Credential", text, { reason: "lock_timeout" });
+        }
+        await sleep(AGAIN_MS, signal);
+      }
+    },
+  };
+  return { store: credentials, name: "shared", lock, close: async () => {} };
+}
+
 function loadPostgres() {
   return load("@millrace/store-postgres", () => import("@millrace/store-postgres"));
 }
@@ -53,7 +78,7 @@ async function load<T>(name: string, from: () => Promise<T>): Promise<T> {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     const text = `option "cluster" needs the package ${name}: install it beside @millrace/server`;
-    throw new ConfigError("option_invalid", text, { cause });
+    throw badOption(text, cause);
   }
 }
 
@@ -62,6 +87,6 @@ async function inOption<T>(open: () => Promise<T>): Promise<T> {
     return await open();
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
-    throw new ConfigError("option_invalid", `option "cluster": ${cause.message}`, { cause });
+    throw badOption(`option "cluster": ${cause.message}`, cause);
   }
 }

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { secretVariable } from "@millrace/providers/secret-variables";
 import type { CredentialsOptions } from "../connections/index.ts";
-import { ConfigError } from "../errors.ts";
+import { badOption } from "../errors.ts";
 import { modelsFrom } from "../models/open-models.ts";
 import { wantsTraces } from "../observe/traces/open-traces.ts";
 import { LIMITS } from "./limits.ts";
@@ -68,8 +68,7 @@ export async function gatherOptions<T extends ServerOptions & OptionSources>(
   }
   const tokens: string[] = [];
   if (token !== undefined) {
-    if (token.trim() === "")
-      throw new ConfigError("option_invalid", "MILLRACE_TOKEN is set but empty");
+    if (token.trim() === "") throw badOption("MILLRACE_TOKEN is set but empty");
     tokens.push(token);
   }
   if (tokenFile !== undefined) tokens.push(...(await readTokenFile(tokenFile)));
@@ -119,7 +118,7 @@ function secretIn(env: Environment, name: string): string | undefined {
   try {
     return secretVariable(env, name);
   } catch (cause) {
-    throw new ConfigError("option_invalid", (cause as Error).message, { cause });
+    throw badOption((cause as Error).message, cause);
   }
 }
 
@@ -129,16 +128,12 @@ async function readTokenFile(path: string): Promise<readonly string[]> {
     text = await readFile(path, "utf8");
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    throw new ConfigError("option_invalid", `option "tokenFile" cannot be read (${code})`, {
-      cause,
-    });
+    throw badOption(`option "tokenFile" cannot be read (${code})`, cause);
   }
   const tokens = text
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
-  if (tokens.length === 0) {
-    throw new ConfigError("option_invalid", 'option "tokenFile" names a file without a token');
-  }
+  if (tokens.length === 0) throw badOption('option "tokenFile" names a file without a token');
   return tokens;
 }

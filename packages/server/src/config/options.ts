@@ -28,7 +28,7 @@ import type { CodeTimes, OutputLine } from "@millrace/extensions";
 import { type ClusterOption, clusterProblem } from "../cluster/option.ts";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { dataFolder } from "../connections/open-store.ts";
-import { ConfigError } from "../errors.ts";
+import { badOption } from "../errors.ts";
 import { type FlowsOption, flowsProblem } from "../flow-files/option.ts";
 import { proxiesProblem } from "../gate/proxies.ts";
 import { parseHost } from "../gate/target.ts";
@@ -341,29 +341,19 @@ export function resolveOptions(options: ServerOptions): ResolvedOptions {
   const problem = optionsProblem(options, OPTIONS);
   if (problem !== undefined) {
     const { name, message } = problem;
-    throw new ConfigError(
-      "option_invalid",
-      name === undefined ? message : `option "${name}" ${message}`,
-    );
+    throw badOption(name === undefined ? message : `option "${name}" ${message}`);
   }
   const given = Object.fromEntries(
     Object.entries(options).filter(([, value]) => value !== undefined && value !== null),
   ) as ServerOptions;
   if (given.caller && given.tokens !== undefined && given.tokens.length > 0) {
-    throw new ConfigError(
-      "option_invalid",
-      'option "caller" does not go with tokens: it says who calls',
-    );
+    throw badOption('option "caller" does not go with tokens: it says who calls');
   }
   if (given.cluster !== undefined && given.store === "memory") {
-    throw new ConfigError(
-      "option_invalid",
-      'option "cluster" does not go with a store in memory; name a folder',
-    );
+    throw badOption('option "cluster" does not go with a store in memory; name a folder');
   }
   if (given.cluster !== undefined && given.flows !== undefined) {
-    throw new ConfigError(
-      "option_invalid",
+    throw badOption(
       'option "cluster" does not go with a folder of flows: the servers would not have the same files',
     );
   }

@@ -3,7 +3,7 @@
  * or how much of one, was right.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { ConfigError } from "../errors.ts";
+import { badOption, type ConfigError } from "../errors.ts";
 import type { Role } from "../ports.ts";
 
 /** Who sends a request. `id`: 1 to 64 characters of `A-Za-z0-9._-`, in logs and in the scope of idempotency keys. */
@@ -60,7 +60,7 @@ export function readIdentity(answer: unknown): TokenIdentity {
 const NO_DIGEST = Buffer.alloc(0); // the identity was made by no token
 
 function invalid(what: string): ConfigError {
-  return new ConfigError("option_invalid", `tokens: a token ${what}`);
+  return badOption(`tokens: a token ${what}`);
 }
 
 function shortHash(secret: string): string {

@@ -18,8 +18,7 @@ import { createNodeHost, type NodeHost } from "@millrace/engine/node";
 import type { Extensions } from "@millrace/extensions";
 import { createAi, loadAuditKey } from "@millrace/providers";
 import { isShared, openMemoryStore, openStore, type Store } from "@millrace/store";
-import { auditKeyOf, openSharedStore } from "../cluster/open-cluster.ts";
-import { openSharedCredentials } from "../cluster/shared-credentials.ts";
+import { auditKeyOf, openSharedCredentials, openSharedStore } from "../cluster/open-cluster.ts";
 import type { ServerLimits } from "../config/limits.ts";
 import type { Clock, ResolvedOptions } from "../config/options.ts";
 import { readSettings } from "../config/settings.ts";
@@ -30,7 +29,7 @@ import {
   openCredentialStore,
   storedConnectionRecords,
 } from "../connections/index.ts";
-import { ConfigError } from "../errors.ts";
+import { badOption } from "../errors.ts";
 import type { LocalExecutorOptions } from "../executor/index.ts";
 import { subflowPort, templatePort } from "../flows/stored-flows.ts";
 import { hubModels } from "../hubs/stored-hubs.ts";
@@ -271,7 +270,7 @@ function inOption<T>(name: string, make: () => T): T {
     return make();
   } catch (cause) {
     if (!EngineError.isInstance(cause)) throw cause;
-    throw new ConfigError("option_invalid", `option "${name}": ${cause.message}`, { cause });
+    throw badOption(`option "${name}": ${cause.message}`, cause);
   }
 }
 

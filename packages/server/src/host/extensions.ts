@@ -6,7 +6,7 @@ import type { NodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions } from "@millrace/extensions";
 import { createProviders } from "@millrace/providers";
 import type { NodeTypeSource, ResolvedOptions } from "../config/options.ts";
-import { ConfigError } from "../errors.ts";
+import { badOption } from "../errors.ts";
 import type { Logger } from "../ports.ts";
 import { createStandardRegistry } from "./registry.ts";
 
@@ -55,7 +55,7 @@ export async function openServerExtensions(
     };
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
-    throw new ConfigError("option_invalid", `option "extensions": ${cause.message}`, { cause });
+    throw badOption(`option "extensions": ${cause.message}`, cause);
   }
 }
 

@@ -6,7 +6,7 @@ import { serviceHandlers } from "../connections/commands.ts";
 import { flowHandlers } from "../flows/commands.ts";
 import { hubHandlers } from "../hubs/commands.ts";
 import type { CommandHandlers } from "../ports.ts";
-import { providerHandlers } from "../providers/commands.ts";
+import { providerHandlers } from "../providers/list-providers.ts";
 import { runHandlers } from "../runs/commands.ts";
 import { inputHandlers } from "../runs/inputs.ts";
 import { scheduleHandlers } from "../schedules/commands.ts";

@@ -14,6 +14,7 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ErrorCode, problemDocument } from "@millrace/contracts";
+import { atMost } from "../at-most.ts";
 import { bodyLimit, CONNECTIONS_CHECK_MS, LINGER_MS, type ServerLimits } from "../config/limits.ts";
 import { ProblemError } from "../errors.ts";
 import { awaitingContinue, baseHeaders, bodyReads } from "./exchange.ts";
@@ -109,12 +110,7 @@ export function listen({ http }: Listener, host: string, port: number): Promise<
 export async function closeListener({ http, answering }: Listener): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve));
   const flushed = [...answering].map((outgoing) => once(outgoing, "close"));
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, FLUSH_MS);
-  });
-  await Promise.race([Promise.all(flushed), late]);
-  clearTimeout(timer);
+  await atMost(FLUSH_MS, Promise.all(flushed));
   http.closeAllConnections();
   await closed;
 }

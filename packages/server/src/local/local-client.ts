@@ -24,12 +24,7 @@ import { type Opening, type Store, StoreError } from "@millrace/store";
 import { resolveOptions, type ServerOptions } from "../config/options.ts";
 import { checkArgs, invoke } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
-import {
-  createLocalExecutor,
-  decodeEvent,
-  ExecutorError,
-  type LocalExecutor,
-} from "../executor/index.ts";
+import { createLocalExecutor, ExecutorError, type LocalExecutor } from "../executor/index.ts";
 import {
   type BuiltHost,
   buildHost,
@@ -43,7 +38,7 @@ import { toClientError } from "../http/problem.ts";
 import type { ModelEvents } from "../models/index.ts";
 import { openTraces, type Traces } from "../observe/traces/open-traces.ts";
 import type { AppServices, CommandCall } from "../ports.ts";
-import { acceptsEvents, callExecutor, checkPosition, knownSummary } from "../runs/index.ts";
+import { callExecutor, checkPosition, knownSummary, readEvents } from "../runs/index.ts";
 
 export { subflowPort } from "../flows/stored-flows.ts";
 
@@ -239,14 +234,8 @@ function clientOf(
     { after = 0, kinds }: LogOptions,
     signal: AbortSignal,
   ): AsyncGenerator<ExecutionEvent, void> {
-    const accepts = acceptsEvents({ kinds });
     checkPosition(await knownSummary(host, runId), after);
-    for await (const page of executor.attach(runId, { after, signal })) {
-      for (const stored of page) {
-        if (accepts === undefined || accepts(stored)) yield decodeEvent(stored) as ExecutionEvent;
-      }
-    }
-    signal.throwIfAborted();
+    yield* readEvents(host, runId, { after, kinds }, signal);
   }
 
   /** Errors of a stream are reported like errors of a call. */

@@ -15,11 +15,10 @@ import {
 import { MCP_PATH } from "../app/routes.ts";
 import { invoke, JSON_TYPE, refuseWhileDraining } from "../dispatch/index.ts";
 import { ProblemError } from "../errors.ts";
-import { decodeEvent } from "../executor/index.ts";
 import { type Exchange, type HeaderRecord, readJsonBody } from "../http/index.ts";
 import { documentOf, toClientError } from "../http/problem.ts";
 import type { AppServices, Caller, CommandCall, ServerHost } from "../ports.ts";
-import { acceptsEvents, checkPosition, knownSummary } from "../runs/index.ts";
+import { checkPosition, knownSummary, readEvents } from "../runs/index.ts";
 import type { EventStreams } from "../streams/index.ts";
 import { LONG_ID, McpSurface, namesLongId, type Party } from "./surface.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -195,16 +194,9 @@ function clientFor({ host, app, caller }: Pick<CommandCall, "host" | "app" | "ca
     runId: string,
     { after = 0, kinds, signal }: NonNullable<Parameters<RunClient["runEvents"]>[1]>,
   ): AsyncGenerator<ExecutionEvent, void> {
-    const accepts = acceptsEvents({ kinds });
-    const call = callOf(signal);
     try {
       if (after > 0) checkPosition(await knownSummary(host, runId), after);
-      for await (const page of host.executor.attach(runId, { after, signal: call.signal })) {
-        for (const stored of page) {
-          if (accepts === undefined || accepts(stored)) yield decodeEvent(stored) as ExecutionEvent;
-        }
-      }
-      signal?.throwIfAborted();
+      yield* readEvents(host, runId, { after, kinds }, callOf(signal).signal);
     } catch (error) {
       fail(error, signal);
     }

@@ -25,7 +25,7 @@ import {
   ProtocolErrorCode,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { wholeOutputs } from "../runs/whole-outputs.ts";
+import { wholeOutputs } from "../runs/run-end.ts";
 import type { FlowTools } from "./flow-tools.ts";
 import { ended, failure } from "./results.ts";
 

@@ -3,6 +3,7 @@
  *   M1  What happens often costs an addition to a number; names and labels are put together when the page is read.
  *   M2  A metric has at most `MAX_SERIES` series, whatever is counted.
  */
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { MAX_SERIES, OTHER } from "./metrics-table.ts";
 
 const SEPARATOR = "\n";
@@ -71,6 +72,45 @@ export class Times {
       { metricName: `${name}_sum`, labels, value: this.sum },
       { metricName: `${name}_count`, labels, value: count },
     ];
+  }
+}
+
+const RESOLUTION_MS = 20;
+const NS_PER_S = 1e9;
+const QUANTILES = [0.5, 0.99, 1];
+
+/** The delay of the event loop as a summary. It is watched from the first question on: watching costs a timer. */
+export class LoopDelay {
+  #histogram: IntervalHistogram | undefined;
+  #sum = 0;
+  #count = 0;
+
+  /** Quantiles since the last question, and all there was, in seconds. */
+  values(name: string): readonly SeriesValue[] {
+    if (this.#histogram === undefined) {
+      this.#histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+      this.#histogram.enable();
+    }
+    const seen = this.#histogram;
+    const quantiles = QUANTILES.map((quantile) => ({
+      labels: { quantile },
+      value: seen.count > 0 ? seen.percentile(quantile * 100) / NS_PER_S : 0,
+    }));
+    if (seen.count > 0) {
+      this.#count += seen.count;
+      this.#sum += (seen.mean * seen.count) / NS_PER_S;
+    }
+    seen.reset();
+    return [
+      ...quantiles,
+      { metricName: `${name}_sum`, labels: {}, value: this.#sum },
+      { metricName: `${name}_count`, labels: {}, value: this.#count },
+    ];
+  }
+
+  close(): void {
+    this.#histogram?.disable();
+    this.#histogram = undefined;
   }
 }
 

@@ -11,6 +11,8 @@ import {
   type ServiceInfo,
 } from "@millrace/contracts";
 import type { AiSettings, AiSetup } from "@millrace/providers";
+import { notWired, wire } from "../dispatch/index.ts";
+import type { HandlerList } from "../ports.ts";
 
 /** Sources of the list. */
 export interface ProviderSources {
@@ -36,6 +38,13 @@ const NO_KEY: ReadonlySet<string> = new Set([
 ]);
 /** Providers that know their models without asking anybody. */
 const KNOW_MODELS: ReadonlySet<string> = new Set(["mock", "local"]);
+
+export const providerHandlers: HandlerList = [
+  wire("list_providers", async (_args, { host, signal }) => {
+    if (host.providers === undefined) throw notWired("list_providers");
+    return [...(await host.providers(signal))];
+  }),
+];
 
 /** Makes what answers `list_providers`: the first provider with a name counts, as for runs. */
 export function createProviderList(

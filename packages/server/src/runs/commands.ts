@@ -7,6 +7,7 @@ import type {
   RunRef,
   RunRequest,
   RunSpec,
+  RunSummary,
   RunTemplate,
   SignalResult,
 } from "@millrace/contracts";
@@ -18,8 +19,7 @@ import { decodeEvent } from "../executor/index.ts";
 import { readDsl } from "../flows/read-flow.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
 import { acceptsEvents, callExecutor, checkPosition, knownRun, knownSummary } from "./known-run.ts";
-import { isEnded } from "./run-state.ts";
-import { waitForRun } from "./wait-for-run.ts";
+import { isEnded } from "./run-end.ts";
 
 async function steer(
   call: CommandCall,
@@ -230,4 +230,33 @@ async function findFlow({ app, host }: CommandCall, request: RunRequest): Promis
   const stored = await host.templates.get(request.template ?? "", request.version);
   const { graph, slug, version } = known(stored, "template");
   return { graph, template: { slug, version } };
+}
+
+/** Waits until a run has ended or paused, at most `waitMs`; the run goes on either way. */
+export async function waitForRun(
+  { host, signal }: Pick<CommandCall, "host" | "signal">,
+  runId: string,
+  waitMs: number,
+): Promise<Answer<RunSummary | RunRef>> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), waitMs);
+  const onLeave = () => stop.abort();
+  if (signal.aborted) onLeave();
+  signal.addEventListener("abort", onLeave);
+  try {
+    for await (const page of host.executor.attach(runId, { signal: stop.signal })) {
+      const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
+      if (newest?.kind !== "run.paused") continue;
+      // The log is read from its beginning: a pause in it may be over.
+      if ((await knownSummary(host, runId)).status === "paused") {
+        return new Answer({ runId, status: "paused" }, { status: 202 });
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onLeave);
+  }
+  const run = await knownSummary(host, runId);
+  if (isEnded(run.status)) return new Answer(run);
+  return new Answer({ runId, status: run.status }, { status: 202 });
 }

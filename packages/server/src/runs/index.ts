@@ -1,5 +1,5 @@
 /** Functions that commands and streams of runs share. */
-export { startRun } from "./commands.ts";
+export { startRun, waitForRun } from "./commands.ts";
 export {
   type AcceptsEvent,
   acceptsEvents,
@@ -7,8 +7,7 @@ export {
   checkPosition,
   knownSummary,
   liveRuns,
+  readEvents,
   snapshotOf,
 } from "./known-run.ts";
-export { isEnded } from "./run-state.ts";
-export { waitForRun } from "./wait-for-run.ts";
-export { wholeOutputs } from "./whole-outputs.ts";
+export { isEnded, wholeOutputs } from "./run-end.ts";

@@ -1,6 +1,7 @@
 /** Runs that there are, and calls of the executor about them. */
 import {
   type Confirmation,
+  type ExecutionEvent,
   type Executor,
   escapeLine,
   type Run,
@@ -122,6 +123,22 @@ export function checkPosition(run: RunSummary, after: number): void {
   if (after > run.lastSeq) {
     throw new ProblemError("ahead_of_journal", { members: { lastSeq: run.lastSeq } });
   }
+}
+
+/** The events of a log from behind `after`, for a client in this process. An abort is an error, not the end. */
+export async function* readEvents(
+  { executor }: ServerHost,
+  runId: string,
+  { after, kinds }: { readonly after: number; readonly kinds?: EventFilter["kinds"] },
+  signal: AbortSignal,
+): AsyncGenerator<ExecutionEvent, void> {
+  const accepts = acceptsEvents({ kinds });
+  for await (const page of executor.attach(runId, { after, signal })) {
+    for (const stored of page) {
+      if (accepts === undefined || accepts(stored)) yield decodeEvent(stored) as ExecutionEvent;
+    }
+  }
+  signal.throwIfAborted();
 }
 
 const LIVE: readonly RunState[] = ["pending", "running", "paused", "cancelling"];

@@ -18,7 +18,7 @@ import {
   serialiseEvent,
 } from "@millrace/contracts";
 import { decodeEvent } from "../executor/index.ts";
-import { isEnded } from "./run-state.ts";
+import { isEnded } from "./run-end.ts";
 
 /** Runs that are kept: as many as people look at in a day. */
 const MAX_RUNS = 64;

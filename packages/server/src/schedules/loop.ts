@@ -1,5 +1,6 @@
 /** Work in the background: one pass after the other, when it is asked for and when its time has come. */
 import type { Host } from "@millrace/engine";
+import { atMost } from "../at-most.ts";
 
 /** Passes over what a store has. */
 export interface Loop {
@@ -17,14 +18,8 @@ export interface Loop {
 const CLOSE_MS = 2_000;
 
 /** Resolves when all of `work` has ended, or waits for a store that does not write. */
-export async function settled(work: Iterable<Promise<void> | undefined>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, CLOSE_MS);
-  });
-  await Promise.race([Promise.allSettled(work), late]);
-  clearTimeout(timer);
-}
+export const settled = (work: Iterable<Promise<void> | undefined>): Promise<void> =>
+  atMost(CLOSE_MS, Promise.allSettled(work));
 
 /** `pass` never rejects, and resolves to how long to sleep, in milliseconds. */
 export function createLoop(clock: Pick<Host, "setTimer">, pass: () => Promise<number>): Loop {

@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { MillraceApp } from "../app/app.ts";
 import { gatherOptions, tokenFileProblem } from "../config/environment.ts";
 import { type ResolvedOptions, resolveOptions } from "../config/options.ts";
-import { ConfigError } from "../errors.ts";
+import { badOption, ConfigError } from "../errors.ts";
 import { isLoopback } from "../gate/target.ts";
 import { closeListener, createListener, listen } from "../http/index.ts";
 import type { Logger } from "../ports.ts";
@@ -138,9 +138,7 @@ async function chooseAddress(options: ResolvedOptions): Promise<string> {
   try {
     addresses = await lookup(name, { all: true });
   } catch (cause) {
-    throw new ConfigError("option_invalid", 'option "host" does not resolve to an address', {
-      cause,
-    });
+    throw badOption('option "host" does not resolve to an address', cause);
   }
   const open = addresses.find(({ address }) => !isLoopback(address));
   if (open !== undefined && options.tokens.length === 0 && !options.caller && !options.allowOpen) {

@@ -22,6 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
+import { atMost } from "../../at-most.ts";
 import { packageVersion } from "../../version.ts";
 import type { SpanContext, SpanSink } from "./span.ts";
 
@@ -92,14 +93,7 @@ export async function createSink(options: ReceiverOptions): Promise<SpanSink> {
       if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
       span.end(endedAt);
     },
-    async close() {
-      let timer: NodeJS.Timeout | undefined;
-      const limit = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, timeoutMs);
-      });
-      await Promise.race([provider.shutdown().catch(() => {}), limit]);
-      clearTimeout(timer);
-    },
+    close: () => atMost(timeoutMs, provider.shutdown()),
   };
 }
 

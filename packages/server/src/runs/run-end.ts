@@ -1,5 +1,12 @@
-/** The outputs of a run, also those that are beside its log because they are large. */
+/** The end of a run: the states that are one, and outputs that are beside the log because they are large. */
 import type { Json, JsonObject, SummaryPayload } from "@millrace/contracts";
+
+const ENDED: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled"]);
+
+/** Whether nothing follows this state. */
+export function isEnded(state: string): boolean {
+  return ENDED.has(state);
+}
 
 /** Reads by their references what a summary has not; one that was kept nowhere is absent. */
 export async function wholeOutputs(
