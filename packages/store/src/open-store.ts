@@ -77,6 +77,7 @@ const OPTIONS: OptionNames<OpenStoreOptions> = {
 const BUSY_MS = 5_000;
 
 const RESERVE_BYTES = 8_388_608; // room for cancels and summaries on a disk that is full
+const OPENING_BYTES = 1_048_576; // an opening that fails with less room than this failed for want of it
 
 /** File systems without the shared memory or the locks that SQLite needs, by their `statfs` type on Linux. */
 const REMOTE: ReadonlyMap<number, string> = new Map([
@@ -136,9 +137,10 @@ async function openForWriting(
   let reader: Reader | undefined;
   try {
     const url = writerUrl(workerUrl);
-    entered = enter(driver, dir, options);
-    const { epoch, holder, key, opening, server, firstRun, busyTimeoutMs } = entered;
-    keepReserve(reserve);
+    const { isFull, ...own } = enterWithRoom(driver, dir, { ...options, reserve });
+    entered = own;
+    const { epoch, holder, key, opening, server, firstRun, busyTimeoutMs } = own;
+    if (!isFull) keepReserve(reserve);
     const reading = new Reader(driver.open(path, { readonly: true }));
     reader = reading;
     const place: OpeningsPlace = { driver, dir, reader: reading };
@@ -151,6 +153,7 @@ async function openForWriting(
       busyText: () => busyText(path, busyTimeoutMs, sayOthers(place, holder)),
       reserve,
       reserveBytes: RESERVE_BYTES,
+      isFull,
     });
     await writer.ready;
     let closed: Promise<void> | undefined;
@@ -201,6 +204,28 @@ interface Entered {
   readonly opening: Lock;
   readonly server: ServerLock | undefined;
   readonly busyTimeoutMs: number;
+}
+
+/** Enters, on a full disk with the room of the reserve: runs can be read, cancelled and pruned there. */
+function enterWithRoom(
+  driver: SqliteDriver,
+  dir: string,
+  { reserve, ...options }: OpenStoreOptions & { readonly reserve: string },
+): Entered & { readonly isFull: boolean } {
+  try {
+    return { ...enter(driver, dir, options), isFull: false };
+  } catch (error) {
+    const { code } = refusalOf(error, dir);
+    const { bavail, bsize } = statfsSync(dir);
+    const isFull = FOR_WANT_OF_ROOM.has(code) && bavail * bsize < OPENING_BYTES;
+    if (!isFull) throw error;
+    if (!existsSync(reserve)) {
+      const text = `the disk of ${dir} is full; make room, and start again`;
+      throw new StoreError("store_full", text, { cause: error });
+    }
+    rmSync(reserve);
+    return { ...enter(driver, dir, options), isFull };
+  }
 }
 
 /** Opens the file for writing, one process after the other. */
@@ -324,6 +349,9 @@ function keepReserve(path: string): void {
     rmSync(path, { force: true }); // no room for it: the next start tries again
   }
 }
+
+/** Codes of openings that may have failed because the disk is full. */
+const FOR_WANT_OF_ROOM: ReadonlySet<string> = new Set(["store_full", "store_unavailable"]);
 
 const READ_ONLY: ReadonlySet<unknown> = new Set(["EROFS", "EACCES", "EPERM"]);
 

@@ -64,6 +64,37 @@ withDisk("closing on a full disk gives up what waits, and says so", async () => 
   expect((await again.journal.load("r1"))?.steps).toEqual({});
 });
 
+withDisk(
+  "a full disk is opened with the room of the reserve, and is full until there is more",
+  async () => {
+    const dir = temporaryFolder();
+    mountDisk(dir, 16);
+    const first = await openStore({ dir });
+    const { epoch } = await first.journal.create(startRun(1));
+    await first.close();
+    const filler = join(dir, "filler");
+    const fill = () => {
+      const { bavail, bsize } = statfsSync(dir);
+      writeFileSync(filler, Buffer.alloc(bavail * bsize), { flag: "a" });
+    };
+    fill();
+    const store = await openStore({ dir, serves: true });
+    expect([store.condition, existsSync(join(dir, "reserve.bin"))]).toEqual(["store_full", false]);
+    const log = logOf(1);
+    await store.journal.append("r1", 0, log.slice(0, 2), { epoch, sync: true });
+    expect(await linesOf(store.journal, "r1")).toHaveLength(2);
+    await store.close();
+    fill();
+    await expect(openStore({ dir })).rejects.toMatchObject({
+      code: "store_full",
+      message: `the disk of ${dir} is full; make room, and start again`,
+    });
+    rmSync(filler);
+    expect((await opened(dir)).condition).toBe("ok");
+    expect(existsSync(join(dir, "reserve.bin"))).toBe(true);
+  },
+);
+
 withDisk("a file system that is read-only is refused with store_read_only", async () => {
   const made = temporaryFolder();
   await (await openStore({ dir: made })).close();

@@ -169,7 +169,11 @@ function transaction<T>(db: SqliteDb, work: () => T): T {
     db.exec("COMMIT");
     return result;
   } catch (error) {
-    db.exec("ROLLBACK");
+    try {
+      db.exec("ROLLBACK");
+    } catch {
+      // SQLite has rolled back already, as it does on a full disk
+    }
     throw error;
   }
 }

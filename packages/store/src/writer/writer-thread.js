@@ -60,7 +60,7 @@ let retry;
 let refill;
 let commitMs = 0; // of the last one
 let walBytes = 0;
-let isFull = false;
+let isFull = workerData.isFull;
 let waitMs = 0; // until what could not be written is tried again; 0: nothing waits
 let refillMs = FULL_FIRST_MS;
 let closing = false;
@@ -90,6 +90,10 @@ parentPort.on("message", (message) => {
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
+if (isFull) {
+  parentPort.postMessage({ condition: "store_full" });
+  takeReserve();
+}
 parentPort.postMessage({ ready: true });
 
 /** The errors of libsql are no `Error` to the thread that started this one: only their text crosses. */

@@ -63,6 +63,8 @@ export class Writer {
     readonly busyText: () => string;
     readonly reserve: string;
     readonly reserveBytes: number;
+    /** The disk is full from the start: the reserve was given up. */
+    readonly isFull: boolean;
     readonly url: URL;
   }) {
     this.lost = new Promise((done) => {
