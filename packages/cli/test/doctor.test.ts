@@ -4,6 +4,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
+import { testUnless } from "@millrace/test-support";
+import { mountDisk, noMount } from "@millrace/test-support/disk";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { lastSummary, scratch, start } from "./cli.ts";
 import { inside, type World } from "./inside.ts";
@@ -62,6 +64,20 @@ test("a person reads marks and fixes on stdout", async () => {
   expect(told.stdout).toContain("✓ sqlite       there is a driver\n");
   expect(told.stdout).toContain("? credentials  memory: what is stored ends with the process\n");
   expect(told.stdout).toContain("fix: set credentials.store to os or file\n");
+});
+
+testUnless(noMount())("a disk with little room left is found before it is full", async () => {
+  const home = scratch();
+  const disk = mountDisk(home, 12);
+  const fix = "make room: on a full disk new runs are refused, and live ones wait";
+  const says = (left: string) => `the disk of ${home} has ${left} left`;
+  const world = { env: { MILLRACE_HOME: home } };
+  const { lines, code } = await look(world);
+  const full = { check: "data folder", status: "fail", says: says("12.0 MiB"), fix };
+  expect([code, found(lines, "data folder")]).toEqual([1, full]);
+  disk.resize(100);
+  const low = { check: "data folder", status: "warn", says: says("100.0 MiB"), fix };
+  expect(found((await look(world)).lines, "data folder")).toEqual(low);
 });
 
 /** A server that gives this answer is at the address. */

@@ -1,6 +1,6 @@
 /** Checks of this machine: Node, the data folder, SQLite and the store in it; the configuration, its trust, its extensions. */
 import { existsSync } from "node:fs";
-import { access, constants, rm, stat, writeFile } from "node:fs/promises";
+import { access, constants, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { misfit } from "../../config/keys.ts";
 import { ALL_KEYS } from "../../config/limit-keys.ts";
@@ -8,11 +8,14 @@ import { unknownKeys } from "../../config/load.ts";
 import { readExtensionList } from "../../config/sections.ts";
 import { describedIds, readSources } from "../../config/sources.ts";
 import { reason } from "../../errors.ts";
+import { formatBytes } from "../../output/table.ts";
 import { type Check, type Finding, fail, ok, warn } from "./check.ts";
 
 /** The oldest Node that this program is tested with. */
 const OLDEST_NODE = { major: 20, minor: 19 } as const;
 const STORE_FILE = "millrace.db";
+/** Room on the disk of the data folder: below the first a store is soon full, below the second it may be within days. */
+const ROOM_BYTES = { needed: 16_777_216, wanted: 268_435_456 } as const;
 
 export const nodeVersion: Check = {
   name: "node",
@@ -48,6 +51,17 @@ export const dataFolderWritable: Check = {
         `${data} cannot be written: ${reason(error)}`,
         "give yourself the right to write there, or name another folder with MILLRACE_HOME",
       );
+    }
+    const { bavail, bsize } = await statfs(there);
+    const room = bavail * bsize;
+    if (room < ROOM_BYTES.wanted) {
+      return [
+        {
+          status: room < ROOM_BYTES.needed ? "fail" : "warn",
+          says: `the disk of ${data} has ${formatBytes(room)} left`,
+          fix: "make room: on a full disk new runs are refused, and live ones wait",
+        },
+      ];
     }
     return ok(there === data ? data : `${data} (made when it is needed)`);
   },
