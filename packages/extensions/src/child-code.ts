@@ -40,14 +40,12 @@ export interface ChildCodeOptions extends HostCodeOptions, ChildSetup {
   readonly addresses: EgressResolver;
 }
 
-/** A process that is up. */
 interface Live {
   readonly peer: Peer;
   readonly child: ChildProcess;
   readonly calls: Map<number, OpenCall>;
 }
 
-/** A call while it is open. */
 interface Called {
   readonly call: OpenCall;
   /** Asked for when it has aborted, for the reason. */

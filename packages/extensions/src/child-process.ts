@@ -10,7 +10,6 @@ import { reapWithHost } from "./reaper.ts";
 
 const HEAP_MIB = 256; // an adapter that needs more keeps what should be in a file
 
-/** Options of a process. */
 export interface ChildSetup {
   /** Real folder of the package. */
   readonly folder: string;

@@ -24,7 +24,6 @@ import { isPromise, toOutput, typesOf } from "@millrace/engine/pack";
 import { catalogOf } from "./catalog.ts";
 import { ProblemFound } from "./problem.ts";
 
-/** Options of loading code. */
 export interface CodeOptions {
   /** Configuration of adapters and providers by id. */
   readonly config: { readonly [id: string]: JsonObject };
@@ -37,7 +36,6 @@ export interface CodeOptions {
  */
 export type Body = (fields: Fields, ctx: ControlContext) => unknown;
 
-/** Loaded code. */
 export interface ExtensionCode {
   /** Digest of the catalog that the definition has. */
   readonly digest: string;

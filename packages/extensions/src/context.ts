@@ -18,7 +18,6 @@ import {
 import type { Fields } from "@millrace/engine";
 import { randomFrom, seedOf } from "./child/chance.ts";
 
-/** Options for all nodes of a type. */
 export interface GuardOptions {
   /** The field that holds the name of a connection, where the type has one. */
   readonly connection: string | undefined;

@@ -23,7 +23,6 @@ const MAX_BODY_BYTES = 11 * 1_048_576;
 /** The part of a context that a use of a provider and the extension as a whole have. */
 export type NetworkOnly = Pick<ControlContext, "fetch" | "log">;
 
-/** One open call. */
 export interface OpenCall {
   readonly ctx: ControlContext | NetworkOnly;
   /** The addresses that a socket of the extension may use. */
@@ -32,7 +31,6 @@ export interface OpenCall {
   parts?(parts: readonly unknown[]): void;
 }
 
-/** An open call that asks for something. */
 interface AskingCall extends OpenCall {
   /** Asks the child for the result of a step. */
   step(key: string): Promise<unknown>;

@@ -38,7 +38,6 @@ export const CODE_TIMES: CodeTimes = {
 /** Milliseconds for closing adapters; stopping a host does not take longer. */
 const CLOSE_MS = 1_000;
 
-/** How the host uses code, wherever it runs. */
 export interface HostCode {
   /** Function that runs the body of one type: it returns at once where it can, else a promise. */
   body(of: TypeOfCode): HostBody;
@@ -54,7 +53,6 @@ export type HostBody = (
   core: Pick<CoreContext, "onAbort">,
 ) => unknown;
 
-/** A type whose body is run. */
 export interface TypeOfCode {
   /** `weather.forecast@1`. */
   readonly type: string;

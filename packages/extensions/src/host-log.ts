@@ -6,7 +6,6 @@ import { limitLines } from "./output-lines.ts";
 const LINES_A_SECOND = 100; // a log is read by people
 const MAX_TEXT = 2_048; // characters of a line; what is longer is data
 
-/** The log of one extension. */
 export interface HostLog {
   readonly log: HostContext["log"];
   /** A secret that no line shows from here on. */

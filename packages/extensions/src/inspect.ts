@@ -280,7 +280,6 @@ function ownerOfFamily(id: string, reserved: ReadonlySet<string>): string | unde
   return kind === "type" && family !== "service" && reserved.has(family) ? "core" : undefined;
 }
 
-/** The same extension, failed. */
 export function failed(extension: ListedExtension, problem: ExtensionProblem): ListedExtension {
   const entries = extension.entries.map((entry) =>
     Object.freeze({ ...entry, state: "failed" as const, problem }),

@@ -4,7 +4,6 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { ProblemFound } from "./problem.ts";
 
-/** `sha256:` of some bytes. */
 export function sha256(data: Uint8Array | string): string {
   return `sha256:${createHash("sha256").update(data).digest("hex")}`;
 }
@@ -15,7 +14,6 @@ const MAX_BYTES = 256 * 1_048_576; // as much as a tarball may unpack to
 /** Folders at the top of a package that are no part of what it is. */
 export const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
-/** Which package a digest is of. */
 export interface TreeOptions {
   /** It was added by its folder, in which somebody works; default it is installed, and all of it counts. */
   readonly isWorkedIn?: boolean;

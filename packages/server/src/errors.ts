@@ -43,7 +43,6 @@ interface Issue {
   readonly message: string;
 }
 
-/** An issue of zod as a problem. */
 export function problemOfIssue({ code = "invalid", path, message }: Issue): Problem {
   return { pointer: path.map((part) => pointerSegment(String(part))).join(""), code, message };
 }

@@ -21,12 +21,10 @@ const DEAD_MS = 600_000; // the row of a dead server goes after so long
 const SILENT_MS = 3_000; // a call that fails later than that had no answer at all
 const NEAR_MS = 20; // an answer that took longer says little about the clock
 
-/** How a session is made. */
 export interface SessionParts {
   /** Name of this opening. */
   readonly id: string;
   readonly channel: string;
-  /** Makes a connection. */
   readonly connect: () => Promise<Link>;
   /** Told when the database has given no answer to a sign of life. */
   readonly silent: () => void;

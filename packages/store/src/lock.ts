@@ -16,7 +16,6 @@ const OWNER = "owner.json";
 const SERVER = "lock.db";
 const OPEN = ".open";
 
-/** A lock that is held. */
 export interface Lock {
   release(): void;
 }
@@ -173,7 +172,6 @@ export function sayOpening({ pid, host, startedAt }: Opening): string {
   return `process ${pid} on ${host}, since ${startedAt}`;
 }
 
-/** The folder has a server. */
 function servedError(dir: string): StoreError {
   const holder = readHolder(dir);
   const who = holder === null ? "another process" : sayOpening(holder); // one that has only just begun is not named yet

@@ -65,7 +65,6 @@ export interface OpenStoreOptions extends StoreParts {
   readonly now?: () => number;
 }
 
-/** Options of `openMemoryStore`. */
 export type MemoryStoreOptions = Pick<OpenStoreOptions, "driver" | "now" | "keepsContent">;
 
 const MEMORY_OPTIONS = { driver: true, now: true, keepsContent: true } as const;

@@ -31,7 +31,6 @@ export interface CallStart {
   readonly config: JsonObject;
 }
 
-/** How a call speaks to its host. */
 export interface CallLine {
   ask(op: string, body: object): Promise<unknown>;
   tell(kind: "log" | "progress", body: object): void;

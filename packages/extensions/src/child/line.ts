@@ -11,7 +11,6 @@ const MAX_FRAME_BYTES = 16 * 1_048_576;
 /** Descriptor of the pipe in the child. */
 export const LINE_FD = 3;
 
-/** Reader of the messages of a line. */
 export interface LineReader {
   /** A frame came; what it throws is a line that is broken. */
   frame(frame: unknown): void;

@@ -37,7 +37,6 @@ export interface WireError {
   readonly thrown?: { readonly name: string; readonly message: string; readonly stack: string };
 }
 
-/** Handlers of incoming messages. */
 export interface PeerHandlers {
   /** Answers a request; `undefined` in place of a promise: the operation is unknown. */
   request(op: string, frame: Frame): Promise<unknown> | undefined;
@@ -49,7 +48,6 @@ export interface PeerHandlers {
   readonly showsThrown?: boolean;
 }
 
-/** One end of the line. */
 export class Peer {
   readonly #post: (frame: Frame) => void;
   readonly #handlers: PeerHandlers;
@@ -86,7 +84,6 @@ export class Peer {
     if (this.#ended === undefined) this.#post({ op, ...body });
   }
 
-  /** Takes a message of the other end. */
   receive(message: unknown): void {
     const frame = (typeof message === "object" && message !== null ? message : {}) as Frame;
     if (typeof frame.op === "string") this.#asked(frame.op, frame);

@@ -29,7 +29,6 @@ export type StreamHandler = (
   exchange: Exchange,
 ) => Promise<Response>;
 
-/** Dependencies of routing. */
 export interface RouteOptions {
   readonly host: ServerHost;
   readonly app: AppServices;
@@ -46,7 +45,6 @@ export interface RouteOptions {
   dispatcher(): "ok" | "degraded" | undefined;
 }
 
-/** Routes of one app. */
 export interface Routes {
   /** Answers a request that the gate has let in. */
   handle(exchange: Exchange): Response | Promise<Response>;
@@ -71,7 +69,6 @@ export const MCP_PATH = "/mcp";
 const HEALTH = "/api/health";
 const READY = "/api/ready";
 
-/** Derives all routes. */
 export function createRoutes(options: RouteOptions): Routes {
   const { host, app, streams } = options;
   const router = new SmartRouter<Serve>({ routers: [new RegExpRouter(), new TrieRouter()] });

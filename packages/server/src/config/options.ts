@@ -72,12 +72,10 @@ export interface ExtensionsOption {
 
 /** Lines of this level and of those after it are logged. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-/** A level of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How lines of the log are written: for programs, or for a person at a terminal. */
 export const LOG_FORMATS = ["json", "pretty"] as const;
-/** A format of `LOG_FORMATS`. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Options of `createApp`, `createServer` and `start`; every limit of `ServerLimits` is an option too. */
@@ -248,7 +246,6 @@ function text(test: (value: string) => string | undefined): Shape {
   return rule((value) => (isText(value) ? test(value) : "must not be empty"));
 }
 
-/** A list of such texts. */
 function texts(test: (values: readonly string[]) => string | undefined): Shape {
   return rule((value) => {
     if (!Array.isArray(value)) return "must be a list of strings";

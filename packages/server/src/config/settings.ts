@@ -23,7 +23,6 @@ import type { HandlerList, SecretStore, ServerHost } from "../ports.ts";
 /** Paths of all single settings, each as the list of its names. */
 const PATHS: readonly (readonly string[])[] = leavesOf(settingsSchema.parse({}) as unknown as Json);
 
-/** JSON Schema of what may be set. */
 const SETTINGS_SCHEMA: JsonSchema = settingsSchema.toJSONSchema({
   io: "input",
 }) as JsonSchema;

@@ -9,7 +9,6 @@ import {
   writeEntry,
 } from "@millrace/oauth";
 
-/** Auth of scheme `oauth2`. */
 export type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
 
 /** A registered client, as it is stored: `{"client_id":"…","client_secret":"…"}`. A public client has no secret. */

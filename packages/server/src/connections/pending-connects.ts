@@ -79,7 +79,6 @@ export class PendingConnect {
   }
 }
 
-/** The consents of a server. */
 export class PendingConnects {
   readonly #all = new Map<string, PendingConnect>();
   readonly #now: () => number;

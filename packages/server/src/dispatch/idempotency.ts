@@ -42,7 +42,6 @@ interface Working {
   readonly work: Promise<unknown>;
 }
 
-/** A request as idempotency sees it. */
 export interface KeyedCall {
   readonly tokenId: string | null;
   readonly command: string;

@@ -43,7 +43,6 @@ export class ExecutorError extends Error {
   }
 }
 
-/** Makes the error of a request that an executor refuses. */
 export function refuse(
   code: ExecutorError["code"],
   message: string,
@@ -52,7 +51,6 @@ export function refuse(
   return new ExecutorError(code, message, { diagnostics });
 }
 
-/** Another run has the id. */
 export function runExistsError(runId: string): ExecutorError {
   return refuse("run_exists", `a run "${runId}" exists`);
 }
@@ -68,12 +66,10 @@ export function runNotLocalError(runId: string): ExecutorError {
   return refuse("executor_unavailable", `the run "${runId}" is not at work in this process`);
 }
 
-/** The run has ended, as `state` says. */
 export function runEndedError(state: string): ExecutorError {
   return new ExecutorError("state_conflict", "the run has ended", { state });
 }
 
-/** Throws that there is no such run. */
 export function throwRunNotFound(runId: string): never {
   throw refuse("not_found", `there is no run "${runId}"`);
 }

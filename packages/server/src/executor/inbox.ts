@@ -12,7 +12,6 @@ import { ExecutorError, refuse, runEndedError, runNotLocalError } from "./errors
 import { type LiveRun, writeUnstarted } from "./live-runs.ts";
 import { signalRun } from "./signal-run.ts";
 
-/** A request to the driver of a run. */
 export type DriverRequest = { readonly signal: RunSignal } | { readonly cancel: CancelOptions };
 
 /** How long an answer is waited for: longer than another server needs to take a run over from one that died. */
@@ -21,7 +20,6 @@ const QUEUE_LEASE_MS = 30_000;
 /** How often a driver that is to be looked after is looked for. */
 const LOOK_MS = 500;
 
-/** A request to a run, and the way to reach its driver. */
 interface Asking {
   readonly runId: string;
   readonly request: DriverRequest;
@@ -69,14 +67,12 @@ function checked(answer: Json): Json {
   });
 }
 
-/** A run, live here or ended. */
 interface Obeying {
   readonly runId: string;
   /** Undefined: it has ended. */
   readonly live: LiveRun | undefined;
 }
 
-/** How the requests to a run are obeyed. */
 interface ObeyingAll {
   readonly runId: string;
   /** Does one, and resolves with its answer; a refusal with `state_conflict` is an answer too. */

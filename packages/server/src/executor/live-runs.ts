@@ -18,9 +18,7 @@ import type { Run as EngineRun, Plan } from "@millrace/engine";
 import type { StoreJournal } from "@millrace/store";
 import { RunLog } from "./run-log.ts";
 
-/** Options of the live runs of an executor. */
 export interface LiveRunsOptions {
-  /** Runs that work at once. */
   readonly maxLive: number;
   /** Begins a run that has waited, now that there is a place. Never rejects. */
   readonly launch: (live: LiveRun) => Promise<void>;
@@ -72,7 +70,6 @@ export class LiveRuns {
     this.fill();
   }
 
-  /** Removes the run with this id, if it is here. */
   removeId(runId: string): void {
     const live = this.#runs.get(runId);
     if (live !== undefined) this.remove(live);
@@ -152,7 +149,6 @@ export class LiveRuns {
 /** States that hold a place; a paused run holds none. */
 const WORKING: ReadonlySet<RunState> = new Set(["pending", "running", "cancelling"]);
 
-/** Parts of a live run. */
 export interface LiveRunParts {
   readonly header: RunHeader;
   readonly plan: Plan;
@@ -189,7 +185,6 @@ export class LiveRun {
   readonly header: RunHeader;
   readonly plan: Plan;
   readonly log: RunLog;
-  /** Waits for a place. */
   isQueued = false;
   /** Set when it is cancelled in the queue. */
   dropped: Promise<void> | undefined;
@@ -199,7 +194,6 @@ export class LiveRun {
   state: RunState;
   /** Why its stored log says that it is paused; null when it is not. */
   pauseReason: string | null = null;
-  /** The run in the engine. */
   run: EngineRun | undefined;
   /** Resolves when its row is committed, or never will be. */
   readonly committed: Promise<void>;
@@ -238,13 +232,11 @@ export class LiveRun {
     return this.log.ended && !this.#isOver;
   }
 
-  /** Its row is committed. */
   commit(epoch: number): void {
     this.epoch = epoch;
     this.#tellCommitted();
   }
 
-  /** The engine has it. */
   enter(run: EngineRun): void {
     this.run = run;
     this.pauseReason = run.paused;

@@ -79,7 +79,6 @@ class EngineExecutor implements LocalExecutor {
   readonly #maxQueued: number;
   readonly #live: LiveRuns;
   readonly #here: Here;
-  /** Runs that are being taken up. */
   readonly #taking = new Map<string, Promise<void>>();
   readonly #checkIds: (spec: RunSpec) => Promise<void>;
   #recovering = false;

@@ -145,7 +145,6 @@ export function optionsOf({ trigger, template, tags, options = {} }: RunHeader):
 /** Lease of a run in the queue. One process has the store, so the time does not matter. */
 const QUEUE_LEASE_MS = 30_000;
 
-/** A live run of an executor. */
 export interface LiveStart {
   readonly header: RunHeader;
   readonly plan: Plan;
@@ -153,12 +152,10 @@ export interface LiveStart {
   readonly state: RunState;
 }
 
-/** Dependencies of taking up a run, provided by its executor. */
 export interface TakeUpParts {
   readonly engine: Engine;
   readonly store: Store;
   compile(header: RunHeader): ReturnType<typeof compileFlow>;
-  /** Adds a live run. */
   add(start: LiveStart): LiveRun;
   now(): number;
 }

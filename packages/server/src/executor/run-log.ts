@@ -56,7 +56,6 @@ export class RunLog {
     this.#wake();
   }
 
-  /** Ends the log. */
   end(): void {
     this.#ended = true;
     this.#wake();

@@ -73,7 +73,6 @@ class SharedExecutor implements Executor {
   readonly #plans: Plans;
   readonly #maxLive: number;
   readonly #maxQueued: number;
-  /** The runs that this server drives. */
   readonly #driven = new Map<string, LiveRun>();
   readonly #followed: FollowedLogs;
   readonly #takeovers = new Takeovers((runId, options) => this.#drive(runId, options));

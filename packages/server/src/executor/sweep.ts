@@ -12,7 +12,6 @@ const SWEEP_MS = 2_000;
 /** The same where rings are not taken: others see each bell before it, or it would take the same one again and again. */
 const UNHEARD_LATE_MS = 3 * LATE_MS;
 
-/** Dependencies of a sweep. */
 export interface SweepParts {
   readonly bells: Pick<Bells, "takeLate">;
   /** How many more runs may be driven here; less than 0: too many are. */

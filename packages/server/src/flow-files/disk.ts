@@ -14,7 +14,6 @@ import {
 } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A file as it lies on the disk. */
 export interface DiskFile {
   /** Absent: it is no text, for this reason. */
   readonly text?: string;
@@ -35,7 +34,6 @@ export function stemOf(file: string): string | undefined {
   return file.endsWith(SUFFIX) && !file.startsWith(".") ? file.slice(0, -SUFFIX.length) : undefined;
 }
 
-/** The file of a flow of this name. */
 export const fileOf = (stem: string): string => `${stem}${SUFFIX}`;
 
 /** Names of the flows in a folder, sorted; not of those below it, and no links. */

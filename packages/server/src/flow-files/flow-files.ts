@@ -32,7 +32,6 @@ import {
 } from "./disk.ts";
 import type { FlowsOption } from "./option.ts";
 
-/** Dependencies of keeping the files of a folder and the templates in step. */
 export interface FlowFilesParts {
   readonly store: Pick<Store, "templates">;
   readonly registry: Registry;
@@ -291,7 +290,6 @@ function refuse(what: string, cause: unknown): never {
   throw new ProblemError(FULL.has(code) ? "store_full" : "store_read_only", { detail, cause });
 }
 
-/** The name of a file as a slug. */
 function slugFrom(stem: string): string {
   const slug = stem
     .normalize("NFKD")

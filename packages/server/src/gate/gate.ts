@@ -32,7 +32,6 @@ export interface RawRequest {
   toRequest(): Request;
 }
 
-/** An admitted request. */
 export interface Passage {
   readonly path: string;
   readonly query: string;

@@ -41,7 +41,6 @@ import { openServerExtensions, type ServerExtensions } from "./extensions.ts";
 import { coreHandlers } from "./handlers.ts";
 import { createStandardRegistry } from "./registry.ts";
 
-/** Resources that a host uses. */
 export interface HostResources {
   readonly store: Store;
   readonly registry: Registry;
@@ -102,7 +101,6 @@ export async function closeResources({ store, opened }: HostResources): Promise<
   }
 }
 
-/** Parts of an executor that the host provides. */
 export type ExecutorParts = Required<
   Pick<
     LocalExecutorOptions,
@@ -110,7 +108,6 @@ export type ExecutorParts = Required<
   >
 > & { readonly log: Logger; readonly environment: string | undefined };
 
-/** Parts of a host that its builder provides. */
 export interface HostParts<E extends Executor> {
   readonly log: Logger;
   /** The journal of the store, or one that measures what goes through it. */
@@ -133,7 +130,6 @@ export interface BuiltHost<E extends Executor = Executor> {
 /** Longest age of cached data of other servers. */
 const SHARED_CACHE_MS = 1_000;
 
-/** Builds the parts over an open store. */
 export async function buildHost<E extends Executor>(
   options: ResolvedOptions,
   { store, registry, machine, clock, now, opened }: HostResources,

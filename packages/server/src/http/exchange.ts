@@ -173,7 +173,6 @@ export class Exchange implements RawRequest {
     return headers;
   }
 
-  /** Answers. */
   reply({ status, headers: more = {}, body = "" }: Reply): Response {
     const headers = this.headers(more);
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;

@@ -15,7 +15,6 @@ import { knownHub } from "./stored-hubs.ts";
 
 /** Bytes of an Ed25519 public key (RFC 8032, 5.1.5). */
 const KEY_BYTES = 32;
-/** Problems of an index in one answer. */
 const MAX_PROBLEMS = 20;
 
 /** Reads an index. Throws `hub_rejected` with what is wrong. */

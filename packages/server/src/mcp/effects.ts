@@ -20,7 +20,6 @@ export interface FlowEffects {
   readonly calls: readonly string[];
 }
 
-/** Node types by name. */
 export type Entries = ReadonlyMap<string, CatalogEntry>;
 
 const ORDER: readonly Effect[] = ["pure", "read", "write", "destructive"];

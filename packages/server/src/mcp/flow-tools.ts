@@ -17,7 +17,6 @@ import { isObject } from "@millrace/contracts/kit";
 import type { Tool } from "@modelcontextprotocol/server";
 import { both, type Entries, effectsOf, type FlowEffects, UNKNOWN } from "./effects.ts";
 
-/** One template. */
 export interface KnownFlow {
   /** Changes whenever anything of the template does. */
   readonly stamp: string;
@@ -41,7 +40,6 @@ export class FlowTools {
   readonly #readAt = new Map<string, number>();
   #entries: Promise<Entries> | undefined;
 
-  /** A page of tools. */
   async page(
     client: RunClient,
     cursor: string | undefined,

@@ -29,7 +29,6 @@ const PASSED = [
   ...["mcp-session-id", "last-event-id"],
 ];
 
-/** The route of one app. */
 export interface McpRoute {
   serve(exchange: Exchange): Promise<Response>;
   /** Ends what is still open. */

@@ -8,7 +8,6 @@ const RUN_META = "dev.millrace/run";
 /** Longest text of an answer; a whole value is in `structuredContent`, or in the run. */
 const MAX_TEXT = 262_144;
 
-/** A failure as a tool tells it. */
 export interface ToolFailure {
   readonly code: string;
   readonly message: string;

@@ -34,7 +34,6 @@ export interface Party {
 
 /** Longest id of a message, in characters: each is kept, and sent back. */
 const MAX_ID = 256;
-/** Message for a longer id. */
 export const LONG_ID: string = `an id has at most ${MAX_ID} characters`;
 
 const SERVER = { name: "millrace", title: "Millrace", version: packageVersion() };

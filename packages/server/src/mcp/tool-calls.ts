@@ -35,7 +35,6 @@ const MAX_WAITING = 256;
 /** Takes what a call has to say: news, at last the answer. Undefined: it is cancelled, and has none. */
 type Take = (message: JSONRPCMessage | undefined) => void;
 
-/** Serves the calls of everybody. */
 export class ToolCalls {
   readonly #eras: Readonly<Record<"modern" | "legacy", Promise<SharedTransport>>>;
   readonly #streams: EventStreams;
@@ -114,7 +113,6 @@ export class ToolCalls {
     });
   }
 
-  /** Cancels the calls that are at work. */
   async close(): Promise<void> {
     for (const transport of Object.values(this.#eras)) await (await transport).close();
   }

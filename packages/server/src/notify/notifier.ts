@@ -28,7 +28,6 @@ import {
 /** Tells of the failed runs of a store; woken when one has failed here. */
 export type Notifier = Pick<Loop, "start" | "wake" | "close">;
 
-/** Options of a notifier. */
 export interface NotifierOptions extends Omit<SendParts, "store"> {
   readonly store: Pick<Store, "outbox" | "runs" | "settings" | "templates">;
   /** Epoch milliseconds, and timers. */

@@ -12,7 +12,6 @@ import { specOfTemplate } from "../flows/stored-flows.ts";
 import type { ServerHost } from "../ports.ts";
 import type { Message } from "./windows.ts";
 
-/** Dependencies of sending. */
 export interface SendParts {
   readonly store: Pick<Store, "templates" | "settings">;
   readonly executor: Pick<ServerHost["executor"], "start">;

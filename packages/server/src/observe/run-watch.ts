@@ -30,7 +30,6 @@ interface RunFacts {
   state: "running" | "paused";
 }
 
-/** Dependencies of a watch. */
 export interface RunWatchParts {
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -40,7 +39,6 @@ export interface RunWatchParts {
   readonly find: (runId: string) => Promise<RunHeader | null>;
   /** The trace of a run, where there is one. */
   readonly traceOf?: ((runId: string) => string | undefined) | undefined;
-  /** A run has failed. */
   readonly onFailed: () => void;
 }
 
@@ -220,7 +218,6 @@ function namesOf({ graph, template, trigger, tokenId, source, retryOf }: RunHead
   return { flow: graph.id, template: template ?? null, trigger, by, retryOf: retryOf ?? null };
 }
 
-/** The facts of an unknown run. */
 function nothing(): RunFacts {
   return { names: null, types: new Map(), calls: new Map(), state: "running" };
 }

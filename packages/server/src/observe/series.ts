@@ -26,7 +26,6 @@ export class Counts {
     else this.#addToOther(amount);
   }
 
-  /** Every series as labels and number. */
   *entries(): Generator<readonly [labels: Record<string, string>, value: number]> {
     for (const [key, value] of this.#numbers) {
       const values = key.split(SEPARATOR);
@@ -114,7 +113,6 @@ export class LoopDelay {
   }
 }
 
-/** One line of the page. */
 export interface SeriesValue {
   readonly metricName?: string;
   readonly labels: { readonly [name: string]: string | number };

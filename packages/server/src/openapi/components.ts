@@ -14,7 +14,6 @@ type Io = "input" | "output";
 export interface Components {
   /** A schema as a caller sends it, or gets it; one that `createComponents` was given. */
   schemaOf(schema: Schema, io: Io): JsonObject;
-  /** Every shared definition by name. */
   readonly definitions: { readonly [name: string]: JsonObject };
 }
 

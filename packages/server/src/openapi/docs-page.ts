@@ -27,7 +27,6 @@ th, td { border-bottom: 1px solid var(--line); padding: 0.25rem 0.75rem 0.25rem 
 td:nth-child(-n+2) { white-space: nowrap; }
 `;
 
-/** Content-Security-Policy of the page. */
 export const PAGE_POLICY: string = [
   "default-src 'none'",
   `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
@@ -63,7 +62,6 @@ interface OpenApi {
   };
 }
 
-/** Makes the page of an OpenAPI document. */
 export function renderDocs(document: JsonObject): string {
   const { info, paths, components } = document as unknown as OpenApi;
   const groups = new Map<string, Row[]>();

@@ -81,7 +81,6 @@ function argsOf(command: CommandDef, components: Components): ArgsSchema {
   return components.definitions[$ref.slice($ref.lastIndexOf("/") + 1)] as ArgsSchema;
 }
 
-/** Makes the operation of a command. */
 export function operationOf(command: BoundCommand, components: Components): JsonObject {
   const { http } = command;
   const { properties = {}, required = [] } = argsOf(command, components);
@@ -266,7 +265,6 @@ function responseName(codes: readonly ErrorCode[]): string {
   return codes.join(".");
 }
 
-/** The response of that name. */
 export function problemResponse(name: string): JsonObject {
   const codes = name.split(".") as ErrorCode[];
   return {

@@ -14,7 +14,6 @@ import type { AiSettings, AiSetup } from "@millrace/providers";
 import { notWired, wire } from "../dispatch/index.ts";
 import type { HandlerList } from "../ports.ts";
 
-/** Sources of the list. */
 export interface ProviderSources {
   readonly settings: Pick<AiSettings, "providers">;
   /** Those of the settings, and that of this machine's models. */

@@ -25,7 +25,6 @@ const MAX_RUNS = 64;
 /** Bytes of their snapshots together: four of the largest. A view takes a few times the bytes of its snapshot. */
 const MAX_BYTES = 4 * EVENT_LIMITS.snapshotBytes;
 
-/** Where runs are. */
 export interface RunsSource {
   readonly journal: Pick<Journal, "read">;
   /** The summary of a run; null when it is unknown or was deleted. */

@@ -15,7 +15,6 @@ import { createLoop } from "./loop.ts";
 import { readSchedule, type StoredSchedule } from "./read-schedule.ts";
 import { type FirePorts, startFire } from "./stored-schedule.ts";
 
-/** Options of a scheduler. */
 export interface SchedulerOptions extends FirePorts {
   readonly store: Pick<Store, "schedules" | "templates" | "settings" | "runs" | "feed">;
   /** Epoch milliseconds, and timers. */

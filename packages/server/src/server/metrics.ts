@@ -18,7 +18,6 @@ const NO_ROUTE = "none";
 const STATUSES = ["succeeded", "failed", "cancelled", "invalid"];
 const TRIGGERS = ["api", "schedule", "webhook"];
 
-/** Makes the measurements of one server. */
 export function createMetrics(executor = "none"): Metrics {
   const registry = new Registry();
   const counts = new Map<MetricName, Counts>();
@@ -95,7 +94,6 @@ export function createMetrics(executor = "none"): Metrics {
   };
 }
 
-/** Gauges, read when they are asked for. */
 function gaugesOf(
   { runs, driven, streams, scheduleLagS, isStoreUp, isDispatcherUp }: Standing,
   executor: string,

@@ -26,7 +26,6 @@ export type FrameFormat = "sse" | "sse-id" | "ndjson";
 /** Why a stream is over: its log ended, its reader left or took nothing, its token is gone, the server stops. */
 type StreamEnd = "ended" | "left" | "revoked" | "shutdown";
 
-/** Options of a stream. */
 export interface StreamOptions {
   readonly format: FrameFormat;
   readonly headers?: HeaderRecord;
@@ -104,7 +103,6 @@ export class EventStreams {
     return response;
   }
 
-  /** Sends the headers. */
   #begin(exchange: Exchange, headers: HeaderRecord): { sink: Sink; response: Response } {
     const patience = {
       stallMs: this.#limits.stallMs,
@@ -256,7 +254,6 @@ const DRAINING = Buffer.from(": draining\n\n");
 /** Joined writes are no longer than this, unless one frame is. */
 const BATCH_BYTES = 16_384;
 
-/** Content type of a stream. */
 function contentTypeOf(format: FrameFormat): string {
   return format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
 }

@@ -63,7 +63,6 @@ function changedHere(current: Template | null): TemplateSource {
   return { kind: "local", ...(pushed && { pushed }) };
 }
 
-/** The refusal of a slug that is taken. */
 export function templateExists(slug: string): ProblemError {
   return new ProblemError("already_exists", {
     detail: `A template "${slug}" exists; choose another slug, or overwrite it`,

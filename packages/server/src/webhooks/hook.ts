@@ -20,7 +20,6 @@ const CALLS_PER_MINUTE = 60;
 /** Seconds until a call is allowed again. */
 const RETRY_AFTER_S = Math.ceil(60 / CALLS_PER_MINUTE);
 
-/** Makes the route of webhooks. */
 export function createHook(host: ServerHost, app: AppServices): Hook {
   const buckets = new TokenBuckets(CALLS_PER_MINUTE, () => host.now());
 

@@ -220,7 +220,6 @@ export function verifySignature(
   return isFresh ? { hash: right.toString("hex"), isTimed: time !== undefined } : "stale";
 }
 
-/** A call as its sender sends it. */
 interface Sent {
   readonly headers: { readonly [name: string]: string };
   readonly body: Uint8Array;

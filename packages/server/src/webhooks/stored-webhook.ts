@@ -11,7 +11,6 @@ type Secrets = Pick<ServerHost, "secrets">;
 /** 256 bits cannot be guessed, so a plain hash needs no salt. */
 const TOKEN_BYTES = 32;
 
-/** A token for a URL. */
 export function newToken(random: (bytes: number) => Uint8Array): string {
   return Buffer.from(random(TOKEN_BYTES)).toString("base64url");
 }
@@ -31,7 +30,6 @@ export function readWebhook({ id, body }: WebhookRow): Webhook {
   return { ...(body as unknown as Omit<Webhook, "id">), id };
 }
 
-/** A page of webhooks. */
 export async function listWebhooks(
   store: Store,
   page: PageArgs,

@@ -155,7 +155,6 @@ export class CallTable {
     await link?.close();
   }
 
-  /** Sends statements, in order. */
   async #send<
     const T extends readonly (readonly [Prepared, readonly (string | number | null)[]])[],
   >(statements: T): Promise<{ readonly [At in keyof T]: Answer }> {

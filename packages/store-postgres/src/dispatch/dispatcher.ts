@@ -27,7 +27,6 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 const TOPIC = "drive_call";
 
-/** A drive at work here. */
 interface Work extends TakenCall {
   readonly lost: AbortController;
   readonly settled: Promise<void>;

@@ -19,13 +19,11 @@ export interface PostgresDispatcherOptions {
 
 /** Parts of an open store that a dispatcher uses. */
 export interface CallParts {
-  /** Makes a connection. */
   readonly connect: () => Promise<Link>;
   /** Name of this opening. */
   readonly holder: string;
   /** Whether notices are heard. */
   hears(): boolean;
-  /** Tells other servers. */
   tell(topics: readonly string[]): void;
   /** Calls `told` with what other servers tell, until the answer is called. */
   watch(told: (topic: string) => void): () => void;

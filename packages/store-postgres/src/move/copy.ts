@@ -18,7 +18,6 @@ export interface SourceFacts {
   readonly lastPosition: number;
 }
 
-/** Copying under way. */
 export interface Copying {
   readonly source: Side;
   readonly target: Target;

@@ -9,7 +9,6 @@ import { composed } from "../sql/statements.ts";
 
 const KEY = "move";
 
-/** Where a move is. */
 export interface Mark {
   /** `installationId` of the source. */
   readonly source: string;

@@ -4,7 +4,6 @@ import { openedRow, type SqlRow, type SqlValue } from "@millrace/store/sql";
 import { DigestOfRows, type RowsDigest } from "./digest.ts";
 import { columnsOf, type MovedTable } from "./tables.ts";
 
-/** One of the two stores. */
 export interface Side {
   /** The key of its private values. */
   readonly key: Uint8Array | null;
@@ -13,7 +12,6 @@ export interface Side {
   all(sql: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]>;
 }
 
-/** Part of a table. */
 export interface Part {
   readonly table: MovedTable;
   /** Primary key of the row before it; null: it begins with the first. */

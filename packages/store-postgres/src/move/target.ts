@@ -13,7 +13,6 @@ import type { MoveTarget } from "./types.ts";
 /** A call without an answer for this long counts as cut: a page of rows, or the tables of a store. */
 const CALL_MS = 300_000;
 
-/** An open target. */
 export interface Target {
   readonly link: Link;
   /** Host and database, for messages. */

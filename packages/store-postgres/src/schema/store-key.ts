@@ -1,7 +1,6 @@
 /** The key that seals private values: the same for all servers of a store, which know it from outside and never keep it. */
 import { createHash } from "node:crypto";
 
-/** Bytes of a key. */
 export const KEY_BYTES = 32;
 const ID_DIGITS = 16;
 

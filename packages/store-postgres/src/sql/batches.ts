@@ -89,7 +89,6 @@ export function createBatches({ links, max, alone }: BatchParts): (unit: Unit) =
   }
 }
 
-/** The run that an append is of. */
 function runOf({ ops }: Unit): number {
   return ops.find(({ lines }) => lines !== undefined)?.lines?.run ?? 0;
 }

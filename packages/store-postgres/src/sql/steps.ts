@@ -7,7 +7,6 @@ import type { EncodedEvent } from "@millrace/contracts";
 import type { Lines, Op, SqlValue } from "@millrace/store/sql";
 import { type Prepared, prepared } from "./statements.ts";
 
-/** Statements of one operation. */
 export interface Step {
   readonly statement: Prepared;
   readonly rows: readonly (readonly SqlValue[])[];

@@ -16,7 +16,6 @@ import { fateOf, isStored } from "./fate.ts";
 import { Cut, append as sendAppend, transact } from "./transaction.ts";
 import { type Unit, unitOf } from "./unit.ts";
 
-/** Dependencies of a writer. */
 export interface WriterParts {
   readonly links: Links;
   readonly presence: Presence;

@@ -14,7 +14,6 @@ export const KEY_BYTES = 32;
 const NONCE_BYTES = 12; // NIST SP 800-38D, 8.2
 const TAG_BYTES = 16;
 
-/** A value that was sealed. */
 export interface Sealed {
   readonly nonce: Uint8Array;
   readonly body: Uint8Array;

@@ -197,7 +197,6 @@ async function withheldRows(
 
 const decoder = new TextDecoder();
 
-/** The event of a stored line. */
 export function eventOf(line: unknown): ExecutionEvent {
   return parseEvent(decoder.decode(line as Uint8Array)) as ExecutionEvent;
 }

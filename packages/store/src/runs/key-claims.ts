@@ -12,7 +12,6 @@ import type { Database, Op } from "../sql/port.ts";
 const TOPIC = "key:";
 const SWEEP_MS = 60_000; // claims of keys that are not asked for again do no harm
 
-/** A waiter of this process. */
 interface Waiting {
   readonly holder: string;
   readonly runId: string;

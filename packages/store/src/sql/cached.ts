@@ -8,10 +8,8 @@ import type { Database } from "./port.ts";
 /** With the 400 ms for which a server knows revoked tokens it is less than the second that is promised for them. */
 const MAX_AGE_MS = 400;
 
-/** A kept value. */
 export interface Cached<T> {
   get(): Promise<T>;
-  /** Forgets it. */
   drop(): void;
 }
 

@@ -17,7 +17,6 @@ export const WRITE_PRAGMAS: string =
 
 const KEPT_BACKUPS = 2;
 
-/** How a file is prepared. */
 export interface PrepareOptions {
   readonly migrations?: readonly Migration[];
   /** Throws where another process has the file open. Called before the tables are changed. */
@@ -208,7 +207,6 @@ function backups(path: string): string[] {
     .map((name) => join(dir, name));
 }
 
-/** One value of `meta`. */
 function meta(db: SqliteDb, key: string): SqlValue | undefined {
   return db.prepare("SELECT value FROM meta WHERE key = ?").get([key])?.["value"];
 }

@@ -29,7 +29,6 @@ export function enterFile(
   return firstNumber(db.prepare(TAKE_NUMBERS).get([]));
 }
 
-/** The first of the reserved numbers. */
 export function firstNumber(row: SqlRow | undefined): number {
   return Number(row?.["seq"]) - RUN_NUMBERS + 1;
 }

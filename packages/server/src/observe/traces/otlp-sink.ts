@@ -26,7 +26,6 @@ import { atMost } from "../../at-most.ts";
 import { packageVersion } from "../../version.ts";
 import type { SpanContext, SpanSink } from "./span.ts";
 
-/** How the receiver of spans is reached. */
 export interface ReceiverOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +33,6 @@ export interface ReceiverOptions {
   readonly timeoutMs: number;
   readonly protocol: "http/protobuf" | "http/json";
   readonly resource: Readonly<Record<string, string>>;
-  /** Variables of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told with why when spans are not taken, and without when they are again. */
   readonly told: (problem?: string) => void;

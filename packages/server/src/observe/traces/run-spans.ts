@@ -7,7 +7,6 @@
 import { type ExecutionEvent, enclosingAttempt, enclosingNode } from "@millrace/contracts";
 import { type Attributes, type Span, type SpanContext, spanIdOf, traceIdOf } from "./span.ts";
 
-/** A span that has not ended. */
 type OpenSpan = Pick<Span, "name" | "kind" | "parent" | "startedAt" | "attributes"> & {
   readonly spanId: string;
 };
@@ -20,7 +19,6 @@ const PROVIDERS: Readonly<Record<string, string>> = { google: "gcp.gemini" };
 export class RunSpans {
   readonly #runId: string;
   readonly #parent: SpanContext | undefined;
-  /** The span of the whole run. */
   readonly context: SpanContext;
   readonly #send: (span: Span) => void;
   /** By what they are of. */
