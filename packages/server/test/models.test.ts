@@ -330,40 +330,23 @@ describeUnless(notFull ?? (await noLocalEngine()))("models over HTTP", () => {
   });
 
   test("what is not there, is there already or is done is refused by its code", async () => {
-    const code = async (response: Response) => [response.status, (await problemOf(response)).code];
     const source = `${origin}/chain.gguf`;
-    expect(await code(await fetch(`${server.url}/api/models/none`))).toEqual([404, "not_found"]);
-    expect(await code(await post(server, "/api/models/none/load", { wait: true }))).toEqual([
-      404,
-      "not_found",
-    ]);
-    expect(await code(await post(server, "/api/models/install", { source, id: "other" }))).toEqual([
-      422,
-      "digest_required",
-    ]);
-    expect(
-      await code(
-        await post(server, "/api/models/install", {
-          source,
-          id: "chain",
-          sha256: "0".repeat(64),
-        }),
-      ),
-    ).toEqual([409, "already_exists"]);
-    expect(await code(await post(server, "/api/models/jobs/job_none/cancel", {}))).toEqual([
-      404,
-      "not_found",
-    ]);
-    const again = await post(server, "/api/models/install", {
-      source,
-      id: "chain",
-      sha256: sha256(MODELS.chain),
-    });
+    const install = (more: object) => post(server, "/api/models/install", { source, ...more });
+    const again = await install({ id: "chain", sha256: sha256(MODELS.chain) });
     const { jobId } = (await again.json()) as JobRef;
-    expect(await code(await post(server, `/api/models/jobs/${jobId}/cancel`, {}))).toEqual([
-      409,
-      "state_conflict",
-    ]);
+    const cancel = (id: string) => post(server, `/api/models/jobs/${id}/cancel`, {});
+    const rows: [Promise<Response>, number, string][] = [
+      [fetch(`${server.url}/api/models/none`), 404, "not_found"],
+      [post(server, "/api/models/none/load", { wait: true }), 404, "not_found"],
+      [install({ id: "other" }), 422, "digest_required"],
+      [install({ id: "chain", sha256: "0".repeat(64) }), 409, "already_exists"],
+      [cancel("job_none"), 404, "not_found"],
+      [cancel(jobId), 409, "state_conflict"],
+    ];
+    for (const [answer, status, code] of rows) {
+      const response = await answer;
+      expect([response.status, (await problemOf(response)).code]).toEqual([status, code]);
+    }
     const events = await run(server, ask("none"));
     expect(failures(events)).toMatchObject([{ reason: "not_found", next: "failover" }]);
     const alone = await run(server, ask("none").replace(/ {2}failover = .*\n/, ""));

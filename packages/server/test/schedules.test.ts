@@ -24,13 +24,16 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** START plus so many minutes. */
 const at = (minutes: number): string => iso(START + minutes * MINUTE);
 
-/** A server with the templates `hello`, `ask` (waits for a person) and `sleep`. */
-async function serveWith(clock: TestClock, options: StartOptions = {}): Promise<RunningServer> {
+/** A server, at START by its clock, with the templates `hello`, `ask` (waits for a person) and `sleep`. */
+async function serveWith(
+  options: StartOptions = {},
+  clock = createTestClock(START),
+): Promise<{ readonly server: RunningServer; readonly clock: TestClock }> {
   const server = await serve({ clock, ...options });
   await saveTemplate(server, "hello", HELLO);
   await saveTemplate(server, "ask", ASK_PLAINLY);
   await saveTemplate(server, "sleep", SLEEP);
-  return server;
+  return { server, clock };
 }
 
 function put(server: RunningServer, id: string, body: object, ifMatch?: string): Promise<Response> {
@@ -57,8 +60,7 @@ describe("the commands", () => {
   };
 
   test("create, show, list, replace and delete; who changes one must have seen it", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const created = await post(server, "/api/schedules", args);
     expect(created.status).toBe(201);
     const schedule = (await created.json()) as Schedule;
@@ -116,7 +118,7 @@ describe("the commands", () => {
       ["a moment that is over", { at: "2026-03-01T12:00:00Z" }, "/at"],
       ["a moment without a zone", { at: "2026-04-01T12:00:00" }, "/at"],
     ];
-    const server = await serveWith(createTestClock(START));
+    const { server } = await serveWith();
     for (const [what, time, pointer] of rows) {
       const response = await post(server, "/api/schedules", { template: "hello", ...time });
       expect(response.status, what).toBe(422);
@@ -126,7 +128,7 @@ describe("the commands", () => {
   });
 
   test("refuse a template that is not there, and inputs that it does not take", async () => {
-    const server = await serveWith(createTestClock(START));
+    const { server } = await serveWith();
     const missing = await post(server, "/api/schedules", { template: "none", everyMs: MINUTE });
     expect(missing.status).toBe(404);
     expect(await problemOf(missing)).toMatchObject({ resource: "template" });
@@ -141,7 +143,7 @@ describe("the commands", () => {
   });
 
   test("start the run of a schedule at once, once for each key", async () => {
-    const server = await serveWith(createTestClock(START));
+    const { server } = await serveWith();
     const { id } = await createSchedule(server, { ...args, enabled: false });
     const run = (key: string) =>
       post(server, `/api/schedules/${id}/run`, {}, { headers: { "idempotency-key": key } });
@@ -167,7 +169,7 @@ describe("the commands", () => {
 
 describe("a preview", () => {
   const preview = async (start: string, args: object, n = 3) => {
-    const server = await serveWith(createTestClock(Date.parse(start)));
+    const { server } = await serveWith({}, createTestClock(Date.parse(start)));
     const { id } = await createSchedule(server, { template: "hello", ...args });
     const { times } = await invoke<{ times: string[] }>(server, "preview_schedule", {
       scheduleId: id,
@@ -191,7 +193,7 @@ describe("a preview", () => {
   });
 
   test("shows the times of a schedule before it is created", async () => {
-    const server = await serveWith(createTestClock(Date.parse("2026-07-01T00:00:00Z")));
+    const { server } = await serveWith({}, createTestClock(Date.parse("2026-07-01T00:00:00Z")));
     const ask = (args: object) =>
       post(server, "/api/invoke", { command: "preview_schedule", args });
     const monday = await ask({ cron: "15 9 * * MON", ...berlin, n: 1 });
@@ -240,8 +242,7 @@ describe("a preview", () => {
 
 describe("a fire time", () => {
   test("that comes starts a run, which says where it comes from", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const args = { template: "hello", everyMs: MINUTE, inputs: { name: "you" }, tags: { a: "b" } };
     const { id } = await createSchedule(server, { ...args, overlap: "allow" });
     await clock.pass(MINUTE - 1);
@@ -261,8 +262,7 @@ describe("a fire time", () => {
   });
 
   test("of a moment comes once", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const { id } = await createSchedule(server, { template: "hello", at: at(5) });
     await clock.pass(HOUR);
     expect(fireTimesOf(await runsOf(server))).toEqual([at(5)]);
@@ -275,8 +275,7 @@ describe("a fire time", () => {
   });
 
   test("of a schedule that is disabled or deleted does not come", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const args = { template: "hello", everyMs: MINUTE, overlap: "allow" };
     const first = await createSchedule(server, args);
     const second = await createSchedule(server, args);
@@ -320,8 +319,7 @@ describe("a fire time", () => {
   });
 
   test("that falls into a change of something else is not lost", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const args = { template: "hello", everyMs: MINUTE };
     const { id } = await createSchedule(server, args);
     clock.set(MINUTE + SECOND);
@@ -335,8 +333,7 @@ describe("while a run of the schedule has not ended", () => {
   const everyMinute = { template: "ask", everyMs: MINUTE };
 
   test("skip starts none", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const feed = await follow(server);
     const { id } = await createSchedule(server, everyMinute);
     await clock.pass(3 * MINUTE);
@@ -351,8 +348,7 @@ describe("while a run of the schedule has not ended", () => {
   });
 
   test("queue keeps one fire time, which starts when the run has ended", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const feed = await follow(server);
     await createSchedule(server, { ...everyMinute, overlap: "queue" });
     await clock.pass(4 * MINUTE);
@@ -370,8 +366,7 @@ describe("while a run of the schedule has not ended", () => {
   });
 
   test("allow starts the next", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     await createSchedule(server, { ...everyMinute, overlap: "allow" });
     await clock.pass(3 * MINUTE);
     const runs = await runsOf(server);
@@ -380,8 +375,7 @@ describe("while a run of the schedule has not ended", () => {
   });
 
   test("one that was started by hand counts as well", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const { id } = await createSchedule(server, everyMinute);
     await invoke(server, "run_schedule_now", { scheduleId: id });
     await clock.pass(MINUTE);
@@ -393,8 +387,7 @@ describe("a fire time that was missed", () => {
   const every = (catchUp: string) => ({ template: "hello", everyMs: MINUTE, catchUp });
 
   test("by a minute or less comes, whatever is said of later ones", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     await createSchedule(server, { ...every("skip"), overlap: "allow" });
     clock.set(MINUTE); // when it is looked at again, the first one is late by exactly a minute
     await clock.pass(MINUTE);
@@ -405,8 +398,7 @@ describe("a fire time that was missed", () => {
     ["skip", []],
     ["one", [at(59)]],
   ])("by more, with %s, starts %j", async (catchUp, missed) => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const { id } = await createSchedule(server, { ...every(catchUp), overlap: "allow" });
     clock.set(60 * MINUTE + 30 * SECOND);
     await put(server, id, { ...every(catchUp), overlap: "allow", tags: {} }, "*"); // it looks at the clock
@@ -416,8 +408,7 @@ describe("a fire time that was missed", () => {
   });
 
   test("by more, with all, starts one after the other, a hundred at most", async () => {
-    const clock = createTestClock(START);
-    const server = await serveWith(clock);
+    const { server, clock } = await serveWith();
     const feed = await follow(server);
     await createSchedule(server, every("all"));
     clock.set(149 * MINUTE + 30 * SECOND);
@@ -435,8 +426,7 @@ describe("a fire time that was missed", () => {
 
   test("while the server was down is made up for after its start, and what waited still waits", async () => {
     const dir = temporaryFolder();
-    const clock = createTestClock(START);
-    const first = await serveWith(clock, { store: dir });
+    const { server: first, clock } = await serveWith({ store: dir });
     const feed = await follow(first);
     await createSchedule(first, { template: "ask", everyMs: MINUTE, overlap: "queue" });
     await createSchedule(first, { ...every("one"), everyMs: 10 * MINUTE, tags: { late: "yes" } });
@@ -457,8 +447,7 @@ describe("a fire time that was missed", () => {
 });
 
 test("a clock that is set back fires nothing twice", async () => {
-  const clock = createTestClock(START);
-  const server = await serveWith(clock);
+  const { server, clock } = await serveWith();
   const args = { template: "hello", everyMs: MINUTE, overlap: "allow" };
   const { id } = await createSchedule(server, args);
   await clock.pass(5 * MINUTE);
@@ -473,8 +462,7 @@ test("a clock that is set back fires nothing twice", async () => {
 });
 
 test("a fire waits while the run queue is full", async () => {
-  const clock = createTestClock(START);
-  const server = await serveWith(clock, { maxLiveRuns: 1, maxQueuedRuns: 0 });
+  const { server, clock } = await serveWith({ maxLiveRuns: 1, maxQueuedRuns: 0 });
   const feed = await follow(server);
   const { runId } = await invoke<RunRef>(server, "start_run", { dsl: SLEEP });
   const { id } = await createSchedule(server, { template: "hello", everyMs: 10 * MINUTE });
@@ -489,8 +477,7 @@ test("a fire waits while the run queue is full", async () => {
 });
 
 test("a server that drains fires nothing more", async () => {
-  const clock = createTestClock(START);
-  const server = await serveWith(clock);
+  const { server, clock } = await serveWith();
   await createSchedule(server, { template: "hello", everyMs: SECOND });
   await clock.asleep();
   expect(clock.isArmed).toBe(true);
