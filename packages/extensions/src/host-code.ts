@@ -123,3 +123,18 @@ export async function within<T>(
 export function didNotLoad(text: string): ProblemFound {
   return new ProblemFound("extension_load_failed", text);
 }
+
+/** A provider whose code is loaded when it is used: `load` is called at every use. */
+export function lazyProvider(id: string, load: () => Promise<AiProvider>): AiProvider {
+  return {
+    id,
+    capabilities: async (modelId) => (await load()).capabilities(modelId),
+    languageModel: async (modelId, ctx) => (await load()).languageModel(modelId, ctx),
+    async embeddingModel(modelId, ctx) {
+      const model = await (await load()).embeddingModel?.(modelId, ctx);
+      if (model !== undefined) return model;
+      throw new NodeError("ai_unsupported", `the provider ${id} makes no vectors`);
+    },
+    listModels: async (ctx) => (await (await load()).listModels?.(ctx)) ?? [],
+  };
+}

@@ -7,11 +7,11 @@ import {
   type HostCode,
   type HostCodeOptions,
   inTime,
+  lazyProvider,
   loadProblem,
   STALE,
   settled,
 } from "./host-code.ts";
-import { lazyProvider } from "./lazy-provider.ts";
 import { watchLoop } from "./loop-watch.ts";
 import { ProblemFound, problemError } from "./problem.ts";
 

@@ -22,7 +22,13 @@ import { EXTENSION_BYTES, sizeOf } from "@millrace/engine/pack";
 import { createChildCode } from "./child-code.ts";
 import { nameOf } from "./code.ts";
 import { GuardedContext } from "./context.ts";
-import { CODE_TIMES, type CodeTimes, type HostBody, type HostCode } from "./host-code.ts";
+import {
+  CODE_TIMES,
+  type CodeTimes,
+  type HostBody,
+  type HostCode,
+  lazyProvider,
+} from "./host-code.ts";
 import { createHostLog, type HostLog } from "./host-log.ts";
 import { createInProcessCode } from "./in-process-code.ts";
 import {
@@ -32,7 +38,6 @@ import {
   type ReadExtensionsOptions,
   readExtensions,
 } from "./inspect.ts";
-import { lazyProvider } from "./lazy-provider.ts";
 import { foldersOf, isFolderName } from "./locate.ts";
 import type { OutputLine } from "./output-lines.ts";
 import { resolveGrants } from "./permissions.ts";

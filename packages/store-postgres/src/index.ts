@@ -1,4 +1,4 @@
-export { createPostgresDispatcher } from "./dispatch/create-dispatcher.ts";
+export { createPostgresDispatcher } from "./dispatch/dispatcher.ts";
 export type { DispatcherLog, PostgresDispatcherOptions } from "./dispatch/options.ts";
 export { type InspectOptions, inspectPostgresStore, type StoreInspection } from "./inspect.ts";
 export type { RowsDigest } from "./move/digest.ts";

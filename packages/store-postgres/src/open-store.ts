@@ -1,6 +1,6 @@
 /** The store of several servers: every table of Millrace over PostgreSQL. */
 import { type SharedStore, type StoreParts, sharedStoreOver } from "@millrace/store/sql";
-import { keepParts } from "./dispatch/create-dispatcher.ts";
+import { keepParts } from "./dispatch/dispatcher.ts";
 import { openParts, type PostgresDatabaseOptions } from "./open-database.ts";
 
 /** Options of `openPostgresStore`. */

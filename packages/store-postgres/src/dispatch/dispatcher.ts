@@ -14,6 +14,8 @@ import {
   type RingOptions,
 } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
+import type { SharedStore } from "@millrace/store";
 import { nameOf } from "../connect/faults.ts";
 import { STALE_MS } from "../schema/names.ts";
 import { CallTable, FAIR_MS, type TakenCall } from "./call-table.ts";
@@ -27,12 +29,40 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5_000;
 const TOPIC = "drive_call";
 
+const CALLER = "createPostgresDispatcher";
+const OPTIONS: OptionNames<PostgresDispatcherOptions> = { store: true, maxDrives: true, log: true };
+const MAX_DRIVES = 10_000;
+
+const partsOf = new WeakMap<SharedStore, CallParts>();
+
+/** Lets dispatchers be made over a store. */
+export function keepParts(store: SharedStore, parts: CallParts): void {
+  partsOf.set(store, parts);
+}
+
+/**
+ * The dispatcher of servers that share a store in PostgreSQL, and nothing else. It takes one connection more. Throws `TypeError` for
+ * options that are wrong.
+ */
+export function createPostgresDispatcher(options: PostgresDispatcherOptions): Dispatcher {
+  checkOptions(CALLER, options, OPTIONS);
+  const { store, maxDrives = 64, log } = options;
+  const parts = partsOf.get(store);
+  if (parts === undefined) {
+    throw new TypeError(`${CALLER}: "store" must be what openPostgresStore has opened`);
+  }
+  if (!Number.isInteger(maxDrives) || maxDrives < 1 || maxDrives > MAX_DRIVES) {
+    throw new TypeError(`${CALLER}: "maxDrives" must be a whole number from 1 to ${MAX_DRIVES}`);
+  }
+  return new PostgresDispatcher(parts, { maxDrives, log });
+}
+
 interface Work extends TakenCall {
   readonly lost: AbortController;
   readonly settled: Promise<void>;
 }
 
-export class PostgresDispatcher implements Dispatcher {
+class PostgresDispatcher implements Dispatcher {
   readonly #parts: CallParts;
   readonly #table: CallTable;
   readonly #maxDrives: number;

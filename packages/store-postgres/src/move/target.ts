@@ -2,10 +2,10 @@
 import { StoreError } from "@millrace/store";
 import { addressOf } from "../connect/address.ts";
 import { Link } from "../connect/link.ts";
-import { checkKey } from "../schema/check-key.ts";
 import { migrate } from "../schema/migrate.ts";
 import { WORK_LOCKS } from "../schema/names.ts";
 import { MIGRATIONS } from "../schema/schema.ts";
+import { checkKey } from "../schema/store-key.ts";
 import { composed } from "../sql/statements.ts";
 import { SHARED_TABLES, TABLES } from "./tables.ts";
 import type { MoveTarget } from "./types.ts";
