@@ -93,6 +93,16 @@ export function fail(place: Span, code: ExpressionErrorCode, message: string): n
   throw new ExpressionError(code, message, place.start, place.end - place.start);
 }
 
+/** Ends the evaluation: a value is of a type that is not taken at a place. */
+export function wrongType(place: Span, message: string): never {
+  fail(place, "type_mismatch", message);
+}
+
+/** Ends the evaluation: an argument has the type that is taken, but not a value. */
+export function badArgument(place: Span, message: string): never {
+  fail(place, "bad_argument", message);
+}
+
 /** Pays steps. */
 export function spend(ev: Evaluation, place: Span, steps: number): void {
   if (lacks(ev, steps)) overSteps(ev, place);

@@ -2,11 +2,11 @@
 import type { Json } from "@millrace/contracts";
 import type { CallExpression, Expression, Span } from "../syntax/ast.ts";
 import type { FlowType } from "../types/flow-type.ts";
-import { type Evaluation, fail } from "./budget.ts";
+import { type Evaluation, wrongType } from "./budget.ts";
 import { Kind, kindName, kindOf, kindsText } from "./data.ts";
 import type { FunctionSpec } from "./functions/define.ts";
 import { findMacro, type MacroBody, type MacroSite, type MacroSpec } from "./functions/macros.ts";
-import { arityOf, findFunction } from "./functions/table.ts";
+import { findFunction } from "./functions/table.ts";
 import { type Closure, Part, stepsOf, syntaxError, type Unit, type Variables } from "./unit.ts";
 
 type Compile = (node: Expression, variables: Variables | null) => Part;
@@ -25,7 +25,7 @@ export function callPart(
   if (macro !== undefined) return macroPart(node, macro, unit, variables, compile);
   const spec = findFunction(node.name);
   if (spec === undefined) syntaxError(node, `unknown function ${node.name}`);
-  const [least, most] = arityOf(spec);
+  const [least, most] = spec.arity;
   if (node.args.length < least || node.args.length > most) {
     syntaxError(node, `wrong number of arguments: ${spec.signature}`);
   }
@@ -47,10 +47,10 @@ function functionClosure(
     return { spec, place, part, kinds: takes, passes: (takes & WHOLE) === 0 ? takes : 0 };
   });
   const [a, b] = args;
-  if (spec.rest === true || args.length > 2 || a === undefined) {
+  if (spec.rest || args.length > 2 || a === undefined) {
     return (ev) => {
       const values = args.map((argument) => given(ev, argument));
-      return spec.rest === true ? spec.call(ev, node, values) : spec.call(ev, node, ...values);
+      return spec.rest ? spec.call(ev, node, values) : spec.call(ev, node, ...values);
     };
   }
   if (spec.name === "size") {
@@ -104,7 +104,7 @@ function checkKinds(argument: Argument, value: Json): void {
 }
 
 function refuse({ place, spec }: Argument, what: string): never {
-  fail(place, "type_mismatch", `${spec.name} takes ${what}`);
+  wrongType(place, `${spec.name} takes ${what}`);
 }
 
 function kindsOf(type: FlowType): number {
@@ -139,7 +139,7 @@ function macroPart(
   const closure: Closure = (ev) => {
     const values = elements.closure(ev);
     if (!Array.isArray(values)) {
-      fail(list, "type_mismatch", `${macro.name} takes a list, found ${kindName(values)}`);
+      wrongType(list, `${macro.name} takes a list, found ${kindName(values)}`);
     }
     return macro.ev(ev, site, values, each);
   };

@@ -12,7 +12,7 @@ import type {
   NameExpression,
   Span,
 } from "../syntax/ast.ts";
-import { type Evaluation, fail, type Scope } from "./budget.ts";
+import { type Evaluation, fail, type Scope, wrongType } from "./budget.ts";
 import { kindName, memberOf } from "./data.ts";
 import { chainOf, type Link } from "./references.ts";
 import {
@@ -140,21 +140,17 @@ function readAnyMember(node: MemberExpression, value: Json): Json | undefined {
   if (isObject(value)) return memberOf(value, node.name);
   if (value === null) return node.optional ? undefined : nullAccess(node, `member ${node.name}`);
   const found = kindName(value);
-  fail(node, "type_mismatch", `${found} has no member ${node.name}: only objects have members`);
+  wrongType(node, `${found} has no member ${node.name}: only objects have members`);
 }
 
 function readElement(node: IndexExpression, value: Json, at: Json): Json {
   if (Array.isArray(value)) {
     if (typeof at === "number" && Number.isInteger(at) && at >= 0) return value[at] ?? null;
-    fail(
-      node,
-      "type_mismatch",
-      `a list is indexed by a whole number from 0, found ${describeIndex(at)}`,
-    );
+    wrongType(node, `a list is indexed by a whole number from 0, found ${describeIndex(at)}`);
   }
-  if (!isObject(value)) fail(node, "type_mismatch", `${kindName(value)} cannot be indexed`);
+  if (!isObject(value)) wrongType(node, `${kindName(value)} cannot be indexed`);
   if (typeof at !== "string") {
-    fail(node, "type_mismatch", `an object is indexed by a string, found ${kindName(at)}`);
+    wrongType(node, `an object is indexed by a string, found ${kindName(at)}`);
   }
   return memberOf(value, at);
 }
@@ -165,7 +161,7 @@ function nodeLink(node: Link, from: Part, index: Part | undefined): Read {
     const nodes = from.closure(ev);
     const id = node.kind === "member" ? node.name : (index as Part).closure(ev);
     if (typeof id !== "string") {
-      fail(node, "type_mismatch", `nodes is indexed by a string, found ${kindName(id)}`);
+      wrongType(node, `nodes is indexed by a string, found ${kindName(id)}`);
     }
     if (!isObject(nodes) || !Object.hasOwn(nodes, id) || nodes[id] === undefined) {
       fail(node, "unknown_name", "no visible node bears this id");

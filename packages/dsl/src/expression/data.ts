@@ -22,6 +22,7 @@ import {
   overSteps,
   produceText,
   spend,
+  wrongType,
 } from "./budget.ts";
 
 /** Kinds as bits, so that a set of them is one number. `Kind.any` holds all. */
@@ -64,7 +65,7 @@ export function kindsText(kinds: number): string {
 
 /** Ends the evaluation when a value is nothing that JSON can hold: a function, an instance of a class. */
 export function checkData(place: Span, value: unknown): void {
-  if (kindOf(value) === 0) fail(place, "type_mismatch", `found ${kindName(value)}`);
+  if (kindOf(value) === 0) wrongType(place, `found ${kindName(value)}`);
 }
 
 /** An own member; null when there is none. */

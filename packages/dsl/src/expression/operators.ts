@@ -10,6 +10,7 @@ import {
   overSteps,
   produceElements,
   produceText,
+  wrongType,
 } from "./budget.ts";
 import { compareText, equals, finite, kindName, listIndex } from "./data.ts";
 import { type Closure, Part, pay } from "./unit.ts";
@@ -31,7 +32,7 @@ export function unaryPart(node: UnaryExpression, operand: Part): Part {
   return new Part((ev) => {
     const value = operand.closure(ev);
     if (typeof value !== "number") {
-      fail(node, "type_mismatch", `\`-\` takes a number, found ${kindName(value)}`);
+      wrongType(node, `\`-\` takes a number, found ${kindName(value)}`);
     }
     return 0 - value;
   }, steps);
@@ -74,7 +75,7 @@ function binaryClosure(node: BinaryExpression, left: Part, right: Part): Closure
 
 /** Ends the evaluation: something that must be true or false is not. */
 export function notBool(place: Span, what: string, value: Json): never {
-  fail(place, "type_mismatch", `${what} takes true or false, found ${kindName(value)}`);
+  wrongType(place, `${what} takes true or false, found ${kindName(value)}`);
 }
 
 /** The part of `a && b && …` or `a || b || …`: `sites` are the operators from left to right, `parts` what stands between. */
@@ -242,19 +243,15 @@ function textIn(
 function isIn(ev: Evaluation, node: Site, item: Json, whole: Json): boolean {
   if (Array.isArray(whole)) return listIndex(ev, node, whole, item) >= 0;
   if (!isObject(whole)) {
-    fail(
-      node,
-      "type_mismatch",
-      `\`in\` takes a list or an object on its right, found ${kindName(whole)}`,
-    );
+    wrongType(node, `\`in\` takes a list or an object on its right, found ${kindName(whole)}`);
   }
   if (typeof item !== "string") {
-    fail(node, "type_mismatch", `\`in\` looks for a string in an object, found ${kindName(item)}`);
+    wrongType(node, `\`in\` looks for a string in an object, found ${kindName(item)}`);
   }
   return Object.hasOwn(whole, item) && whole[item] !== undefined;
 }
 
 function mismatch(node: Site, takes: string, a: Json, b: Json): never {
   const found = `${kindName(a)} and ${kindName(b)}`;
-  fail(node, "type_mismatch", `\`${node.op}\` takes ${takes}, found ${found}`);
+  wrongType(node, `\`${node.op}\` takes ${takes}, found ${found}`);
 }

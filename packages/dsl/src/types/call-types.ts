@@ -7,7 +7,7 @@ import { MAX_RANGE } from "../expression/functions/collections.ts";
 import type { FunctionSpec } from "../expression/functions/define.ts";
 import { findMacro, type MacroSpec } from "../expression/functions/macros.ts";
 import { itemsOf } from "../expression/functions/numbers.ts";
-import { allFunctions, arityOf, findFunction } from "../expression/functions/table.ts";
+import { allFunctions, findFunction } from "../expression/functions/table.ts";
 import type { CallExpression, Expression } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print-expression.ts";
 import { fits } from "./fits.ts";
@@ -38,7 +38,7 @@ export function callType(node: CallExpression, inference: Inference): FlowType {
     unknownFunction(node, inference);
     return ANY;
   }
-  if (!checkArity(node, spec.signature, arityOf(spec), inference)) return resultOf(spec, []);
+  if (!checkArity(node, spec.signature, spec.arity, inference)) return resultOf(spec, []);
   const solid = args.map((type, i) => {
     const param = spec.params[i] ?? (spec.params.at(-1) as FlowType);
     checkLiteral(node, i, spec, inference);

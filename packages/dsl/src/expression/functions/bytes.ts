@@ -1,7 +1,6 @@
 /** Functions over the UTF-8 form of text. Text with half a surrogate pair has none: `bad_argument`. */
 import { sha256Hex } from "@millrace/contracts/kit";
-import { STRING } from "../../types/flow-type.ts";
-import { fail, handleText } from "../budget.ts";
+import { badArgument, handleText } from "../budget.ts";
 import { isWellFormed } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { mapping } from "./text.ts";
@@ -20,8 +19,6 @@ export const BYTES: readonly FunctionRow[] = [
   mapping("base64Decode", decode, 2),
   define<[string]>({
     signature: "sha256(string) string",
-    params: [STRING],
-    returns: STRING,
     call(ev, site, text) {
       handleText(ev, site, text.length * SHA_WEIGHT);
       return sha256Hex(utf8(site, text));
@@ -44,7 +41,7 @@ export const BYTES: readonly FunctionRow[] = [
       try {
         return decodeURIComponent(text);
       } catch {
-        return fail(site, "bad_argument", "uriDecode found a % that begins no UTF-8 text");
+        return badArgument(site, "uriDecode found a % that begins no UTF-8 text");
       }
     },
     2,
@@ -62,7 +59,7 @@ function encode(text: string, site: CallSite): string {
 
 function decode(text: string, site: CallSite): string {
   if (!BASE64.test(text)) {
-    fail(site, "bad_argument", "base64Decode found text that is not base64 (RFC 4648, padded)");
+    badArgument(site, "base64Decode found text that is not base64 (RFC 4648, padded)");
   }
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
@@ -70,7 +67,7 @@ function decode(text: string, site: CallSite): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return fail(site, "bad_argument", "base64Decode found bytes that are not UTF-8 text");
+    return badArgument(site, "base64Decode found bytes that are not UTF-8 text");
   }
 }
 
@@ -80,9 +77,5 @@ function utf8(site: CallSite, text: string): Uint8Array {
 }
 
 function noUtf8(site: CallSite): never {
-  fail(
-    site,
-    "bad_argument",
-    `${site.name} found half of a surrogate pair, which UTF-8 cannot hold`,
-  );
+  badArgument(site, `${site.name} found half of a surrogate pair, which UTF-8 cannot hold`);
 }

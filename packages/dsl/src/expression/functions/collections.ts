@@ -16,7 +16,15 @@ import {
   unionOf,
   unionOfAll,
 } from "../../types/flow-type.ts";
-import { type Evaluation, fail, handleText, overDepth, produceElements, spend } from "../budget.ts";
+import {
+  type Evaluation,
+  fail,
+  handleText,
+  overDepth,
+  produceElements,
+  spend,
+  wrongType,
+} from "../budget.ts";
 import { checkData, memberOf } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { itemsOf } from "./numbers.ts";
@@ -29,7 +37,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   end("last", (list) => list[list.length - 1]),
   define<[readonly Json[]]>({
     signature: "flatten(list) list",
-    params: [LIST],
     returns: ([list]) => listOf(flatItems(list ?? LIST)),
     call(ev, site, list) {
       let count = 0;
@@ -41,7 +48,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly Json[]]>({
     signature: "unique(list) list",
-    params: [LIST],
     returns: ([list]) => listOf(itemsOf(list ?? LIST)),
     call(ev, site, list) {
       produceElements(ev, site, list.length);
@@ -56,7 +62,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   define<[number, number | undefined]>({
     signature: "range(n) list, range(from, to) list",
     params: [INT, INT],
-    required: 1,
     returns: listOf(INT),
     call(ev, site, a, b) {
       const from = b === undefined ? 0 : a;
@@ -73,19 +78,16 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[JsonObject]>({
     signature: "keys(object) list",
-    params: [OBJECT],
     returns: listOf(STRING),
     call: (ev, site, object) => paidNames(ev, site, object),
   }),
   define<[JsonObject]>({
     signature: "values(object) list",
-    params: [OBJECT],
     returns: ([object]) => listOf(valuesOf(object ?? OBJECT)),
     call: (ev, site, object) => paidNames(ev, site, object).map((name) => memberOf(object, name)),
   }),
   define<[JsonObject]>({
     signature: "entries(object) list",
-    params: [OBJECT],
     nests: true,
     returns: ([object]) =>
       listOf(
@@ -102,19 +104,13 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly Json[]]>({
     signature: "fromEntries(list) object",
-    params: [LIST],
-    returns: OBJECT,
     call(ev, site, list) {
       produceElements(ev, site, list.length);
       const object: Record<string, Json> = {};
       for (const entry of list) {
         const key = isObject(entry) ? memberOf(entry, "key") : undefined;
         if (typeof key !== "string") {
-          fail(
-            site,
-            "type_mismatch",
-            "fromEntries takes objects with a string `key` and a `value`",
-          );
+          wrongType(site, "fromEntries takes objects with a string `key` and a `value`");
         }
         setMember(object, key, memberOf(entry as JsonObject, "value"));
       }
@@ -123,8 +119,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
   }),
   define<[readonly JsonObject[]]>({
     signature: "merge(object, …) object",
-    params: [OBJECT],
-    rest: true,
     returns: mergedType,
     call(ev, site, objects) {
       const merged: Record<string, Json> = {};
@@ -141,7 +135,6 @@ export const COLLECTIONS: readonly FunctionRow[] = [
 function end(name: string, pick: (list: readonly Json[]) => Json | undefined): FunctionRow {
   return define<[readonly Json[]]>({
     signature: `${name}(list) T`,
-    params: [LIST],
     returns: ([list]) => unionOf(itemsOf(list ?? LIST), NULL),
     call: (_run, _site, list) => pick(list) ?? null,
   });

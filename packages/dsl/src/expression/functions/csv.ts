@@ -9,12 +9,13 @@ import { memberNames } from "@millrace/contracts/kit";
 import { isObject, setMember } from "../../data.ts";
 import { type FlowType, LIST, listOf, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
 import {
+  badArgument,
   type Evaluation,
-  fail,
   handleText,
   produceElements,
   produceText,
   spend,
+  wrongType,
 } from "../budget.ts";
 import { codePointCount, kindName, memberOf } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
@@ -32,7 +33,6 @@ export const CSV: readonly FunctionRow[] = [
   define<[string, JsonObject | undefined]>({
     signature: "csvParse(string, options?) list",
     params: [STRING, OBJECT],
-    required: 1,
     returns: ([, options]) => listOf(rowType(options)),
     check: checkOptions,
     call(ev, site, text, options) {
@@ -45,8 +45,6 @@ export const CSV: readonly FunctionRow[] = [
   define<[readonly Json[], JsonObject | undefined]>({
     signature: "csvFormat(list, options?) string",
     params: [listOf(unionOf(LIST, OBJECT)), OBJECT],
-    required: 1,
-    returns: STRING,
     check: checkOptions,
     call(ev, site, list, options) {
       const { header, separator } = readOptions(site, options);
@@ -73,7 +71,7 @@ interface CsvOptions {
 
 function readOptions(site: CallSite, options: JsonObject = {}): CsvOptions {
   const problem = checkOptions(options, 1);
-  if (problem !== undefined) fail(site, "bad_argument", `${site.name}: ${problem}`);
+  if (problem !== undefined) badArgument(site, `${site.name}: ${problem}`);
   return { header: true, separator: ",", ...options };
 }
 
@@ -197,7 +195,7 @@ class CsvReader {
   fail(at: number, what: string): never {
     const before = this.#text.slice(0, at).split("\n");
     const place = `line ${before.length}, column ${codePointCount(before.at(-1) ?? "") + 1}`;
-    fail(this.site, "bad_argument", `csvParse found ${what} at ${place}`);
+    badArgument(this.site, `csvParse found ${what} at ${place}`);
   }
 }
 
@@ -209,7 +207,7 @@ function columnsOf(ev: Evaluation, site: CallSite, rows: readonly Json[]): strin
     spend(ev, site, 1);
     if (Array.isArray(row)) lists += 1;
     else if (!isObject(row)) {
-      fail(site, "type_mismatch", `csvFormat takes lists or objects, found ${kindName(row)} in it`);
+      wrongType(site, `csvFormat takes lists or objects, found ${kindName(row)} in it`);
     } else {
       for (const name of memberNames(row)) {
         handleText(ev, site, name.length + 64);
@@ -218,7 +216,7 @@ function columnsOf(ev: Evaluation, site: CallSite, rows: readonly Json[]): strin
     }
   }
   if (lists > 0 && lists < rows.length) {
-    fail(site, "type_mismatch", "csvFormat takes rows of one type, found list and object");
+    wrongType(site, "csvFormat takes rows of one type, found list and object");
   }
   return [...names];
 }
@@ -243,11 +241,7 @@ function cellText(site: CallSite, value: Json, separator: string): string {
   if (value === null) return "";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (typeof value !== "string") {
-    fail(
-      site,
-      "type_mismatch",
-      `csvFormat takes no ${kindName(value)} in a cell; \`json(…)\` makes text`,
-    );
+    wrongType(site, `csvFormat takes no ${kindName(value)} in a cell; \`json(…)\` makes text`);
   }
   const isFormula = FORMULA.test(value) && !NUMBER_TEXT.test(value);
   if (!isFormula && !value.includes(separator) && !SPLITS.test(value)) return value;

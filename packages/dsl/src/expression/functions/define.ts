@@ -1,7 +1,17 @@
 /** How a function of the language is described: one record serves evaluation and static types. */
 import type { Json } from "@millrace/contracts";
 import type { Span } from "../../syntax/ast.ts";
-import type { FlowType } from "../../types/flow-type.ts";
+import {
+  ANY,
+  BOOL,
+  type FlowType,
+  INT,
+  LIST,
+  NUMBER,
+  OBJECT,
+  STRING,
+  unionOfAll,
+} from "../../types/flow-type.ts";
 import type { Evaluation } from "../budget.ts";
 
 /** Where a call stands, for its errors. */
@@ -28,10 +38,10 @@ export interface FunctionInfo extends Named {
 export interface FunctionSpec extends Named {
   /** Types of the arguments; they are checked before `call`. */
   readonly params: readonly FlowType[];
-  /** How many of the arguments must be given; default: all. */
-  readonly required?: number;
+  /** How many arguments it takes. */
+  readonly arity: readonly [least: number, most: number];
   /** The last parameter repeats, and `call` gets all arguments as one list. */
-  readonly rest?: true;
+  readonly rest: boolean;
   /** It puts data into data one level deeper. */
   readonly nests?: true;
   /** It is not a constant, even of constants. */
@@ -45,8 +55,9 @@ export interface FunctionSpec extends Named {
 
 /** A row of a table: its name is that of its signature, its group that of its table. */
 export type Row<Spec extends Named> = Omit<Spec, "name" | "group">;
-/** A row of a table of functions. */
-export type FunctionRow = Row<FunctionSpec>;
+/** A row of a table of functions. Absent `params` and `returns` are the types that the signature names. */
+export type FunctionRow = Omit<Row<FunctionSpec>, "arity" | "rest" | "params" | "returns"> &
+  Partial<Pick<FunctionSpec, "params" | "returns">>;
 
 /** A function whose arguments have the TypeScript types `A` once `params` were checked. */
 export function define<A extends readonly unknown[]>(
@@ -66,4 +77,28 @@ export function named<Spec extends Named>(
     const name = row.signature.slice(0, row.signature.indexOf("("));
     return [name, { ...row, name, group } as Spec];
   });
+}
+
+/** The types that a signature names. */
+const TYPES: { readonly [word: string]: FlowType } = {
+  ...{ T: ANY, bool: BOOL, int: INT, list: LIST, number: NUMBER, object: OBJECT, string: STRING },
+};
+
+/** The functions of a table, with all that their signatures say: `substring(string, start, end?) string` takes two or three. */
+export function functionsOf(
+  group: Named["group"],
+  rows: readonly FunctionRow[],
+): [string, FunctionSpec][] {
+  const specs = rows.map((row) => {
+    const [, list = "", result = ""] = /\((.*?)\).* (\w+)$/.exec(row.signature) ?? [];
+    const words = list.split(", ").filter((word) => word !== "" && word !== "…");
+    const rest = list.endsWith("…");
+    const params =
+      row.params ??
+      words.map((word) => unionOfAll(word.split("|").map((name) => TYPES[name] as FlowType)));
+    const least = words.filter((word) => !word.endsWith("?")).length;
+    const arity = [least, rest ? Number.POSITIVE_INFINITY : params.length] as const;
+    return { ...row, params, returns: row.returns ?? (TYPES[result] as FlowType), arity, rest };
+  });
+  return named<FunctionSpec>(group, specs);
 }

@@ -1,8 +1,8 @@
 /** Functions over any value: sizes, conversions, JSON. */
 import type { Json, JsonObject } from "@millrace/contracts";
 import { memberNames } from "@millrace/contracts/kit";
-import { ANY, BOOL, INT, LIST, NUMBER, OBJECT, STRING, unionOf } from "../../types/flow-type.ts";
-import { fail, handleText, produceElements, spend } from "../budget.ts";
+import { ANY, BOOL, INT, NUMBER, STRING, unionOf } from "../../types/flow-type.ts";
+import { badArgument, handleText, produceElements, spend } from "../budget.ts";
 import { checkResult, codePointCount, finite, kindName, toJson, toText } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { NUMBER_TEXT } from "./numbers.ts";
@@ -12,8 +12,6 @@ const MAX_INDENT = 8;
 export const GENERAL: readonly FunctionRow[] = [
   define<[string | readonly Json[] | JsonObject]>({
     signature: "size(string|list|object) int",
-    params: [unionOf(STRING, LIST, OBJECT)],
-    returns: INT,
     call(ev, site, value) {
       if (Array.isArray(value)) return value.length;
       if (typeof value !== "string") {
@@ -27,13 +25,10 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[Json]>({
     signature: "string(T) string",
-    params: [ANY],
-    returns: STRING,
     call: toText,
   }),
   define<[string | number | boolean]>({
     signature: "number(string|number|bool) number",
-    params: [unionOf(STRING, NUMBER, BOOL)],
     returns: ([type]) => (type?.kind === "int" || type?.kind === "bool" ? INT : NUMBER),
     call(ev, site, value) {
       if (typeof value !== "string") return Number(value);
@@ -43,8 +38,6 @@ export const GENERAL: readonly FunctionRow[] = [
   }),
   define<[string | number]>({
     signature: "int(string|number) int",
-    params: [unionOf(STRING, NUMBER)],
-    returns: INT,
     call(ev, site, value) {
       if (typeof value === "string") handleText(ev, site, value.length);
       return Math.trunc(typeof value === "string" ? toNumber(site, value) : value) + 0;
@@ -53,18 +46,16 @@ export const GENERAL: readonly FunctionRow[] = [
   define<[string | boolean]>({
     signature: 'bool("true"|"false"|bool) bool',
     params: [unionOf(STRING, BOOL)],
-    returns: BOOL,
     call(_run, site, value) {
       if (typeof value === "boolean") return value;
       if (value !== "true" && value !== "false") {
-        fail(site, "bad_argument", 'bool takes "true" or "false", found another string');
+        badArgument(site, 'bool takes "true" or "false", found another string');
       }
       return value === "true";
     },
   }),
   define<[Json]>({
     signature: "type(T) string",
-    params: [ANY],
     returns: {
       kind: "string",
       values: ["null", "bool", "number", "string", "list", "object"],
@@ -74,19 +65,15 @@ export const GENERAL: readonly FunctionRow[] = [
   define<[Json, number | undefined]>({
     signature: "json(T, indent?) string",
     params: [ANY, INT],
-    required: 1,
-    returns: STRING,
     call(ev, site, value, indent = 0) {
       if (indent < 0 || indent > MAX_INDENT) {
-        fail(site, "bad_argument", `json takes an indent from 0 to ${MAX_INDENT}`);
+        badArgument(site, `json takes an indent from 0 to ${MAX_INDENT}`);
       }
       return toJson(ev, site, value, indent);
     },
   }),
   define<[string]>({
     signature: "parseJson(string) T",
-    params: [STRING],
-    returns: ANY,
     call(ev, site, text) {
       handleText(ev, site, text.length);
       const value = parse(site, text);
@@ -98,8 +85,7 @@ export const GENERAL: readonly FunctionRow[] = [
 ];
 
 function toNumber(site: CallSite, text: string): number {
-  if (!NUMBER_TEXT.test(text))
-    fail(site, "bad_argument", `${site.name} found text that is no number`);
+  if (!NUMBER_TEXT.test(text)) badArgument(site, `${site.name} found text that is no number`);
   return finite(site, Number(text));
 }
 
@@ -108,7 +94,7 @@ function parse(site: CallSite, text: string): Json {
     return JSON.parse(text) as Json;
   } catch {
     // The platform's message quotes the text, which may be a secret.
-    return fail(site, "bad_argument", "parseJson found text that is not JSON");
+    return badArgument(site, "parseJson found text that is not JSON");
   }
 }
 

@@ -6,7 +6,14 @@ import type { Json } from "@millrace/contracts";
 import { setMember } from "../../data.ts";
 import type { Span } from "../../syntax/ast.ts";
 import { BOOL, type FlowType, INT, LIST, listOf, mapOf } from "../../types/flow-type.ts";
-import { type Evaluation, fail, handleText, overSteps, produceElements, spend } from "../budget.ts";
+import {
+  type Evaluation,
+  handleText,
+  overSteps,
+  produceElements,
+  spend,
+  wrongType,
+} from "../budget.ts";
 import { compareText, Kind, kindName, kindOf } from "../data.ts";
 import { type Part, pay } from "../unit.ts";
 import { type Named, named, type Row } from "./define.ts";
@@ -26,13 +33,13 @@ export interface MacroSite extends Span {
 /** A macro: always `name(list, x, body)`. */
 export interface MacroSpec extends Named {
   /** The body must be a condition. */
-  readonly condition: boolean;
+  readonly condition?: true;
   /** The types that the body may have when it is no condition, in words and by kind; default: any. */
   readonly keys?: readonly [words: string, ...kinds: FlowType["kind"][]];
   /** It puts elements, or what the body gives, into data one level deeper. */
-  readonly nests: boolean;
+  readonly nests?: true;
   /** It can put one value into its result many times. */
-  readonly multiplies: boolean;
+  readonly multiplies?: true;
   readonly returns: (list: FlowType, body: FlowType) => FlowType;
   ev(ev: Evaluation, site: MacroSite, list: readonly Json[], body: MacroBody): Json;
 }
@@ -41,8 +48,6 @@ const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "filter(list, x, bool) list",
     condition: true,
-    nests: false,
-    multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
     ev(ev, site, list, body) {
       const kept: Json[] = [];
@@ -56,7 +61,6 @@ const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "map(list, x, T) list",
-    condition: false,
     nests: true,
     multiplies: true,
     returns: (_list, body) => listOf(body),
@@ -73,25 +77,18 @@ const MACROS: readonly Row<MacroSpec>[] = [
   {
     signature: "all(list, x, bool) bool",
     condition: true,
-    nests: false,
-    multiplies: false,
     returns: () => BOOL,
     ev: (ev, site, list, body) => list.every((element) => holds(ev, site, body, element)),
   },
   {
     signature: "exists(list, x, bool) bool",
     condition: true,
-    nests: false,
-    multiplies: false,
     returns: () => BOOL,
     ev: (ev, site, list, body) => list.some((element) => holds(ev, site, body, element)),
   },
   {
     signature: "sortBy(list, x, number|string|bool) list",
-    condition: false,
     keys: ["number, string or bool keys", "null", "int", "number", "string", "bool"],
-    nests: false,
-    multiplies: false,
     returns: (list) => (list.kind === "list" ? list : LIST),
     ev(ev, site, list, body) {
       produceElements(ev, site, list.length);
@@ -107,10 +104,8 @@ const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "groupBy(list, x, string) object",
-    condition: false,
     keys: ["string keys", "string"],
     nests: true,
-    multiplies: false,
     returns: (list) => mapOf(list.kind === "list" ? list : LIST),
     ev: (ev, site, list, body) =>
       byKey<Json[]>(ev, site, list, body, (element, group = []) => {
@@ -120,10 +115,7 @@ const MACROS: readonly Row<MacroSpec>[] = [
   },
   {
     signature: "countBy(list, x, string) object",
-    condition: false,
     keys: ["string keys", "string"],
-    nests: false,
-    multiplies: false,
     returns: () => mapOf(INT),
     ev: (ev, site, list, body) =>
       byKey<number>(ev, site, list, body, (_element, count = 0) => count + 1),
@@ -157,7 +149,7 @@ function byKey<T extends Json>(
     const key = body.part.closure(ev);
     if (typeof key !== "string") {
       const found = `${site.name} takes string keys, found ${kindName(key)}; \`string(…)\` makes text`;
-      fail(site.body, "type_mismatch", found);
+      wrongType(site.body, found);
     }
     handleText(ev, site, key.length);
     const before = groups.get(key);
@@ -185,9 +177,8 @@ function holds(
   bind(ev, site, body, element);
   const result = body.part.closure(ev);
   if (typeof result !== "boolean") {
-    fail(
+    wrongType(
       site.body,
-      "type_mismatch",
       `the condition of ${site.name} must be true or false, found ${kindName(result)}`,
     );
   }
@@ -200,10 +191,10 @@ function checkKeys(site: MacroSite, keyed: readonly { key: Json }[]): void {
     const found = kindName(key);
     if (found === "null" || found === kind) continue;
     if (kind !== "null") {
-      fail(site.body, "type_mismatch", `sortBy takes keys of one type, found ${kind} and ${found}`);
+      wrongType(site.body, `sortBy takes keys of one type, found ${kind} and ${found}`);
     }
     if ((kindOf(key) & (Kind.number | Kind.string | Kind.bool)) === 0) {
-      fail(site.body, "type_mismatch", `sortBy takes numbers, strings or bools, found ${found}`);
+      wrongType(site.body, `sortBy takes numbers, strings or bools, found ${found}`);
     }
     kind = found;
   }

@@ -12,7 +12,7 @@ import {
   unionOf,
   unionOfAll,
 } from "../../types/flow-type.ts";
-import { type Evaluation, fail, spend } from "../budget.ts";
+import { badArgument, type Evaluation, spend, wrongType } from "../budget.ts";
 import { finite, kindName } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
@@ -36,11 +36,10 @@ export const NUMBERS: readonly FunctionRow[] = [
   define<[number, number | undefined]>({
     signature: "round(number, digits?) number",
     params: [NUMBER, INT],
-    required: 1,
     returns: (args) => (args.length === 1 ? INT : NUMBER),
     call(_run, site, value, digits = 0) {
       if (digits < 0 || digits > MAX_DIGITS) {
-        fail(site, "bad_argument", `round takes 0 to ${MAX_DIGITS} digits`);
+        badArgument(site, `round takes 0 to ${MAX_DIGITS} digits`);
       }
       return Math.sign(value) * roundDecimal(Math.abs(value), digits) + 0;
     },
@@ -49,7 +48,6 @@ export const NUMBERS: readonly FunctionRow[] = [
   whole("ceil", Math.ceil),
   define<[number]>({
     signature: "abs(number) number",
-    params: [NUMBER],
     returns: ([type]) => (type?.kind === "int" ? INT : NUMBER),
     call: (_run, _site, value) => Math.abs(value),
   }),
@@ -59,7 +57,6 @@ function extreme(name: string, beats: (a: number, b: number) => boolean): Functi
   return define<[readonly Json[]]>({
     signature: `${name}(number, …) number, ${name}(list) number`,
     params: [unionOf(NUMBER, LIST)],
-    rest: true,
     returns: (args) => {
       const only = args.length === 1 ? args[0] : undefined;
       const fromList = only !== undefined && only.kind !== "number" && only.kind !== "int";
@@ -82,8 +79,6 @@ function extreme(name: string, beats: (a: number, b: number) => boolean): Functi
 function whole(name: string, change: (value: number) => number): FunctionRow {
   return define<[number]>({
     signature: `${name}(number) int`,
-    params: [NUMBER],
-    returns: INT,
     call: (_run, _site, value) => change(value) + 0,
   });
 }
@@ -92,7 +87,7 @@ function numbers(ev: Evaluation, site: CallSite, list: readonly Json[]): readonl
   spend(ev, site, list.length);
   for (const value of list) {
     if (typeof value !== "number") {
-      fail(site, "type_mismatch", `${site.name} takes numbers, found ${kindName(value)}`);
+      wrongType(site, `${site.name} takes numbers, found ${kindName(value)}`);
     }
   }
   return list as readonly number[];

@@ -3,8 +3,8 @@
  * is paid for by what it looks at, so no pattern and no text can take more than the budget.
  */
 import { compilePattern, type Match, type Pattern } from "../../schema/pattern.ts";
-import { BOOL, STRING } from "../../types/flow-type.ts";
-import { type Evaluation, fail, handleText, kept, produceText, spend } from "../budget.ts";
+import { STRING } from "../../types/flow-type.ts";
+import { badArgument, type Evaluation, handleText, kept, produceText, spend } from "../budget.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 
 type Ready = Extract<Pattern, { ok: true }>;
@@ -18,7 +18,6 @@ export const PATTERNS: readonly FunctionRow[] = [
   define<[string, string]>({
     signature: "matches(string, pattern) bool",
     params: [STRING, STRING],
-    returns: BOOL,
     check: checkPattern,
     call(ev, site, text, source) {
       const pattern = readyPattern(ev, site, source);
@@ -28,7 +27,6 @@ export const PATTERNS: readonly FunctionRow[] = [
   define<[string, string, string]>({
     signature: "replaceAll(string, pattern, to) string",
     params: [STRING, STRING, STRING],
-    returns: STRING,
     check: checkPattern,
     call(ev, site, text, source, to) {
       const pattern = readyPattern(ev, site, source);
@@ -62,8 +60,7 @@ function readyPattern(ev: Evaluation, site: CallSite, source: string): Ready {
   return kept(ev, `pattern ${source}`, () => {
     handleText(ev, site, source.length);
     const pattern = compilePattern(source);
-    if (!pattern.ok)
-      fail(site, "bad_argument", `${site.name} refuses its pattern: ${pattern.problem}`);
+    if (!pattern.ok) badArgument(site, `${site.name} refuses its pattern: ${pattern.problem}`);
     spend(ev, site, source.length * READING_STEPS);
     return pattern;
   });

@@ -12,8 +12,8 @@ import {
   unionOfAll,
 } from "../../types/flow-type.ts";
 import {
+  badArgument,
   type Evaluation,
-  fail,
   handleText,
   produceElements,
   produceText,
@@ -30,7 +30,6 @@ export const SEQUENCES: readonly FunctionRow[] = [
   define<[Sequence, number, number | undefined]>({
     signature: "slice(list, from, to?) list, slice(string, from, to?) string",
     params: [unionOf(STRING, LIST), INT, INT],
-    required: 2,
     returns: ([whole]) => partType(whole),
     call: slice,
   }),
@@ -64,7 +63,7 @@ export const SEQUENCES: readonly FunctionRow[] = [
     check: (size, index) => (index === 1 ? sizeProblem(size as number) : undefined),
     call(ev, site, list, size) {
       const problem = sizeProblem(size);
-      if (problem !== undefined) fail(site, "bad_argument", `chunk: ${problem}`);
+      if (problem !== undefined) badArgument(site, `chunk: ${problem}`);
       const count = Math.ceil(list.length / size);
       produceElements(ev, site, list.length + count);
       return Array.from({ length: count }, (_, i) => list.slice(i * size, (i + 1) * size));
@@ -72,8 +71,6 @@ export const SEQUENCES: readonly FunctionRow[] = [
   }),
   define<[readonly (readonly Json[])[]]>({
     signature: "zip(list, list, …) list",
-    params: [LIST, LIST],
-    rest: true,
     nests: true,
     returns: (lists) => listOf(listOf(unionOfAll(lists.map(itemsOf)))),
     call(ev, site, lists) {

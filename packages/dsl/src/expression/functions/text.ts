@@ -1,17 +1,16 @@
 /** Functions over text. Positions and sizes count code points; nothing depends on a locale. */
 import type { Json } from "@millrace/contracts";
-import { ANY, BOOL, INT, LIST, listOf, STRING, unionOf } from "../../types/flow-type.ts";
+import { ANY, INT, LIST, listOf, STRING, unionOf } from "../../types/flow-type.ts";
 import {
   type Evaluation,
-  fail,
   handleText,
   produceElements,
   produceText,
   spend,
+  wrongType,
 } from "../budget.ts";
 import { codePointCount, codePointOffset, kindName, listIndex } from "../data.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
-import { findText, LONG_PART, partsBetween } from "./search.ts";
 
 export const TEXT: readonly FunctionRow[] = [
   mapping("lower", (text) => text.toLowerCase()),
@@ -36,17 +35,12 @@ export const TEXT: readonly FunctionRow[] = [
   define<[readonly Json[], string]>({
     signature: "join(list of string, separator) string",
     params: [listOf(STRING), STRING],
-    returns: STRING,
     call(ev, site, list, separator) {
       spend(ev, site, list.length);
       let length = separator.length * Math.max(0, list.length - 1);
       for (const part of list) {
         if (typeof part !== "string") {
-          fail(
-            site,
-            "type_mismatch",
-            `join takes a list of strings, found ${kindName(part)} in it`,
-          );
+          wrongType(site, `join takes a list of strings, found ${kindName(part)} in it`);
         }
         length += part.length;
       }
@@ -57,13 +51,11 @@ export const TEXT: readonly FunctionRow[] = [
   define<[string | readonly Json[], Json]>({
     signature: "contains(string, part) bool, contains(list, T) bool",
     params: [unionOf(STRING, LIST), ANY],
-    returns: BOOL,
     call: (ev, site, whole, part) => unitIndex(ev, site, whole, part) >= 0,
   }),
   define<[string | readonly Json[], Json]>({
     signature: "indexOf(string, part) int, indexOf(list, T) int",
     params: [unionOf(STRING, LIST), ANY],
-    returns: INT,
     call(ev, site, whole, part) {
       const at = unitIndex(ev, site, whole, part);
       return typeof whole === "string" && at > 0 ? codePointCount(whole.slice(0, at)) : at;
@@ -74,7 +66,6 @@ export const TEXT: readonly FunctionRow[] = [
   define<[string, string, string]>({
     signature: "replace(string, from, to) string",
     params: [STRING, STRING, STRING],
-    returns: STRING,
     call(ev, site, text, from, to) {
       handleText(ev, site, text.length + from.length);
       if (from === "") {
@@ -96,8 +87,6 @@ export const TEXT: readonly FunctionRow[] = [
   define<[string, number, number | undefined]>({
     signature: "substring(string, start, end?) string",
     params: [STRING, INT, INT],
-    required: 2,
-    returns: STRING,
     call(ev, site, text, start, end = text.length) {
       handleText(ev, site, text.length);
       const from = codePointOffset(text, start);
@@ -115,11 +104,7 @@ function unitIndex(
 ): number {
   if (typeof whole !== "string") return listIndex(ev, site, whole, part);
   if (typeof part !== "string") {
-    fail(
-      site,
-      "type_mismatch",
-      `${site.name} looks for a string in a string, found ${kindName(part)}`,
-    );
+    wrongType(site, `${site.name} looks for a string in a string, found ${kindName(part)}`);
   }
   handleText(ev, site, whole.length + part.length);
   return findText(whole, part, 0);
@@ -133,8 +118,6 @@ export function mapping(
 ): FunctionRow {
   return define<[string]>({
     signature: `${name}(string) string`,
-    params: [STRING],
-    returns: STRING,
     call(ev, site, text) {
       handleText(ev, site, text.length * weight);
       const changed = change(text, site);
@@ -148,10 +131,50 @@ function test(name: string, holds: (text: string, part: string) => boolean): Fun
   return define<[string, string]>({
     signature: `${name}(string, part) bool`,
     params: [STRING, STRING],
-    returns: BOOL,
     call(ev, site, text, part) {
       handleText(ev, site, text.length + part.length);
       return holds(text, part);
     },
   });
+}
+
+/** Up to here the platform's search is the faster one whatever the texts. */
+const LONG_PART = 32;
+
+/** The parts between separators, at most `limit`: one more than can be paid for is enough to fail. */
+function partsBetween(text: string, separator: string, limit: number): string[] {
+  if (separator.length <= LONG_PART) return text.split(separator, limit);
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; parts.length < limit; from = at + separator.length) {
+    at = findText(text, separator, from);
+    if (at < 0) break;
+    parts.push(text.slice(from, at));
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+/**
+ * Where `part` first stands in `text` from `from` on, or -1. The platform's search may compare all of the part at each place
+ * of the text: minutes for texts of a megabyte. Long parts are found in linear time (Knuth, Morris, Pratt 1977).
+ */
+function findText(text: string, part: string, from: number): number {
+  const { length } = part;
+  if (length <= LONG_PART) return text.indexOf(part, from);
+  /** For each prefix of the part: how much of its end is again a beginning of the part. */
+  const border = new Int32Array(length + 1);
+  for (let i = 1, matched = 0; i < length; i += 1) {
+    const unit = part.charCodeAt(i);
+    while (matched > 0 && unit !== part.charCodeAt(matched)) matched = border[matched] as number;
+    if (unit === part.charCodeAt(matched)) matched += 1;
+    border[i + 1] = matched;
+  }
+  for (let at = from, matched = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    while (matched > 0 && unit !== part.charCodeAt(matched)) matched = border[matched] as number;
+    if (unit === part.charCodeAt(matched)) matched += 1;
+    if (matched === length) return at - length + 1;
+  }
+  return -1;
 }

@@ -4,8 +4,8 @@
  */
 import type { Json } from "@millrace/contracts";
 import { durationUnit, milliseconds } from "../../syntax/numbers.ts";
-import { INT, NUMBER, STRING, unionOf } from "../../types/flow-type.ts";
-import { type Evaluation, fail, handleText, produceText, spend } from "../budget.ts";
+import { NUMBER, STRING, unionOf } from "../../types/flow-type.ts";
+import { badArgument, type Evaluation, fail, handleText, produceText, spend } from "../budget.ts";
 import { type CallSite, define, type FunctionRow } from "./define.ts";
 import { findZone, instantOf, type Zone, zoneProblem } from "./zones.ts";
 
@@ -22,23 +22,18 @@ const PATTERN_PART = /'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']|'/gu;
 export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   define<[]>({
     signature: "now() string",
-    params: [],
     readsClock: true,
-    returns: STRING,
     call: (ev, site) => isoTime(site, ev.nowEpoch),
   }),
   define<[number]>({
     signature: "ago(ms) string",
     params: [NUMBER],
     readsClock: true,
-    returns: STRING,
     call: (ev, site, ms) => isoTime(site, ev.nowEpoch - ms),
   }),
   define<[string | number, string | undefined]>({
     signature: "date(string|number, zone?) string",
     params: [unionOf(STRING, NUMBER), STRING],
-    required: 1,
-    returns: STRING,
     check: (literal, index) => (index === 1 ? zoneProblem(literal as string) : undefined),
     call(ev, site, value, name) {
       const zone = findZone(ev, site, name);
@@ -47,27 +42,21 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   }),
   define<[string]>({
     signature: "epochMs(string) int",
-    params: [STRING],
-    returns: INT,
     call: (_run, site, time) => epochMs(site, time),
   }),
   define<[string, number]>({
     signature: "dateAdd(string, ms) string",
     params: [STRING, NUMBER],
-    returns: STRING,
     call: (_run, site, time, ms) => isoTime(site, epochMs(site, time) + ms),
   }),
   define<[string, string]>({
     signature: "dateDiff(a, b) int",
     params: [STRING, STRING],
-    returns: INT,
     call: (_run, site, a, b) => epochMs(site, a) - epochMs(site, b),
   }),
   define<[string, string, string | undefined]>({
     signature: "dateFormat(string, pattern, zone?) string",
     params: [STRING, STRING, STRING],
-    required: 2,
-    returns: STRING,
     check: checkFormat,
     call(ev, site, time, pattern, name) {
       const at = epochMs(site, time);
@@ -85,30 +74,26 @@ export const TIME_FUNCTIONS: readonly FunctionRow[] = [
   define<[string, string, string | undefined]>({
     signature: "dateParse(string, pattern, zone?) string",
     params: [STRING, STRING, STRING],
-    required: 2,
-    returns: STRING,
     check: (literal, index) =>
       checkFormat(literal, index) ?? (index === 1 ? dayProblem(literal as string) : undefined),
     call(ev, site, text, pattern, name) {
       handleText(ev, site, text.length);
       const pieces = piecesOf(ev, site, pattern);
       const problem = dayProblem(pattern);
-      if (problem !== undefined) fail(site, "bad_argument", `dateParse: ${problem}`);
+      if (problem !== undefined) badArgument(site, `dateParse: ${problem}`);
       const shown = readShown(pieces, text);
       if (shown === undefined) {
-        fail(site, "bad_argument", "dateParse found text that is not as its pattern says");
+        badArgument(site, "dateParse found text that is not as its pattern says");
       }
       return isoTime(site, epochMs(site, shown, findZone(ev, site, name)));
     },
   }),
   define<[string]>({
     signature: "parseDuration(string) int",
-    params: [STRING],
-    returns: INT,
     check: (literal) => (durationMs(literal as string) === undefined ? NO_DURATION : undefined),
     call(ev, site, text) {
       handleText(ev, site, text.length);
-      return durationMs(text) ?? fail(site, "bad_argument", `parseDuration: ${NO_DURATION}`);
+      return durationMs(text) ?? badArgument(site, `parseDuration: ${NO_DURATION}`);
     },
   }),
 ];
@@ -160,7 +145,7 @@ function piecesOf(ev: Evaluation, site: CallSite, pattern: string): (string | Fi
   spend(ev, site, pattern.length);
   const parts = pattern.match(PATTERN_PART) ?? [];
   const problem = patternProblem(parts);
-  if (problem !== undefined) fail(site, "bad_argument", `${site.name}: ${problem}`);
+  if (problem !== undefined) badArgument(site, `${site.name}: ${problem}`);
   return parts.map((part) => {
     if (part.startsWith("'")) return part === "''" ? "'" : part.slice(1, -1).replaceAll("''", "'");
     return FIELDS.get(part) ?? part;
@@ -263,9 +248,5 @@ function offsetMinutes(offset: string): number | undefined {
 }
 
 function notATime(site: CallSite): never {
-  fail(
-    site,
-    "bad_argument",
-    `${site.name} found text that is not a time such as 2026-01-31T09:30:00Z`,
-  );
+  badArgument(site, `${site.name} found text that is not a time such as 2026-01-31T09:30:00Z`);
 }

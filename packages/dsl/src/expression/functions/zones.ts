@@ -5,7 +5,7 @@
  *       RFC 5545, section 3.3.5).
  */
 import { nearestName } from "@millrace/contracts/kit";
-import { type Evaluation, fail, kept, spend } from "../budget.ts";
+import { badArgument, type Evaluation, kept, spend } from "../budget.ts";
 import type { CallSite } from "./define.ts";
 
 /** Steps to read the tables of a zone, and to look an offset up in them. */
@@ -28,7 +28,7 @@ export function findZone(ev: Evaluation, site: CallSite, name: string | undefine
   if (name === undefined) return UTC;
   const format = kept(ev, `zone ${name}`, () => {
     spend(ev, site, READING_STEPS);
-    const problem = (): never => fail(site, "bad_argument", `${site.name}: ${zoneProblem(name)}`);
+    const problem = (): never => badArgument(site, `${site.name}: ${zoneProblem(name)}`);
     return formatOf(name) ?? problem();
   });
   return {
