@@ -68,6 +68,18 @@ export function append<T>(list: T[], more: Iterable<T>): void {
   for (const element of more) list.push(element);
 }
 
+/** How many elements of a sorted list stand before the first for which a condition does not hold, in the time of a search. */
+export function countBefore<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(sorted[middle] as T)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Whether a container holds no other. */
 function isFlat(value: object): boolean {
   for (const key in value) {

@@ -3,6 +3,7 @@
  *   F1  a text without errors loses nothing, and keeps every finding.
  *   F2  only what is missing is excused: a wrong value that could be read is reported beside any syntax error.
  */
+import { countBefore } from "../data.ts";
 import type { Finding } from "../diagnostics/bag.ts";
 import type { Span } from "../syntax/ast.ts";
 import type { SourceMap } from "./source-map.ts";
@@ -61,14 +62,8 @@ function overlaps(stretches: readonly Span[]): (span: Span) => boolean {
     return furthest;
   });
   return (span) => {
-    let low = 0;
-    let high = sorted.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sorted[middle] as Span).start < span.end) low = middle + 1;
-      else high = middle;
-    }
-    return low > 0 && (ends[low - 1] as number) > span.start;
+    const before = countBefore(sorted, ({ start }) => start < span.end);
+    return before > 0 && (ends[before - 1] as number) > span.start;
   };
 }
 

@@ -4,7 +4,7 @@ import { findReferences, type ReferencePlace } from "../expression/references.ts
 import { dataOf, type FlowDocument, isDocument } from "../read/document.ts";
 import { type Mark, type Places, placesOf } from "../read/locate.ts";
 import type { Expression, Span } from "../syntax/ast.ts";
-import { printExpression } from "../syntax/print-expression.ts";
+import { nameText, printExpression, quoteText } from "../syntax/print-expression.ts";
 import type { Leaf } from "./model/sites.ts";
 
 /** Where the places of a graph are in its text; without a document nowhere. */
@@ -77,6 +77,15 @@ export class SourceMap {
   text(span: Span): string {
     return this.source?.slice(span.start, span.end) ?? "";
   }
+}
+
+/** The key in front of a value, as in `name = value`, when it is spelt as `name`. */
+export function keyBefore(source: string, { start }: Span, name: string): Span | undefined {
+  const before = source.slice(0, start).trimEnd();
+  if (!before.endsWith("=") && !before.endsWith(":")) return undefined;
+  const head = before.slice(0, -1).trimEnd();
+  const spelt = [nameText(name), quoteText(name)].find((each) => head.endsWith(each));
+  return spelt === undefined ? undefined : { start: head.length - spelt.length, end: head.length };
 }
 
 const NO_MARKS: ReadonlyMap<string, Mark> = new Map();

@@ -2,8 +2,8 @@
 
 import type { Diagnostic } from "@millrace/contracts";
 import { withForeignFixes } from "../check/foreign/foreign-fixes.ts";
+import type { BodyModel, NodeModel } from "../check/model/bodies.ts";
 import { mergeDiagnostics, validateInSteps } from "../check/validate-flow.ts";
-import type { ParseResult } from "../read/parse-flow.ts";
 import { isOtherDocument } from "../read/slips.ts";
 import { SharedWork } from "../steps.ts";
 import type { Span } from "../syntax/ast.ts";
@@ -21,33 +21,22 @@ import { Reading } from "./reading.ts";
 import { isRenamable, renameEdits } from "./rename.ts";
 import { signatureAt } from "./signature.ts";
 import { tokensOf } from "./tokens.ts";
-import type {
-  Analyser,
-  Analysis,
-  Completion,
-  Fold,
-  Hover,
-  InterfaceTypes,
-  Link,
-  Occurrence,
-  Project,
-  QuickFix,
-  RenameResult,
-  Signature,
-  SymbolNode,
-  Target,
-  TextEdit,
-} from "./types.ts";
+import type { Analyser, Analysis, Project, Target, TextEdit } from "./types.ts";
+
+/** The text and project of each analysis, and the state of the project that it was made for. */
+const SOURCES = new WeakMap<Analysis, { readonly reading: Reading; readonly version: object }>();
 
 /** Makes what analyses the texts of a project. No code of the project is run. */
 export function createAnalyser(project: Project): Analyser {
   let version = {};
   return {
     analyse(text, previous) {
-      const isSame = previous?.text === text && previous instanceof FlowAnalysis;
-      return isSame && previous.version === version
-        ? previous
-        : new FlowAnalysis(new Reading(text, project), version);
+      const isSame = previous?.text === text && SOURCES.get(previous)?.version === version;
+      if (isSame) return previous;
+      const reading = new Reading(text, project);
+      const analysis = analysisOf(reading);
+      SOURCES.set(analysis, { reading, version });
+      return analysis;
     },
     changed() {
       version = {};
@@ -60,147 +49,84 @@ export function createAnalyser(project: Project): Analyser {
  * the text is not canonical. Throws `DslError` for a change that does not fit the flow, with the code and what to do.
  */
 export function editFlow(analysis: Analysis, change: FlowChange): readonly TextEdit[] {
-  const reading =
-    analysis instanceof FlowAnalysis ? analysis.reading : new Reading(analysis.text, NO_PROJECT);
+  const reading = SOURCES.get(analysis)?.reading ?? new Reading(analysis.text, NO_PROJECT);
   return changeEdits(reading, change);
 }
 
 /** An analysis of another copy of this package tells its text, but not its project. */
 const NO_PROJECT: Project = { entry: () => undefined, types: () => [] };
 
-class FlowAnalysis implements Analysis {
-  readonly reading: Reading;
-  /** The state of the project that it was made for. */
-  readonly version: object;
-  #names: NameIndex | undefined;
-  readonly #diagnostics: SharedWork<readonly Diagnostic[]>;
-  #format: readonly TextEdit[] | undefined;
-  #symbols: readonly SymbolNode[] | undefined;
-  #folds: readonly Fold[] | undefined;
-  #links: readonly Link[] | undefined;
+function analysisOf(reading: Reading): Analysis {
+  const { text } = reading;
+  const work = new SharedWork(() => findDiagnostics(reading));
+  const diagnostics = (): readonly Diagnostic[] => work.result;
+  const names = once(() => new NameIndex(reading));
+  const links = once(() => linksOf(reading));
+  return {
+    text,
+    get parsed() {
+      return reading.parsed;
+    },
+    diagnostics,
+    diagnosticsInSteps: () => work.steps(),
+    completions: (offset) => completionsAt(reading, offset),
+    hover: (offset) => hoverAt(reading, names(), offset),
+    signature: (offset) => signatureAt(text, offset),
+    definition(offset) {
+      const place = names().at(offset);
+      if (place !== undefined) return targetOf(place, reading);
+      const link = links().find(({ start, end }) => start <= offset && offset <= end);
+      const isFlow = link !== undefined && !link.target.startsWith("https:");
+      return isFlow ? { uri: link.target, name: START, whole: START } : undefined;
+    },
+    references(offset) {
+      const places = names().at(offset)?.named.places ?? [];
+      return places.map((place) => ({
+        ...nameSpan(place, text),
+        isDeclaration: place.isDeclaration,
+      }));
+    },
+    renamable(offset) {
+      const place = names().at(offset);
+      if (place === undefined || !isRenamable(place)) return undefined;
+      return { span: nameSpan(place, text), name: place.named.name };
+    },
+    rename: (offset, to) => renameEdits(reading, names(), offset, to),
+    symbols: once(() => symbolsOf(reading)),
+    folds: once(() => foldsOf(reading)),
+    selections: (offset) => selectionsAt(reading, offset),
+    tokens: (from, to) => tokensOf(reading, names(), from, to),
+    links,
+    format: once(() => formatEdits(text)),
+    fixesAt: (from, to) => fixesAt(diagnostics(), from, to),
+    fixAll: () => fixAll(diagnostics()),
+    interfaceTypes: () => interfaceTypes(reading),
+    nodeAt: (offset) => reading.nodeAt(offset)?.path,
+    placeOf: (path) => placeOf(reading, path),
+  };
+}
 
-  constructor(reading: Reading, version: object) {
-    this.reading = reading;
-    this.version = version;
-    this.#diagnostics = new SharedWork(() => findDiagnostics(reading));
-  }
+/** A function whose result is computed when it is first asked for. */
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
-  get text(): string {
-    return this.reading.text;
+/** The stretch of a node by its path. */
+function placeOf(reading: Reading, path: string): Span | undefined {
+  let body: BodyModel | undefined = reading.model.root;
+  let pointer = "";
+  for (const id of path.split("/")) {
+    const node: NodeModel | undefined = body?.byId.get(id);
+    if (node === undefined) return undefined;
+    pointer = node.pointer;
+    body = node.inner;
   }
-
-  get parsed(): ParseResult {
-    return this.reading.parsed;
-  }
-
-  get names(): NameIndex {
-    this.#names ??= new NameIndex(this.reading);
-    return this.#names;
-  }
-
-  diagnostics(): readonly Diagnostic[] {
-    return this.#diagnostics.result;
-  }
-
-  diagnosticsInSteps(): Generator<void, readonly Diagnostic[]> {
-    return this.#diagnostics.steps();
-  }
-
-  completions(offset: number): readonly Completion[] {
-    return completionsAt(this.reading, offset);
-  }
-
-  hover(offset: number): Hover | undefined {
-    return hoverAt(this.reading, this.names, offset);
-  }
-
-  signature(offset: number): Signature | undefined {
-    return signatureAt(this.text, offset);
-  }
-
-  definition(offset: number): Target | undefined {
-    const place = this.names.at(offset);
-    if (place !== undefined) return targetOf(place, this.reading);
-    const link = this.links().find(({ start, end }) => start <= offset && offset <= end);
-    const isFlow = link !== undefined && !link.target.startsWith("https:");
-    return isFlow ? { uri: link.target, name: START, whole: START } : undefined;
-  }
-
-  references(offset: number): readonly Occurrence[] {
-    const places = this.names.at(offset)?.named.places ?? [];
-    return places.map((place) => ({
-      ...nameSpan(place, this.text),
-      isDeclaration: place.isDeclaration,
-    }));
-  }
-
-  renamable(offset: number): { readonly span: Span; readonly name: string } | undefined {
-    const place = this.names.at(offset);
-    if (place === undefined || !isRenamable(place)) return undefined;
-    return { span: nameSpan(place, this.text), name: place.named.name };
-  }
-
-  rename(offset: number, to: string): RenameResult {
-    return renameEdits(this.reading, this.names, offset, to);
-  }
-
-  symbols(): readonly SymbolNode[] {
-    this.#symbols ??= symbolsOf(this.reading);
-    return this.#symbols;
-  }
-
-  folds(): readonly Fold[] {
-    this.#folds ??= foldsOf(this.reading);
-    return this.#folds;
-  }
-
-  selections(offset: number): readonly Span[] {
-    return selectionsAt(this.reading, offset);
-  }
-
-  tokens(from?: number, to?: number): Uint32Array {
-    return tokensOf(this.reading, this.names, from, to);
-  }
-
-  links(): readonly Link[] {
-    this.#links ??= linksOf(this.reading);
-    return this.#links;
-  }
-
-  format(): readonly TextEdit[] {
-    this.#format ??= formatEdits(this.text);
-    return this.#format;
-  }
-
-  fixesAt(from: number, to: number): readonly QuickFix[] {
-    return fixesAt(this.diagnostics(), from, to);
-  }
-
-  fixAll(): readonly TextEdit[] {
-    return fixAll(this.diagnostics());
-  }
-
-  interfaceTypes(): InterfaceTypes {
-    return interfaceTypes(this.reading);
-  }
-
-  nodeAt(offset: number): string | undefined {
-    return this.reading.nodeAt(offset)?.path;
-  }
-
-  placeOf(path: string): Span | undefined {
-    const { model } = this.reading;
-    let body = model.root;
-    let pointer: string | undefined;
-    for (const id of path.split("/")) {
-      const node = body?.byId.get(id);
-      if (node === undefined) return undefined;
-      pointer = node.pointer;
-      body = node.inner as typeof body;
-    }
-    const span = pointer === undefined ? undefined : this.reading.span(pointer);
-    return span && { start: span.start, end: span.end };
-  }
+  const span = reading.span(pointer);
+  return span && { start: span.start, end: span.end };
 }
 
 function* findDiagnostics(reading: Reading): Generator<void, readonly Diagnostic[]> {

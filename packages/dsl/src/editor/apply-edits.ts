@@ -8,10 +8,9 @@ import type { TextEdit } from "./types.ts";
  * Throws `DslError` code `edits_invalid` when an edit lies outside of the text or two overlap.
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
-  const sorted = [...edits].sort((a, b) => a.from - b.from || a.to - b.to);
   const parts: string[] = [];
   let done = 0;
-  for (const { from, to, text: made } of sorted) {
+  for (const { from, to, text: made } of sortedEdits(edits)) {
     // Written so that it refuses NaN as well.
     if (!(from >= 0 && from <= to && to <= text.length)) {
       throw new DslError(
@@ -30,4 +29,9 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   }
   parts.push(text.slice(done));
   return parts.join("");
+}
+
+/** Edits in the order of a text. */
+export function sortedEdits(edits: readonly TextEdit[]): readonly TextEdit[] {
+  return [...edits].sort((a, b) => a.from - b.from || a.to - b.to);
 }

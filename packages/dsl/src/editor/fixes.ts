@@ -1,7 +1,8 @@
 /** Fixes of findings, as edits. */
 
 import type { Diagnostic } from "@millrace/contracts";
-import { applyEdits } from "./apply-edits.ts";
+import { countBefore } from "../data.ts";
+import { applyEdits, sortedEdits } from "./apply-edits.ts";
 import type { QuickFix, TextEdit } from "./types.ts";
 
 type Fix = NonNullable<Diagnostic["fixes"]>[number];
@@ -115,10 +116,6 @@ function editsOf({ edits }: Fix): readonly TextEdit[] {
   return sortedEdits(all);
 }
 
-function sortedEdits(edits: readonly TextEdit[]): readonly TextEdit[] {
-  return [...edits].sort((a, b) => a.from - b.from || a.to - b.to);
-}
-
 /** Whether an edit overlaps or touches one of a sorted list. */
 function isTaken(taken: readonly TextEdit[], edit: TextEdit): boolean {
   const at = placeIn(taken, edit);
@@ -132,12 +129,5 @@ function isTaken(taken: readonly TextEdit[], edit: TextEdit): boolean {
 
 /** The index of the first edit of a sorted list that starts behind the start of an edit. */
 function placeIn(taken: readonly TextEdit[], { from }: TextEdit): number {
-  let low = 0;
-  let high = taken.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((taken[middle] as TextEdit).from <= from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countBefore(taken, (edit) => edit.from <= from);
 }

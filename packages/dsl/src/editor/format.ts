@@ -1,5 +1,6 @@
 /** Formatting as edits: what is canonical already is in none of them, so cursors and marks of an editor stay. */
 
+import { countBefore } from "../data.ts";
 import { formatFlow } from "../write/print-flow.ts";
 import type { TextEdit } from "./types.ts";
 
@@ -127,14 +128,8 @@ function inOrder(pairs: readonly Pair[]): readonly Pair[] {
   // The last pair of the best choice of each length.
   const ends: Link[] = [];
   for (const pair of pairs) {
-    let low = 0;
-    let high = ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((ends[middle] as Link).pair[1] < pair[1]) low = middle + 1;
-      else high = middle;
-    }
-    ends[low] = { pair, before: ends[low - 1] };
+    const at = countBefore(ends, (end) => end.pair[1] < pair[1]);
+    ends[at] = { pair, before: ends[at - 1] };
   }
   const chosen: Pair[] = [];
   for (let at = ends.at(-1); at; at = at.before) chosen.push(at.pair);

@@ -12,7 +12,6 @@ import { describeType } from "../types/flow-type.ts";
 import { typeFromSchema } from "../types/from-schema.ts";
 import { findTypes } from "../types/infer.ts";
 import { descriptionOf } from "./completion/offer.ts";
-import { code, paragraphs, plain } from "./markdown.ts";
 import type { Named, NameIndex, Place } from "./names.ts";
 import type { Reading, WrittenExpression } from "./reading.ts";
 import { functionNamed } from "./signature.ts";
@@ -48,16 +47,8 @@ function nameText(named: Named, reading: Reading): string | undefined {
     }
     case "input": {
       const input = valueAt(reading, named.pointer);
-      const initial = own(input, "default");
       const type = describeType(typeFromSchema(objectOrNone(own(input, "schema"))));
-      const given =
-        initial === undefined ? undefined : `default: ${code(shown(JSON.stringify(initial)))}`;
-      const description = own(input, "description");
-      return paragraphs(
-        title(type),
-        typeof description === "string" ? plain(description) : "",
-        given,
-      );
+      return paragraphs(title(type), plain(descriptionOf(input) ?? ""), defaultText(input));
     }
     case "connection": {
       const connection = valueAt(reading, named.pointer);
@@ -133,16 +124,14 @@ function attributeHover(reading: Reading, offset: number): Hover | undefined {
   const hints = node && fieldHints(node.node, node.entry);
   const [schema] = hints === undefined ? [] : schemasAt(hints, item.name);
   if (schema === undefined) return undefined;
-  const initial = own(schema, "default");
-  const description = descriptionOf(schema);
-  return hover(
-    at,
-    paragraphs(
-      code(`${item.name}: ${describeType(typeFromSchema(objectOrNone(schema)))}`),
-      description && plain(description),
-      initial === undefined ? undefined : `default: ${code(shown(JSON.stringify(initial)))}`,
-    ),
-  );
+  const title = code(`${item.name}: ${describeType(typeFromSchema(objectOrNone(schema)))}`);
+  return hover(at, paragraphs(title, plain(descriptionOf(schema) ?? ""), defaultText(schema)));
+}
+
+/** The default of an input or a schema. */
+function defaultText(holder: unknown): string | undefined {
+  const initial = own(holder, "default");
+  return initial === undefined ? undefined : `default: ${code(shown(JSON.stringify(initial)))}`;
 }
 
 function memberText(name: string, member: Member | undefined): string | undefined {
@@ -199,4 +188,31 @@ function partAt(tree: Expression, offset: number): Expression | undefined {
   }
   if (tree.kind === "call") return offset <= tree.start + tree.name.length ? tree : undefined;
   return tree.kind === "name" || tree.kind === "member" ? tree : undefined;
+}
+
+/** Characters with a meaning in Markdown, in any flavour. */
+const MARKUP = /[\\`*_{}[\]()<>#+\-.!|~&$:@/=^"']/g;
+
+/** Text that viewers turn into links although it is escaped; an invisible word joiner prevents it. */
+const ADDRESS = /:(?=\/\/)|@|(?<=\bwww)\./gi;
+
+/** Text as itself, on one line. */
+function plain(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}\p{Cs}]+/gu, " ").trim();
+  return line.replace(MARKUP, "\\$&").replace(ADDRESS, "$&\u2060");
+}
+
+/** Text in a code span, on one line. */
+function code(text: string): string {
+  const line = text.replace(/[\s\p{Cc}\p{Cf}\p{Cs}]+/gu, " ").trim();
+  if (line === "") return "";
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const pad = line.startsWith("`") || line.endsWith("`") ? " " : "";
+  return fence + pad + line + pad + fence;
+}
+
+/** Paragraphs without the empty ones. */
+function paragraphs(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
 }

@@ -1,10 +1,10 @@
 /** Services for editors: analysis, completion, rename, fixes, structural edits. Pure functions of text and catalog. */
 
+export { NODE_POLICY_NAMES } from "../language/blocks.ts";
 export { createAnalyser, editFlow } from "./analysis.ts";
 export { applyEdits } from "./apply-edits.ts";
 export type { FlowChange } from "./change/flow-change.ts";
 export { certainFixes, fixText, type JudgedText, type MadeFix } from "./fixes.ts";
-export { NODE_POLICY_NAMES } from "./policies.ts";
 export {
   type Analyser,
   type Analysis,

@@ -8,10 +8,11 @@ import { type BodyModel, declared, NodeModel } from "../check/model/bodies.ts";
 import { schemasAt } from "../check/model/deferred.ts";
 import { lookUp, visibleNode } from "../check/model/resolve.ts";
 import { literalText } from "../check/model/walk-value.ts";
-import { objectOrNone, own } from "../data.ts";
+import { keyBefore } from "../check/source-map.ts";
+import { countBefore, objectOrNone, own } from "../data.ts";
 import { findMacro } from "../expression/functions/macros.ts";
 import { chainOf, type Link, literalStep } from "../expression/references.ts";
-import type { BlockItem } from "../language/items.ts";
+import { blocksOf } from "../language/items.ts";
 import { childrenOf, type Expression, type NameExpression, type Span } from "../syntax/ast.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { readsAsWord } from "../syntax/parse-operand.ts";
@@ -101,20 +102,9 @@ export class NameIndex {
 
   /** The place at an offset, or the one that ends there. */
   at(offset: number): Place | undefined {
-    const { places } = this;
-    let low = 0;
-    let high = places.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((places[middle] as Place).start <= offset) low = middle + 1;
-      else high = middle;
-    }
+    const next = countBefore(this.places, ({ start }) => start <= offset);
     // The latest that starts before it, or the one in front where that one ended.
-    for (let at = low - 1; at >= Math.max(0, low - 2); at -= 1) {
-      const place = places[at] as Place;
-      if (offset <= place.end) return place;
-    }
-    return undefined;
+    return this.places.slice(Math.max(0, next - 2), next).findLast(({ end }) => offset <= end);
   }
 
   #declare(): void {
@@ -200,10 +190,7 @@ export class NameIndex {
   /** A key of the layout names the node and every node around it. */
   #layout(): void {
     const { items, model } = this.#reading;
-    const layouts = items.filter(
-      (item): item is BlockItem => item.kind === "block" && item.keyword === "layout",
-    );
-    for (const item of layouts.flatMap((layout) => layout.items ?? [])) {
+    for (const item of blocksOf(items, "layout").flatMap((layout) => layout.items ?? [])) {
       if (item.kind !== "attr" || item.policy) continue;
       let body: BodyModel | undefined = model.root;
       for (const id of item.name.split("/")) {
@@ -221,7 +208,7 @@ export class NameIndex {
     for (const { value, pointer } of declared(parsed.graph, "schedules")) {
       for (const name of memberNames(objectOrNone(own(value, "inputs")))) {
         const given = this.#reading.span(`${pointer}/inputs${pointerSegment(name)}`);
-        const key = given && keyBefore(text, given.start, name);
+        const key = given && keyBefore(text, given, name);
         this.#add(this.#inputs.get(name), key, "label", false);
       }
     }
@@ -285,15 +272,6 @@ export class NameIndex {
       this.#add(node && this.#nodes.get(node), { start: base.start, end: link.end }, "root", false);
     }
   }
-}
-
-/** The key in front of a value, when it is spelt as `name`. */
-function keyBefore(text: string, valueStart: number, name: string): Span | undefined {
-  const before = text.slice(0, valueStart).trimEnd();
-  if (!before.endsWith("=") && !before.endsWith(":")) return undefined;
-  const head = before.slice(0, -1).trimEnd();
-  const spelt = [nameText(name), quoteText(name)].find((each) => head.endsWith(each));
-  return spelt === undefined ? undefined : { start: head.length - spelt.length, end: head.length };
 }
 
 /** How a place is written once its name is `to`. */

@@ -1,6 +1,12 @@
 /** The structure of a text: its outline, foldable ranges, and the steps by which a selection grows. */
 
-import type { AttrItem, BlockItem, Item, TypeNode } from "../language/items.ts";
+import {
+  type AttrItem,
+  type BlockItem,
+  blocksOf,
+  type Item,
+  type TypeNode,
+} from "../language/items.ts";
 import { typeText } from "../language/types.ts";
 import { childrenOf, type Expression, type Span } from "../syntax/ast.ts";
 import { isNamePart } from "../syntax/chars.ts";
@@ -10,9 +16,7 @@ import type { Fold, SymbolNode } from "./types.ts";
 
 /** The outline: the flow, in it its declarations, nodes, outputs and layout, in nodes their bodies; in the order of the text. */
 export function symbolsOf(reading: Reading): readonly SymbolNode[] {
-  const flow = reading.items.find(
-    (item): item is BlockItem => item.kind === "block" && item.keyword === "flow",
-  );
+  const [flow] = blocksOf(reading.items, "flow");
   const children = reading.items
     .filter((item) => item !== flow)
     .flatMap((item) => symbolOf(item) ?? []);
@@ -29,20 +33,15 @@ export function symbolsOf(reading: Reading): readonly SymbolNode[] {
   ];
 }
 
-const KINDS: { readonly [keyword: string]: SymbolNode["kind"] } = {
-  input: "input",
-  connection: "connection",
-  schedule: "schedule",
-  node: "node",
-  output: "output",
-  layout: "layout",
-  body: "body",
-};
+/** Blocks that have a row of their own kind. */
+const ROWS: ReadonlySet<string> = new Set(
+  "input connection schedule node output layout body".split(" "),
+);
 
 /** The row of an item; undefined: it has none. */
 function symbolOf(item: Item): SymbolNode | undefined {
   if (item.kind === "attr") return item.name === "output" ? outputOf(item) : undefined;
-  if (item.kind === "edge" || !Object.hasOwn(KINDS, item.keyword)) return undefined;
+  if (item.kind === "edge" || !ROWS.has(item.keyword)) return undefined;
   const label = item.labels.at(-1);
   const holds = item.keyword === "node" || item.keyword === "body";
   const inner = holds ? (item.items ?? []) : [];
@@ -50,7 +49,7 @@ function symbolOf(item: Item): SymbolNode | undefined {
   return {
     name: label?.text || item.keyword,
     ...(item.type && { detail: typeText(item.type) }),
-    kind: KINDS[item.keyword] as SymbolNode["kind"],
+    kind: item.keyword as SymbolNode["kind"],
     whole: { start: item.start, end: item.end },
     selection: spanOf(label) ?? { start: item.start, end: item.keywordEnd },
     children: rows.flatMap((row) => symbolOf(row) ?? []),

@@ -5,6 +5,7 @@
  *   R3  a name given back gives the same bytes back, but for `nodes["x"]` where `x` alone would do and a name between needs quotes.
  */
 
+import { MAX_ID_LENGTH, RESERVED } from "../check/rules/names.ts";
 import { shown } from "../diagnostics/quote.ts";
 import { codePointCount } from "../expression/data.ts";
 import { isIdent, isNamePart } from "../syntax/chars.ts";
@@ -13,12 +14,6 @@ import { applyEdits } from "./apply-edits.ts";
 import { type Named, NameIndex, type Place, spelled } from "./names.ts";
 import { Reading } from "./reading.ts";
 import type { RenameResult, TextEdit } from "./types.ts";
-
-/** Roots of the language: no node and no local may have such a name. */
-const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
-
-/** Longest name; ids of nodes are parts of node paths in every event (FLOW2015). */
-const MAX_NAME_LENGTH = 128;
 
 type Refusal = Extract<RenameResult, { refused: string }>;
 
@@ -49,12 +44,11 @@ export function isRenamable({ named }: Place): boolean {
 }
 
 function editsOf(named: Named, to: string, text: string): readonly TextEdit[] {
-  const edits = named.places.map((place) => ({
+  return named.places.map((place) => ({
     from: place.start,
     to: place.end,
     text: spelled(place, to, text),
   }));
-  return edits;
 }
 
 function nothingHere(): Refusal {
@@ -136,8 +130,8 @@ function nameProblem({ kind }: Named, to: string): string | undefined {
     return "is no name: it needs visible characters";
   if (kind === "node" && /[/[\]~]/.test(to))
     return "is no node id: / [ ] and ~ may not stand in it";
-  return codePointCount(to) > MAX_NAME_LENGTH
-    ? `is longer than ${MAX_NAME_LENGTH} characters`
+  return codePointCount(to) > MAX_ID_LENGTH
+    ? `is longer than ${MAX_ID_LENGTH} characters`
     : undefined;
 }
 

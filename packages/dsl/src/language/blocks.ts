@@ -166,6 +166,11 @@ export const NODE_POLICIES: readonly Member[] = [
   literal("delivery", oneOf("atLeastOnce", "atMostOnce")),
 ];
 
+/** Each policy of a node by its name in the text, such as `on-error`; its value is the name in the graph, such as `onError`. */
+export const NODE_POLICY_NAMES: ReadonlyMap<string, string> = /* @__PURE__ */ new Map(
+  NODE_POLICIES.map(({ text, key }) => [text, key]),
+);
+
 /** Slug of a template, or URL. */
 const NOTIFIED = "^(?:https?://[^ ]+|[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?)$";
 

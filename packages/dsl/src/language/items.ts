@@ -70,6 +70,13 @@ export interface PrintedItem {
 
 export type Item = AttrItem | EdgeItem | BlockItem;
 
+/** The blocks of a keyword among some items. */
+export function blocksOf(items: readonly Item[] | undefined, keyword: string): BlockItem[] {
+  return (items ?? []).filter(
+    (item): item is BlockItem => item.kind === "block" && item.keyword === keyword,
+  );
+}
+
 /** An item whose notes are set once its line has been read. */
 export type FreshItem = {
   [K in Item["kind"]]: Omit<Extract<Item, { kind: K }>, keyof Notes>;

@@ -13,6 +13,7 @@ import type { NodeModel } from "../model/bodies.ts";
 import { schemasAt } from "../model/deferred.ts";
 import type { Site } from "../model/sites.ts";
 import { firstExpression, literalText } from "../model/walk-value.ts";
+import { keyBefore } from "../source-map.ts";
 import { listed, type Validation } from "../validation.ts";
 import { checkValue } from "./check-value.ts";
 
@@ -141,7 +142,8 @@ function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry)
   const { name, pointer, reader } = site;
   if (own(fields, "additionalProperties") !== false || reader === undefined) return;
   const { near, policy } = meantField(ctx, reader, name);
-  const span = keySpan(ctx, pointer, name);
+  const value = ctx.map.exact(pointer);
+  const span = value && keyBefore(ctx.map.source ?? "", value, name);
   const text = policy === undefined ? near && nameText(near) : `@${policy}`;
   ctx.report("FLOW3003", pointer, {
     parts: { type: shown(type), name: shown(name), near },
@@ -192,24 +194,6 @@ function meantField(
   if (near !== undefined) return { near };
   const policy = ctx.near(name, policies, POLICY_ALIASES);
   return policy === undefined ? {} : { policy };
-}
-
-/** The name in front of a field's value: `name =`. */
-function keySpan(
-  ctx: Validation,
-  pointer: string,
-  name: string,
-): { start: number; end: number } | undefined {
-  const span = ctx.map.exact(pointer);
-  const { source } = ctx.map;
-  if (span === undefined || source === undefined) return undefined;
-  for (const spelt of [name, quoteText(name)]) {
-    const before = source.slice(0, span.start).trimEnd();
-    if (!before.endsWith("=") && !before.endsWith(":")) return undefined;
-    const head = before.slice(0, -1).trimEnd();
-    if (head.endsWith(spelt)) return { start: head.length - spelt.length, end: head.length };
-  }
-  return undefined;
 }
 
 function checkLiteral(ctx: Validation, { value, pointer, name }: Site): void {

@@ -8,10 +8,11 @@ import { type BodyModel, declared, type EdgeModel, type NodeModel } from "../mod
 import type { Validation } from "../validation.ts";
 import { grouped } from "./order.ts";
 
-const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
+/** Roots of the language: no node and no local may have such a name. */
+export const RESERVED: ReadonlySet<string> = new Set(["inputs", "nodes", "run"]);
 
 /** Longest node id; ids are parts of node paths in every event. */
-const MAX_ID_LENGTH = 128;
+export const MAX_ID_LENGTH = 128;
 
 interface Named {
   readonly name: string;

@@ -4,8 +4,9 @@ import type { FieldValue, FlowEdge, FlowGraph, FlowNode } from "@millrace/contra
 import { shown } from "../../diagnostics/quote.ts";
 import { DslError } from "../../errors.ts";
 import { memberByText, NODE_POLICIES, textNames } from "../../language/blocks.ts";
-import type { AttrItem, BlockItem, Item } from "../../language/items.ts";
+import { type AttrItem, type BlockItem, blocksOf, type Item } from "../../language/items.ts";
 import { itemsOf } from "../../write/from-graph.ts";
+import { sortedEdits } from "../apply-edits.ts";
 import { NameIndex } from "../names.ts";
 import type { Reading } from "../reading.ts";
 import { renameEdits } from "../rename.ts";
@@ -16,17 +17,12 @@ import type { FlowChange } from "./flow-change.ts";
 import { Lines } from "./lines.ts";
 import { type Holder, holderOf, insertion, removal } from "./place-item.ts";
 
-/** The edits of a change, sorted. `names` is asked only where a name changes. Throws `DslError` when the change cannot be made. */
-export function changeEdits(
-  reading: Reading,
-  change: FlowChange,
-  names: () => NameIndex = () => new NameIndex(reading),
-): readonly TextEdit[] {
+/** The edits of a change, sorted. Throws `DslError` when the change cannot be made. */
+export function changeEdits(reading: Reading, change: FlowChange): readonly TextEdit[] {
   if (reading.parsed.diagnostics.some(isUnread)) {
     refuse("text_invalid", "the text has errors of syntax; mend them before the flow is changed");
   }
-  const edits = new Change(reading, names).edits(change);
-  return [...edits].sort((a, b) => a.from - b.from || a.to - b.to);
+  return sortedEdits(new Change(reading).edits(change));
 }
 
 /** Whether something may not have been read, so that it is not known where things start and end. */
@@ -43,13 +39,11 @@ interface Place {
 
 class Change {
   readonly #reading: Reading;
-  readonly #names: () => NameIndex;
   readonly #lines: Lines;
   readonly #file: Holder;
 
-  constructor(reading: Reading, names: () => NameIndex) {
+  constructor(reading: Reading) {
     this.#reading = reading;
-    this.#names = names;
     this.#lines = new Lines(reading.text);
     this.#file = { kind: "file", block: undefined, items: reading.items };
   }
@@ -113,7 +107,7 @@ class Change {
   #renameNode(path: string, to: string): readonly TextEdit[] {
     const { node } = this.#find(path);
     const offset = node.labels[0]?.start ?? node.start;
-    const result = renameEdits(this.#reading, this.#names(), offset, to);
+    const result = renameEdits(this.#reading, new NameIndex(this.#reading), offset, to);
     if ("edits" in result) return result.edits;
     return refuse(result.refused === "not_a_name" ? "name_invalid" : "name_taken", result.message);
   }
@@ -176,9 +170,7 @@ class Change {
 
   /** The blocks of the layout; of several the first counts. */
   #layout(): readonly BlockItem[] {
-    return this.#reading.items.filter(
-      (item): item is BlockItem => item.kind === "block" && item.keyword === "layout",
-    );
+    return blocksOf(this.#reading.items, "layout");
   }
 
   /** The items of the flow, or of the body of a node; undefined: the node has no body. */
@@ -209,19 +201,13 @@ function find(around: Holder, path: string): Place | undefined {
 
 /** The first node of a name. */
 function nodeIn(items: readonly Item[], id: string): BlockItem | undefined {
-  return items.find(
-    (item): item is BlockItem =>
-      item.kind === "block" &&
-      item.keyword === "node" &&
-      item.labels[0]?.text === id &&
-      item.type?.kind === "name",
+  return blocksOf(items, "node").find(
+    ({ labels, type }) => labels[0]?.text === id && type?.kind === "name",
   );
 }
 
 function bodyOf(node: BlockItem): Holder | undefined {
-  const body = node.items?.find(
-    (item): item is BlockItem => item.kind === "block" && item.keyword === "body",
-  );
+  const [body] = blocksOf(node.items, "body");
   return body && holderOf(body, "body");
 }
 

@@ -80,7 +80,8 @@ function isWordPart(text: string, at: number): boolean {
   return code === 45 && isNamePart(text.charCodeAt(at - 1)) && text[at + 1] !== ">";
 }
 
-const LABEL = String.raw`(?:"(?:[^"\\\n]|\\.)*"|[\w-]+)`;
+/** A name as a label spells it, as the source of a pattern. */
+export const LABEL: string = String.raw`(?:"(?:[^"\\\n]|\\.)*"|[\w-]+)`;
 const HEAD = new RegExp(String.raw`^\s*([A-Za-z_][\w-]*)(?:\s+(${LABEL}))?`);
 
 function blockOf(reading: Reading, levels: readonly Level[]): BlockContext {

@@ -1,7 +1,12 @@
 /** Completions as they are made: one for each name, with its rank. */
 
-import { isObject, own } from "../../data.ts";
+import { memberNames } from "@millrace/contracts/kit";
+import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
+import type { Member } from "../../language/blocks.ts";
 import type { Span } from "../../syntax/ast.ts";
+import { nameText } from "../../syntax/print-expression.ts";
+import { describeType } from "../../types/flow-type.ts";
+import { typeFromSchema } from "../../types/from-schema.ts";
 import type { Completion, CompletionKind } from "../types.ts";
 import type { CursorContext } from "./context.ts";
 
@@ -44,6 +49,37 @@ export function completion(context: CursorContext, offer: Offer): Completion {
     ...(documentation && { documentation: () => documentation() ?? "" }),
     ...(deprecated && { deprecated }),
   };
+}
+
+/** Members of the language that are not set yet. */
+export function* attributeOffers(
+  members: readonly Member[],
+  isSet: (name: string) => boolean,
+): Generator<Offer> {
+  for (const { text: label, needed, schema } of members) {
+    if (isSet(label)) continue;
+    const rank = needed ? RANK.needed : RANK.member;
+    yield { label, kind: "property", rank, detail: describeType(typeFromSchema(schema)) };
+  }
+}
+
+/** Members that a schema describes and that are not set yet. */
+export function* propertyOffers(
+  schema: unknown,
+  kind: "field" | "property",
+  isSet: (name: string) => boolean,
+): Generator<Offer> {
+  const properties = objectOrNone(own(schema, "properties"));
+  const required = listOrNone(own(schema, "required"));
+  for (const label of memberNames(properties)) {
+    if (isSet(label)) continue;
+    yield {
+      ...{ label, insert: nameText(label), kind },
+      rank: required.includes(label) ? RANK.needed : RANK.member,
+      detail: describeType(typeFromSchema(objectOrNone(properties[label]))),
+      documentation: () => descriptionOf(properties[label]),
+    };
+  }
 }
 
 /** The description of a schema. */

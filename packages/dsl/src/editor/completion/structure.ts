@@ -1,9 +1,7 @@
 /** Completions outside of values: words of blocks, fields, policies, names in heads, ends of edges. */
 
-import { memberNames } from "@millrace/contracts/kit";
 import type { NodeModel } from "../../check/model/bodies.ts";
 import { CONNECTION_KINDS } from "../../check/rules/declarations.ts";
-import { objectOrNone, own } from "../../data.ts";
 import {
   BLOCKS,
   type BlockKind,
@@ -17,8 +15,8 @@ import { TYPE_NAMES } from "../../language/types.ts";
 import { nameText } from "../../syntax/print-expression.ts";
 import { describeType } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
-import { type CursorContext, labelText } from "./context.ts";
-import { descriptionOf, type Offer, RANK } from "./offer.ts";
+import { type CursorContext, LABEL, labelText } from "./context.ts";
+import { attributeOffers, type Offer, propertyOffers, RANK } from "./offer.ts";
 
 /**
  * At the start of an item: words of blocks, fields or attributes not yet set, nodes that an edge may leave. Where the item goes on
@@ -44,21 +42,14 @@ export function* itemOffers(context: CursorContext): Generator<Offer> {
     for (const each of body.nodes) yield nodeOffer(each, RANK.outside);
   }
   if (!takes(/^=/)) return;
-  if (kind === "node" && node !== undefined) yield* fieldOffers(node, context);
+  const isThere = (name: string): boolean => isSet(context, name);
+  if (kind === "node") yield* propertyOffers(node?.entry?.fields, "field", isThere);
   else if (kind === "layout") {
     for (const each of reading.model.nodes) {
-      if (!isSet(context, each.path)) {
-        const insert = nameText(each.path);
-        yield { label: each.path, insert, kind: "node", rank: RANK.plain };
-      }
+      if (isThere(each.path)) continue;
+      yield { label: each.path, insert: nameText(each.path), kind: "node", rank: RANK.plain };
     }
-  } else if (kind !== "file" && kind !== "node") {
-    for (const { text, needed, schema } of attributesOf(kind)) {
-      if (isSet(context, text)) continue;
-      const rank = needed ? RANK.needed : RANK.member;
-      yield { label: text, kind: "property", rank, detail: describeType(typeFromSchema(schema)) };
-    }
-  }
+  } else if (kind !== "file") yield* attributeOffers(attributesOf(kind), isThere);
 }
 
 /** The rest of an item on its line. */
@@ -105,24 +96,6 @@ function isSet({ block, reading, from }: CursorContext, name: string, policy = f
   );
 }
 
-function* fieldOffers(node: NodeModel, context: CursorContext): Generator<Offer> {
-  const schema = objectOrNone(node.entry?.fields);
-  const required = own(schema, "required");
-  const properties = objectOrNone(own(schema, "properties"));
-  for (const name of memberNames(properties)) {
-    if (isSet(context, name)) continue;
-    const isNeeded = Array.isArray(required) && required.includes(name);
-    yield {
-      label: name,
-      insert: nameText(name),
-      kind: "field",
-      rank: isNeeded ? RANK.needed : RANK.member,
-      detail: describeType(typeFromSchema(objectOrNone(properties[name]))),
-      documentation: () => descriptionOf(properties[name]),
-    };
-  }
-}
-
 /** Policies that are not set yet. */
 export function* policyOffers(context: CursorContext): Generator<Offer> {
   for (const { text, schema } of policiesOf(context)) {
@@ -137,24 +110,23 @@ export function policiesOf({ block }: CursorContext): readonly Member[] {
   return block.kind === "node" ? NODE_POLICIES : block.kind === "flow" ? FLOW_POLICIES : [];
 }
 
-const LABEL = String.raw`(?:"(?:[^"\\\n]|\\.)*"|[\w-]+)`;
 const TYPE_PLACE = new RegExp(String.raw`^(\w+)\s+${LABEL}\s*:\s*([\w.]*\.)?$`);
 
 /** In the head of a block: types. */
 export function* headOffers(context: CursorContext): Generator<Offer> {
   const { before, block, reading } = context;
   if (block.inner.some(({ kind }) => kind === "type")) {
-    if (/:\s*$/.test(reading.text.slice(0, context.from))) yield* typeOffers(context);
+    if (/:\s*$/.test(reading.text.slice(0, context.from))) yield* typeOffers();
     return;
   }
   const [, keyword, prefix = ""] = TYPE_PLACE.exec(before) ?? [];
   if (keyword === "node") yield* nodeTypeOffers(context, prefix);
   else if (keyword === "connection") {
     for (const label of CONNECTION_KINDS) yield { label, kind: "value", rank: RANK.plain };
-  } else if (keyword === "input" || keyword === "output") yield* typeOffers(context);
+  } else if (keyword === "input" || keyword === "output") yield* typeOffers();
 }
 
-function* typeOffers(_: CursorContext): Generator<Offer> {
+function* typeOffers(): Generator<Offer> {
   for (const label of TYPE_NAMES) yield { label, kind: "type", rank: RANK.plain };
 }
 

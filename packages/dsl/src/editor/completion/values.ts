@@ -1,17 +1,13 @@
 /** Completions in a value, by its place: choices, names of connections, operations and flows, keys of objects. */
 
 import type { Json } from "@millrace/contracts/json";
-import { memberNames } from "@millrace/contracts/kit";
 import { declared } from "../../check/model/bodies.ts";
 import { deferredRoots, fieldHints, schemasAt } from "../../check/model/deferred.ts";
 import { operationsOf, slugOf } from "../../check/rules/calls.ts";
-import { isObject, listOrNone, objectOrNone, own } from "../../data.ts";
+import { isObject, listOrNone, own } from "../../data.ts";
 import { BLOCKS, type Member, memberByText } from "../../language/blocks.ts";
-import { nameText } from "../../syntax/print-expression.ts";
-import { describeType } from "../../types/flow-type.ts";
-import { typeFromSchema } from "../../types/from-schema.ts";
 import { type CursorContext, labelText, stringAt } from "./context.ts";
-import { descriptionOf, type Offer, RANK } from "./offer.ts";
+import { attributeOffers, type Offer, propertyOffers, RANK } from "./offer.ts";
 import { policiesOf } from "./structure.ts";
 
 /** The place of a value. */
@@ -161,27 +157,11 @@ function choiceOffer(context: CursorContext, choice: Json): Offer {
 /** The keys of an object that are not set yet. */
 export function* keyOffers(context: CursorContext, value: ValuePlace): Generator<Offer> {
   const isSet = keysAround(context);
-  if (value.member?.members !== undefined) {
-    for (const { text, needed, schema } of value.member.members) {
-      if (isSet(text)) continue;
-      const rank = needed ? RANK.needed : RANK.member;
-      yield { label: text, kind: "property", rank, detail: describeType(typeFromSchema(schema)) };
-    }
-    return;
-  }
-  for (const schema of [...value.schemas, ...inputsOf(context, value)]) {
-    const properties = objectOrNone(own(schema, "properties"));
-    const required = listOrNone(own(schema, "required"));
-    for (const name of memberNames(properties)) {
-      if (isSet(name)) continue;
-      yield {
-        label: name,
-        insert: nameText(name),
-        kind: "property",
-        rank: required.includes(name) ? RANK.needed : RANK.member,
-        detail: describeType(typeFromSchema(objectOrNone(properties[name]))),
-        documentation: () => descriptionOf(properties[name]),
-      };
+  const members = value.member?.members;
+  if (members !== undefined) yield* attributeOffers(members, isSet);
+  else {
+    for (const schema of [...value.schemas, ...inputsOf(context, value)]) {
+      yield* propertyOffers(schema, "property", isSet);
     }
   }
 }
