@@ -6,11 +6,11 @@ import { templateSchema } from "../schemas/template.ts";
 import type { ErrorCode } from "./problem.ts";
 import {
   CHANGE_ERRORS,
+  change,
   commandTable,
   get,
   ifMatch,
   ifMatchHeader,
-  KEY_ERRORS,
   nothing,
   pageArgs,
   post,
@@ -28,7 +28,6 @@ const fields = {
   publicKey: z.base64().max(128).describe("Ed25519.").exactOptional(),
 };
 const REMOTE_ERRORS: readonly ErrorCode[] = [
-  ...KEY_ERRORS,
   "not_found",
   "state_conflict",
   "hub_rejected",
@@ -50,7 +49,6 @@ export const hubCommands = commandTable({
     summary: "List hubs",
     args: z.strictObject(pageArgs),
     result: pageSchema(hubSchema),
-    effect: "read",
     errors: ["bad_cursor"],
     http: get("/api/hubs"),
   },
@@ -58,7 +56,6 @@ export const hubCommands = commandTable({
     summary: "Show a hub",
     args: z.strictObject({ hubId }),
     result: hubSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/hubs/:hubId"),
   },
@@ -68,7 +65,7 @@ export const hubCommands = commandTable({
     result: hubSchema,
     effect: "admin",
     idempotency: "key",
-    errors: [...KEY_ERRORS, "already_exists"],
+    errors: ["already_exists"],
     http: post("/api/hubs", 201),
   },
   update_hub: {
@@ -84,21 +81,15 @@ export const hubCommands = commandTable({
     }),
     result: hubSchema,
     effect: "admin",
-    errors: [...CHANGE_ERRORS, "not_found", "operator_required"],
-    http: {
-      method: "PATCH",
-      path: "/api/hubs/:hubId",
-      status: 200,
-      body: "rest",
-      ...ifMatchHeader,
-    },
+    errors: ["not_found", "operator_required"],
+    http: change("PATCH", "/api/hubs/:hubId", ifMatchHeader),
   },
   remove_hub: {
     summary: "Forget a hub; what was installed from it stays",
     args: z.strictObject({ hubId, ifMatch }),
     result: nothing,
     effect: "admin",
-    errors: [...CHANGE_ERRORS, "not_found", "operator_required"],
+    errors: ["not_found", "operator_required"],
     http: remove("/api/hubs/:hubId", ifMatchHeader),
   },
   sync_hub: {
@@ -114,7 +105,6 @@ export const hubCommands = commandTable({
     summary: "List what a hub offers, from its stored index",
     args: z.strictObject({ hubId, ...pageArgs }),
     result: pageSchema(hubItemSchema),
-    effect: "read",
     errors: ["not_found", "bad_cursor"],
     http: get("/api/hubs/:hubId/items"),
   },

@@ -13,10 +13,10 @@ import {
   modelsFrameSchema,
 } from "../schemas/model.ts";
 import type { ErrorCode } from "./problem.ts";
-import { commandTable, get, KEY_ERRORS, none, nothing, pageArgs, post, remove } from "./table.ts";
+import { commandTable, get, none, nothing, pageArgs, post, remove } from "./table.ts";
 
 const modelId = modelIdSchema;
-const WORK_ERRORS: readonly ErrorCode[] = [...KEY_ERRORS, "models_locked"];
+const WORK_ERRORS: readonly ErrorCode[] = ["models_locked"];
 const MODEL_ERRORS: readonly ErrorCode[] = [...WORK_ERRORS, "not_found", "in_use"];
 
 /** Commands on managed models and their engines. */
@@ -25,7 +25,6 @@ export const modelCommands = commandTable({
     summary: "List models, managed ones first",
     args: z.strictObject({ state: modelStateSchema.exactOptional(), ...pageArgs }),
     result: pageSchema(modelSchema),
-    effect: "read",
     errors: ["bad_cursor"],
     http: get("/api/models"),
   },
@@ -33,7 +32,6 @@ export const modelCommands = commandTable({
     summary: "Show a model",
     args: z.strictObject({ modelId }),
     result: modelSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/models/:modelId"),
   },
@@ -97,14 +95,12 @@ export const modelCommands = commandTable({
       open: z.boolean().describe("Only jobs that have not ended.").exactOptional(),
     }),
     result: z.array(jobSchema),
-    effect: "read",
     http: get("/api/models/jobs"),
   },
   get_model_job: {
     summary: "Show a job on models, with the sentence of its error",
     args: jobRefSchema,
     result: jobSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/models/jobs/:jobId"),
   },
@@ -112,7 +108,6 @@ export const modelCommands = commandTable({
     summary: "List the programs that run models",
     args: none,
     result: z.array(modelEngineSchema),
-    effect: "read",
     http: get("/api/engines"),
   },
   fetch_engine: {
@@ -128,7 +123,6 @@ export const modelCommands = commandTable({
     summary: "Follow installs, registrations and scans",
     args: none,
     result: nothing,
-    effect: "read",
     errors: ["too_many_streams", "stream_only"],
     http: get("/api/models/events", { media: "text/event-stream" }),
     stream: { item: modelsFrameSchema, resume: false, only: true },

@@ -29,14 +29,13 @@ import {
   runSummarySchema,
 } from "../schemas/run.ts";
 import type { ErrorCode } from "./problem.ts";
-import { commandTable, get, KEY_ERRORS, nothing, pageArgs, post, remove } from "./table.ts";
+import { commandTable, get, nothing, pageArgs, post, remove } from "./table.ts";
 
 const runId = runIdSchema;
 const oneRun = z.strictObject({ runId });
 const kinds = z.array(kindSchema).exactOptional();
 
 const START_ERRORS: readonly ErrorCode[] = [
-  ...KEY_ERRORS,
   "run_input_conflict",
   "not_found",
   "flow_invalid",
@@ -88,7 +87,6 @@ export const runCommands = commandTable({
       ...pageArgs,
     }),
     result: pageSchema(runSummarySchema),
-    effect: "read",
     errors: ["bad_cursor"],
     http: get("/api/runs"),
   },
@@ -96,7 +94,6 @@ export const runCommands = commandTable({
     summary: "Show a run with its nodes and confirmations",
     args: oneRun,
     result: runSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/runs/:runId"),
   },
@@ -121,7 +118,6 @@ export const runCommands = commandTable({
       limit: pageArgs.limit,
     }),
     result: pageSchema(eventSchema),
-    effect: "read",
     errors: ["not_found", "bad_cursor", "ahead_of_journal", "too_many_streams"],
     http: get("/api/runs/:runId/events", {
       headers: { "last-event-id": "after" },
@@ -133,7 +129,6 @@ export const runCommands = commandTable({
     summary: "Show the graph that a run executes",
     args: oneRun,
     result: flowGraphSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/runs/:runId/graph"),
   },
@@ -141,7 +136,6 @@ export const runCommands = commandTable({
     summary: "Show the inputs that a run was started with",
     args: oneRun,
     result: runInputsSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/runs/:runId/inputs"),
   },
@@ -153,7 +147,6 @@ export const runCommands = commandTable({
       attempt: z.int().min(1).describe("Default: the last one that has begun.").exactOptional(),
     }),
     result: nodeInputsSchema,
-    effect: "read",
     errors: ["not_found", "flow_invalid"],
     http: get("/api/runs/:runId/nodes/inputs"),
   },
@@ -161,7 +154,6 @@ export const runCommands = commandTable({
     summary: "Read a value that was too large for its event",
     args: z.strictObject({ runId, digest: digestSchema }),
     result: runBlobSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/runs/:runId/blobs/:digest", { media: "application/octet-stream" }),
   },
@@ -221,14 +213,7 @@ export const runCommands = commandTable({
     result: runRefSchema,
     effect: "run",
     idempotency: "key",
-    errors: [
-      ...KEY_ERRORS,
-      "not_found",
-      "state_conflict",
-      "flow_invalid",
-      "input_invalid",
-      "too_many_runs",
-    ],
+    errors: ["not_found", "state_conflict", "flow_invalid", "input_invalid", "too_many_runs"],
     http: post("/api/runs/:runId/retry", 202),
   },
   acknowledge_runs: {
@@ -265,7 +250,6 @@ export const runCommands = commandTable({
     effect: "run",
     idempotency: "key",
     errors: [
-      ...KEY_ERRORS,
       "not_found",
       "state_conflict",
       "already_resolved",
@@ -282,7 +266,6 @@ export const runCommands = commandTable({
       ...pageArgs,
     }),
     result: pageSchema(confirmationSchema),
-    effect: "read",
     errors: ["bad_cursor"],
     http: get("/api/confirmations"),
   },
@@ -313,7 +296,6 @@ export const runCommands = commandTable({
     summary: "Follow starts, pauses, confirmations and ends of all runs",
     args: z.strictObject({ kinds, after: z.int().min(0).exactOptional() }),
     result: nothing,
-    effect: "read",
     errors: ["bad_cursor", "too_many_streams", "stream_only"],
     http: get("/api/events", { headers: { "last-event-id": "after" }, media: "text/event-stream" }),
     stream: { item: eventSchema, resume: true, only: true },

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { jsonObjectSchema } from "../schemas/common.ts";
 import { providerInfoSchema } from "../schemas/provider.ts";
 import { commandInfoSchema, metaSchema, settingsSchema } from "../schemas/server.ts";
-import { CHANGE_ERRORS, commandTable, get, ifMatch, ifMatchHeader, none } from "./table.ts";
+import { change, commandTable, get, ifMatch, ifMatchHeader, none } from "./table.ts";
 
 /** Commands on AI providers. */
 export const providerCommands = commandTable({
@@ -11,7 +11,6 @@ export const providerCommands = commandTable({
     summary: "List AI providers, and whether there is a credential for each",
     args: none,
     result: z.array(providerInfoSchema),
-    effect: "read",
     http: get("/api/providers"),
   },
 });
@@ -22,14 +21,12 @@ export const settingsCommands = commandTable({
     summary: "Show the settings",
     args: none,
     result: settingsSchema,
-    effect: "read",
     http: get("/api/settings"),
   },
   get_settings_schema: {
     summary: "Show the JSON Schema of the settings",
     args: none,
     result: jsonObjectSchema,
-    effect: "read",
     http: get("/api/settings/schema"),
   },
   update_settings: {
@@ -37,14 +34,8 @@ export const settingsCommands = commandTable({
     args: z.strictObject({ patch: jsonObjectSchema, ifMatch }),
     result: settingsSchema,
     effect: "admin",
-    errors: [...CHANGE_ERRORS, "value_invalid", "credential_store_unavailable", "store_read_only"],
-    http: {
-      method: "PATCH",
-      path: "/api/settings",
-      status: 200,
-      body: { arg: "patch" },
-      ...ifMatchHeader,
-    },
+    errors: ["value_invalid", "credential_store_unavailable", "store_read_only"],
+    http: change("PATCH", "/api/settings", { body: { arg: "patch" }, ...ifMatchHeader }),
   },
 });
 
@@ -54,14 +45,12 @@ export const metaCommands = commandTable({
     summary: "Show versions, limits and features",
     args: none,
     result: metaSchema,
-    effect: "read",
     http: get("/api/meta"),
   },
   list_commands: {
     summary: "List all commands with their schemas",
     args: none,
     result: z.array(commandInfoSchema),
-    effect: "read",
     http: get("/api/commands"),
   },
 });

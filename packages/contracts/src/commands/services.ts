@@ -11,7 +11,7 @@ import {
   serviceSecretSchema,
 } from "../schemas/connection.ts";
 import type { ErrorCode } from "./problem.ts";
-import { commandTable, get, nothing, pageArgs, post, remove } from "./table.ts";
+import { change, commandTable, get, nothing, pageArgs, post, remove } from "./table.ts";
 
 const slug = slugSchema;
 const connectId = z.string().min(1).max(64);
@@ -25,7 +25,6 @@ export const serviceCommands = commandTable({
     summary: "List services with the state of their connections",
     args: z.strictObject(pageArgs),
     result: pageSchema(serviceInfoSchema),
-    effect: "read",
     errors: ["bad_cursor"],
     http: get("/api/services"),
   },
@@ -33,7 +32,6 @@ export const serviceCommands = commandTable({
     summary: "Show a service with the state of its connections",
     args: z.strictObject({ slug: nameSchema }),
     result: serviceInfoSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/services/:slug"),
   },
@@ -50,7 +48,6 @@ export const serviceCommands = commandTable({
     summary: "Show how a consent stands",
     args: z.strictObject(oneConnect),
     result: connectProgressSchema,
-    effect: "read",
     errors: ["not_found"],
     http: get("/api/connections/:slug/connect/:connectId"),
   },
@@ -91,7 +88,7 @@ export const serviceCommands = commandTable({
     result: connectionStatusSchema,
     effect: "admin",
     errors: SECRET_ERRORS,
-    http: { method: "PUT", path: "/api/connections/:slug/secret", status: 200, body: "rest" },
+    http: change("PUT", "/api/connections/:slug/secret"),
   },
   disconnect_service: {
     summary: "Revoke and delete a connection",

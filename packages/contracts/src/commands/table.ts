@@ -2,18 +2,40 @@
 import * as z from "zod";
 import type { InferArgs } from "../schemas/common.ts";
 import { type CommandDef, defineCommand, type HttpBinding } from "./define.ts";
+import type { ErrorCode } from "./problem.ts";
 
-/** A row of the table: a command that reads has no idempotency, any other is `natural` unless it says `key`; `errors` default none. */
-type Row = Omit<CommandDef, "name" | "idempotency" | "errors"> &
-  Partial<Pick<CommandDef, "idempotency" | "errors">>;
+interface Reading extends HttpBinding {
+  readonly method: "GET";
+}
+
+interface Changing extends HttpBinding {
+  readonly method: Exclude<HttpBinding["method"], "GET">;
+}
+
+/**
+ * A row of the table. GET reads. A command that reads has no idempotency, any other is `natural` unless it says `key`. `errors` are
+ * those beside the ones of an idempotency key and of `If-Match`; default none.
+ */
+type Row = Omit<CommandDef, "name" | "idempotency" | "errors" | "effect" | "http"> &
+  Partial<Pick<CommandDef, "idempotency" | "errors">> &
+  (
+    | { readonly http: Reading; readonly effect?: never }
+    | { readonly http: Changing; readonly effect: CommandDef["effect"] }
+  );
 
 /** Makes the definitions of an area; the key of each is its name. */
 export function commandTable<T extends { readonly [name: string]: Row }>(
   rows: T,
 ): { readonly [N in keyof T & string]: CommandDef<N, T[N]["args"], T[N]["result"]> } {
   const entries = Object.entries(rows).map(([name, row]) => {
-    const idempotency = row.effect === "read" ? "none" : "natural";
-    return [name, defineCommand({ name, idempotency, errors: [], ...row })];
+    const { effect = "read", http, errors = [] } = row;
+    const { idempotency = effect === "read" ? "none" : "natural" } = row;
+    const implied: readonly ErrorCode[] = [
+      ...(idempotency === "key" ? KEY_ERRORS : []),
+      ...(http.headers?.["if-match"] === undefined ? [] : CHANGE_ERRORS),
+    ];
+    const all = [...implied.filter((code) => !errors.includes(code)), ...errors];
+    return [name, defineCommand({ ...row, name, effect, idempotency, errors: all })];
   });
   return Object.freeze(Object.fromEntries(entries));
 }
@@ -22,7 +44,7 @@ type Path = HttpBinding["path"];
 type More = Omit<HttpBinding, "method" | "path" | "status">;
 
 /** A binding of a command that reads: GET, answers 200. */
-export const get = (path: Path, more: More = {}): HttpBinding => ({
+export const get = (path: Path, more: More = {}): Reading => ({
   method: "GET",
   path,
   status: 200,
@@ -30,7 +52,7 @@ export const get = (path: Path, more: More = {}): HttpBinding => ({
 });
 
 /** A binding of a command that does something: POST, its arguments outside of the path are the body. */
-export const post = (path: Path, status: HttpBinding["status"], more: More = {}): HttpBinding => ({
+export const post = (path: Path, status: HttpBinding["status"], more: More = {}): Changing => ({
   method: "POST",
   path,
   status,
@@ -38,8 +60,17 @@ export const post = (path: Path, status: HttpBinding["status"], more: More = {})
   ...more,
 });
 
+/** A binding of a command that replaces something or changes a part of it: answers 200, the body is as that of POST. */
+export const change = (method: "PUT" | "PATCH", path: Path, more: More = {}): Changing => ({
+  method,
+  path,
+  status: 200,
+  body: "rest",
+  ...more,
+});
+
 /** Deletes answer 204. */
-export const remove = (path: Path, more: More = {}): HttpBinding => ({
+export const remove = (path: Path, more: More = {}): Changing => ({
   method: "DELETE",
   path,
   status: 204,
@@ -65,7 +96,7 @@ export const ifMatchHeader = {
 /** Codes of a change that needs `ifMatch`. */
 export const CHANGE_ERRORS = ["etag_mismatch", "precondition_required"] as const;
 /** Codes of a command that takes an idempotency key. */
-export const KEY_ERRORS = [
+const KEY_ERRORS = [
   "bad_idempotency_key",
   "idempotency_in_flight",
   "idempotency_mismatch",

@@ -1,7 +1,7 @@
 /** Commands on what flows read as `vars` and `secrets`. A secret comes in and never goes out. */
 import * as z from "zod";
 import { jsonValueSchema, timeSchema } from "../schemas/common.ts";
-import { commandTable, get, none, nothing, remove } from "./table.ts";
+import { change, commandTable, get, none, nothing, remove } from "./table.ts";
 
 const name: z.ZodString = z
   .string()
@@ -33,7 +33,6 @@ export const varCommands = commandTable({
     summary: "List what flows read as vars, of all environments",
     args: none,
     result: z.strictObject({ items: z.array(varSchema) }),
-    effect: "read",
     http: get("/api/vars"),
   },
   set_var: {
@@ -41,7 +40,7 @@ export const varCommands = commandTable({
     args: z.strictObject({ name, value: jsonValueSchema, environment }),
     result: varSchema,
     effect: "admin",
-    http: { method: "PUT", path: "/api/vars/:name", status: 200, body: "rest" },
+    http: change("PUT", "/api/vars/:name"),
   },
   delete_var: {
     summary: "Delete a variable",
@@ -55,7 +54,6 @@ export const varCommands = commandTable({
     summary: "List the names of secrets of flows, and when each was set",
     args: none,
     result: z.strictObject({ items: z.array(secretSchema) }),
-    effect: "read",
     errors: ["credential_store_unavailable"],
     http: get("/api/secrets"),
   },
@@ -65,7 +63,7 @@ export const varCommands = commandTable({
     result: secretSchema,
     effect: "admin",
     errors: ["credential_store_unavailable"],
-    http: { method: "PUT", path: "/api/secrets/:name", status: 200, body: "rest" },
+    http: change("PUT", "/api/secrets/:name"),
   },
   delete_secret: {
     summary: "Delete a secret",

@@ -8,7 +8,7 @@ import {
   webhookChangeShape,
   webhookSchema,
 } from "../schemas/schedule.ts";
-import { commandTable, get, KEY_ERRORS, nothing, pageArgs, post, remove } from "./table.ts";
+import { change, commandTable, get, nothing, pageArgs, post, remove } from "./table.ts";
 
 const webhookId = z.string().min(1).max(64);
 
@@ -18,7 +18,6 @@ export const webhookCommands = commandTable({
     summary: "List webhooks; their tokens are not shown",
     args: z.strictObject(pageArgs),
     result: pageSchema(webhookSchema),
-    effect: "read",
     errors: ["bad_cursor"],
     http: get("/api/webhooks"),
   },
@@ -28,13 +27,7 @@ export const webhookCommands = commandTable({
     result: newWebhookSchema,
     effect: "admin",
     idempotency: "key",
-    errors: [
-      ...KEY_ERRORS,
-      "not_found",
-      "already_exists",
-      "input_invalid",
-      "credential_store_unavailable",
-    ],
+    errors: ["not_found", "already_exists", "input_invalid", "credential_store_unavailable"],
     http: post("/api/webhooks", 201),
   },
   update_webhook: {
@@ -43,7 +36,7 @@ export const webhookCommands = commandTable({
     result: webhookSchema,
     effect: "admin",
     errors: ["not_found", "credential_store_unavailable"],
-    http: { method: "PATCH", path: "/api/webhooks/:webhookId", status: 200, body: "rest" },
+    http: change("PATCH", "/api/webhooks/:webhookId"),
   },
   test_webhook: {
     summary: "Call a webhook as its sender does, and show what it answers",
