@@ -59,6 +59,24 @@ describeWith("chromium")("what is typed", () => {
     await page.getByText("Saved version 2").waitFor();
   });
 
+  test("stays in a dialog that is open when the token is revoked, and the sign-in can be used", async () => {
+    await using server = await spawnServer({ tokens: [TOKEN] });
+    const page = await studio.open(server.url, { place: "#/new", expected: [/status of 401/] });
+    await page.getByLabel("Access token").fill(TOKEN);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await fillText(page, GREETING);
+    await page.keyboard.press("Control+s");
+    const dialog = page.getByRole("dialog", { name: "Save flow" });
+    await dialog.getByLabel("Slug").fill("welcome");
+    await server.restart({ tokens: [SECOND] });
+    await page.getByLabel("Access token").fill(SECOND);
+    await page.keyboard.press("Control+/"); // is a key of the screen that the sign-in covers
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect.poll(() => dialog.getByLabel("Slug").inputValue()).toBe("welcome");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved version 1").waitFor();
+  });
+
   test("stays while the server is gone, and is saved once it is back", async () => {
     await using server = await spawnServer();
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
@@ -76,6 +94,31 @@ describeWith("chromium")("what is typed", () => {
     expect((await server.client.invoke("export_template", { slug: "greeting" })).text).toContain(
       "node tell",
     );
+  });
+
+  test("in a field is saved by a key there, and stays when the screen is left", async () => {
+    await using server = await startServer();
+    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+    const page = await studio.open(server.url, { place: "#/flows/greeting?node=done" });
+    const field = page.getByRole("textbox", { name: "message" });
+    const type = async (value: string): Promise<void> => {
+      await field.press("Control+a");
+      await page.keyboard.insertText(value);
+    };
+    await type('"changed"');
+    await page.keyboard.press("Control+s");
+    await page.getByText("Saved version 2").waitFor();
+    const stored = await server.client.invoke("get_template", { slug: "greeting" });
+    expect(stored.dsl).toBe(CHANGED);
+    await type('"left"');
+    await page.evaluate(() => location.assign("#/runs"));
+    await page.getByRole("heading", { name: "No runs yet" }).waitFor();
+    await page.goBack();
+    await page.getByText(/^Draft of/).waitFor();
+    await untilText(page, GREETING.replace('"done"', '"left"'));
+    await type("1 +");
+    await treeitem(page, "say, log").click();
+    await page.getByText(/^message was not changed: /).waitFor();
   });
 
   test("has a limit that the page names, and stays as it was", async () => {

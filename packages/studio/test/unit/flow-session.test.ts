@@ -1,8 +1,9 @@
 /** An open flow without a browser: its text, its drafts, and what becomes of them when it is saved. */
 import { ClientError } from "@millrace/client";
 import type { CatalogEntry, Template } from "@millrace/contracts";
+import { sleep } from "@millrace/contracts/kit";
 import { formatFlow } from "@millrace/dsl";
-import { applyEdits, type TextEdit } from "@millrace/dsl/editor";
+import { applyEdits, type FlowChange, type TextEdit } from "@millrace/dsl/editor";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Draft, draftsIn } from "../../src/page/state/drafts.ts";
@@ -226,6 +227,22 @@ describe("an open flow", () => {
     await session.change({ kind: "setLayout", path: "one", x: 3, y: 4 });
     expect(session.text).toBe(`${above}\nlayout {\n  one = [3, 4]\n}\n`);
     session.close();
+  });
+
+  test("waits for an edit on its way before it saves, and keeps one that comes after it was closed", async () => {
+    const server = serverOf(FLOW);
+    const { session, kept } = open(server);
+    await settled();
+    const typed = (value: number): Promise<FlowChange> =>
+      sleep(100).then(() => ({ kind: "setField", path: "one", field: "value", value }));
+    void session.change(typed(2));
+    const saved = session.save({ slug: "demo" });
+    await settled();
+    expect((await saved).stored.template.dsl).toContain("value = 2");
+    void session.change(typed(3));
+    session.close();
+    await settled();
+    expect([...kept.kept.values()].join()).toContain("value = 3");
   });
 
   test("takes what is stored for its text, and formats what was saved where nobody typed on", async () => {

@@ -58,9 +58,10 @@ const oneLine: Extension = Prec.highest(
 /** Opens an editor of a value in an element. */
 export function mountExpression(host: HTMLElement, options: ExpressionOptions): MountedExpression {
   let shown = options.source;
+  let told = shown;
   const tell = (view: EditorView): void => {
-    const typed = view.state.sliceDoc();
-    if (typed !== shown) options.onTyped(typed);
+    told = view.state.sliceDoc();
+    if (told !== shown) options.onTyped(told);
   };
   const enter = (view: EditorView): boolean => {
     if (view.state.doc.lines > 1) return false;
@@ -116,7 +117,10 @@ export function mountExpression(host: HTMLElement, options: ExpressionOptions): 
       if (isInvalid) view.contentDOM.setAttribute("aria-invalid", "true");
       else view.contentDOM.removeAttribute("aria-invalid");
     },
-    destroy: () => view.destroy(),
+    destroy() {
+      if (view.state.sliceDoc() !== told) tell(view); // an element that is taken away does not lose the focus first
+      view.destroy();
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 /** A dialog over the page: named, closed by Escape, and the focus goes back to where it was. */
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { isUnauthorised } from "../backend.ts";
 import "./dialog.css";
 
 /** A dialog that is open while it is in the page. `onClose`: Escape, "Cancel", or a click beside it. */
@@ -16,15 +17,18 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const pressed = useRef<EventTarget | null>(null);
+  const before = useRef<Element | null>(null);
+  const isCovered = isUnauthorised.value; // a modal dialog would take every key and click from the sign-in
   useLayoutEffect(() => {
-    const before = focused();
+    before.current ??= focused();
     const dialog = element.current;
+    if (isCovered) return undefined;
     dialog?.showModal();
     return () => {
       dialog?.close(); // nothing beside a modal dialog takes the focus while it is open
-      if (before instanceof HTMLElement) before.focus();
+      if (before.current instanceof HTMLElement) before.current.focus();
     };
-  }, []);
+  }, [isCovered]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
@@ -51,7 +55,7 @@ export function Dialog({
 }
 
 /** The element with the focus, also inside of a shadow root. */
-function focused(): Element | null {
+export function focused(): Element | null {
   let found = document.activeElement;
   while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement;
   return found;

@@ -62,6 +62,8 @@ export class FlowSession {
   #since: number | undefined;
   #etag: string | undefined;
   #isOver = false;
+  /** Edits on their way into the text. */
+  readonly #edits = new Set<Promise<void>>();
   /** When the text was typed. */
   #typedAt: number;
 
@@ -136,7 +138,7 @@ export class FlowSession {
     if (this.#isDirty.peek() && !this.#isOver) this.#keepDraft();
   }
 
-  /** Ends reading. What is not saved is a draft. */
+  /** Ends reading. What is not saved is a draft, with the edits that are on their way. */
   close(): void {
     this.keep();
     clearTimeout(this.#timer);
@@ -156,6 +158,10 @@ export class FlowSession {
     this.#isDirty.value = true;
     const now = this.#ports.now();
     this.#typedAt = now;
+    if (this.#isOver) {
+      this.#keepDraft();
+      return;
+    }
     this.#since ??= now;
     clearTimeout(this.#timer);
     const left = Math.max(0, this.#since + LONGEST_WAIT_MS - now);
@@ -182,9 +188,14 @@ export class FlowSession {
     }
   }
 
-  /** Makes a change of the flow. Rejects with the reason where it does not fit. */
-  change(change: FlowChange): Promise<void> {
-    return this.#edit("canvas", (text) => this.#ports.ask(text, "edit", change));
+  /** Makes a change of the flow, which may still have to be read from what was typed. Rejects with the reason where it does not fit. */
+  change(change: FlowChange | Promise<FlowChange>): Promise<void> {
+    return this.#edit("canvas", async (text) => this.#ports.ask(text, "edit", await change));
+  }
+
+  /** Resolves when the edits that are on their way are in the text, or were refused. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#edits);
   }
 
   /** Adds a node, with fields that fit the flow. Rejects with the reason where it does not fit. */
@@ -234,6 +245,7 @@ export class FlowSession {
    * Stores the text. Rejects with what the server refuses, and the text stays. A slug other than that of the flow makes a new one.
    */
   async save({ slug, ...details }: FlowDetails): Promise<Saved> {
+    await this.settled();
     const { text } = this;
     const isNew = this.#stored.peek()?.template.slug !== slug;
     const condition = isNew ? { ifNoneMatch: "*" } : this.#etag ? { ifMatch: this.#etag } : {};
@@ -294,7 +306,13 @@ export class FlowSession {
     this.#settle();
   }
 
-  async #edit(
+  #edit(userEvent: string, compute: (text: string) => Promise<readonly TextEdit[]>): Promise<void> {
+    const edit = this.#makeEdit(userEvent, compute).finally(() => this.#edits.delete(edit));
+    this.#edits.add(edit);
+    return edit;
+  }
+
+  async #makeEdit(
     userEvent: string,
     compute: (text: string) => Promise<readonly TextEdit[]>,
   ): Promise<void> {

@@ -24,7 +24,7 @@ export interface NodePanelProps {
   readonly path: string;
   readonly entry: CatalogEntry | undefined;
   readonly isReadOnly: boolean;
-  readonly onChange: (change: FlowChange) => Promise<void>;
+  readonly onChange: FlowSession["change"];
   readonly onRename: () => void;
   readonly onDelete: () => void;
 }
@@ -122,7 +122,7 @@ type Rows = {
   readonly written: NodeReading;
   readonly isReadOnly: boolean;
   readonly complete: ValueFieldProps["complete"];
-  readonly onChange: (change: FlowChange) => Promise<void>;
+  readonly onChange: FlowSession["change"];
 };
 
 function Fields({
@@ -148,7 +148,7 @@ function Fields({
       isRequired={isRequired(name)}
       isReadOnly={isReadOnly}
       complete={complete}
-      onSet={(value) => onChange(fieldChange(path, name, value))}
+      onSet={(value) => onChange(value.then((given) => fieldChange(path, name, given)))}
     />
   );
   return (
@@ -172,6 +172,10 @@ function fieldChange(path: string, field: string, value: FieldValue | undefined)
     : { kind: "setField", path, field, value };
 }
 
+function policyChange(path: string, policy: string, value: FieldValue | undefined): FlowChange {
+  return { kind: "setPolicy", path, policy, value };
+}
+
 function Policies({
   written: { path, policies, policyNames },
   isReadOnly,
@@ -188,7 +192,7 @@ function Policies({
       isPolicy
       isReadOnly={isReadOnly}
       complete={complete}
-      onSet={(value) => onChange({ kind: "setPolicy", path, policy: name, value })}
+      onSet={(value) => onChange(value.then((given) => policyChange(path, name, given)))}
     />
   );
   const others = policyNames.filter((name) => !isSet(name));

@@ -37,7 +37,7 @@ export interface FlowActions {
   readonly start: (inputs: Readonly<Record<string, Json>>) => Promise<void>;
   readonly format: () => Promise<void>;
   /** Makes a change of the flow. Rejects where it does not fit. */
-  readonly change: (change: FlowChange) => Promise<void>;
+  readonly change: FlowSession["change"];
   /** Makes a change, and says why not where it does not fit. */
   readonly tryChange: (change: FlowChange) => Promise<void>;
   /** Applies a fix of a problem. */
@@ -95,6 +95,7 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
     navigate(placeHref(["runs", runId]));
   };
   const run = async (): Promise<void> => {
+    await session.settled();
     const reading = session.reading.peek();
     if (reading === undefined) return; // Nobody knows its inputs yet.
     const { inputs } = reading.graph;

@@ -1,12 +1,13 @@
 /** A field or policy of a node: an expression in one line, with a plain control where its value is a simple literal. */
 import type { FieldValue, JsonObject } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { SentCompletion, WrittenValue } from "../../../worker/protocol.ts";
 import { ExpressionEditor } from "../../editor/expression-editor.tsx";
 import { askFreely } from "../../editor/worker.ts";
 import { messageOf } from "../../parts/problem.tsx";
 import { plainProse } from "../../parts/prose.tsx";
+import { notify } from "../../state/notifications.ts";
 
 /** Content and actions of a field. */
 export interface ValueFieldProps {
@@ -23,8 +24,8 @@ export interface ValueFieldProps {
     source: string,
     offset: number,
   ) => Promise<readonly SentCompletion[]>;
-  /** Undefined: the field goes. */
-  readonly onSet: (value: FieldValue | undefined) => Promise<void>;
+  /** Undefined: the field goes. Rejects with the reason where the value cannot be read, or does not fit. */
+  readonly onSet: (value: Promise<FieldValue | undefined>) => Promise<void>;
 }
 
 /** A field. What is typed is applied with Enter, or when the focus leaves it. */
@@ -35,20 +36,34 @@ export function ValueField(props: ValueFieldProps): ComponentChildren {
   const id = useId();
   const [error, setError] = useState<string>();
   const [isExpression, setExpression] = useState(false);
-  const set = async (value: FieldValue | undefined): Promise<void> => {
-    try {
-      await onSet(value);
-    } catch (reason) {
-      setError(messageOf(reason));
-    }
+  const isShown = useRef(true);
+  const failure = useRef<string | undefined>(undefined);
+  const fail = (message: string | undefined): void => {
+    failure.current = message;
+    if (isShown.current) setError(message);
+    else if (message !== undefined) notify(`${label} was not changed: ${message}`);
+  };
+  useEffect(
+    () => () => {
+      isShown.current = false;
+      fail(failure.current);
+    },
+    [],
+  );
+  const read = async (source: string): Promise<FieldValue | undefined> => {
+    if (source.trim() === "") return undefined;
+    const found = await askFreely("readValue", source, ...(isPolicy ? [name] : []));
+    if ("problem" in found) throw new Error(found.problem);
+    return found.value;
   };
   const typed = async (source: string): Promise<void> => {
-    setError(undefined);
+    fail(undefined);
     if (source.trim() === (written?.source ?? "")) return;
-    if (source.trim() === "") return set(undefined);
-    const read = await askFreely("readValue", source, ...(isPolicy ? [name] : []));
-    if ("problem" in read) setError(read.problem);
-    else await set(read.value);
+    try {
+      await onSet(read(source));
+    } catch (reason) {
+      fail(messageOf(reason));
+    }
   };
   const plain = isExpression ? undefined : plainControl(schema, written);
   const help =

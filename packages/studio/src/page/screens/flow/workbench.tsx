@@ -106,7 +106,7 @@ export function Workbench({
   };
   const undo = (): void => void editor.current?.undo();
   const redo = (): void => void editor.current?.redo();
-  useFlowKeys({ actions, problems, isReadOnly, goTo, undo, redo });
+  useFlowKeys({ actions, problems, isReadOnly, inspector, goTo, undo, redo });
   const moveTo = (path: string, x: number, y: number): void => {
     void actions.tryChange({ kind: "setLayout", path, x: Math.round(x), y: Math.round(y) });
   };
