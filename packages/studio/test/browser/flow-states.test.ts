@@ -102,6 +102,37 @@ describeWith("chromium")("the screen of a flow", () => {
     await expect.poll(() => page.locator("img[src], script:not([src])").count()).toBe(0);
   });
 
+  test("leaves room for what stands beside long names and many problems", async () => {
+    await using server = await startServer();
+    const name = "name_that_goes_on_".repeat(3);
+    const dsl = `flow 1 long\n\nnode ${name}: confirm {\n  prompt = "האם לאשר?"\n}\n\noutput ${name}: string = "done"\n`;
+    await server.client.invoke("save_template", { slug: "long", dsl });
+    const { runId } = await server.client.invoke("start_run", { template: "long" });
+    const page = await studio.open(server.url, {
+      place: "#/flows/long",
+      expected: [/status of 422/],
+    });
+    const inspector = page.getByRole("complementary", { name: "Inspector" });
+    await inspector.getByText(name).waitFor();
+    const isCut = (element: Element): boolean => element.scrollWidth > element.clientWidth;
+    expect(await inspector.evaluate(isCut)).toBe(false);
+    await fillText(page, "}".repeat(90));
+    await page.keyboard.press("Control+s");
+    const alert = page.getByRole("alert").filter({ hasText: "The flow is not valid" });
+    await expect.poll(() => alert.getByRole("listitem").count()).toBe(5);
+    await alert.getByText("more problems").click();
+    await expect.poll(() => alert.getByRole("listitem").count()).toBe(90);
+
+    await page.goto(`${server.url}/studio#/runs/${runId}`);
+    const prompt = page.getByRole("region", { name: /^Confirmation/ }).getByText("האם לאשר?");
+    await expect
+      .poll(() => prompt.evaluate((text) => getComputedStyle(text).direction))
+      .toBe("rtl");
+    const tree = page.getByRole("tree", { name: "Nodes" });
+    await tree.getByText("waiting", { exact: true }).waitFor();
+    expect(await tree.evaluate(isCut)).toBe(false);
+  });
+
   test("deletes a flow after it was asked", async () => {
     await using server = await startServer();
     await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });

@@ -38,6 +38,7 @@ const changes = EditorView.theme({
     background: "var(--raised)",
     borderBlock: "1px solid var(--line)",
   },
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '"⋯"' },
 });
 
 /** Shows a difference in an element; answers what takes it away. */

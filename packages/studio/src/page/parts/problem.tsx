@@ -1,7 +1,11 @@
 /** A problem document of the server: title, detail, the places that it names, and the id of the request. */
 import { ClientError } from "@millrace/client";
 import type { ComponentChildren } from "preact";
+import { formatCount } from "./format.ts";
 import { VisibleText } from "./value-view/visible-text.tsx";
+
+/** Problems that are listed at once: a long list would push the screen that it is about out of sight. */
+const MAX_SHOWN = 5;
 
 /** The one `alert` of a screen; nothing without an error. */
 export function Problem({
@@ -33,6 +37,16 @@ function Details({ error }: { readonly error: unknown }): ComponentChildren {
   const { code, detail, errors = [], requestId } = problem;
   const isForm = code === "invalid_args"; // a person filled fields and knows of no arguments
   const title = isForm ? "The server does not take these values" : problem.title;
+  const item = ({ pointer, message }: (typeof errors)[number]): ComponentChildren => (
+    <li key={`${pointer} ${message}`}>
+      {pointer !== "" && (
+        <code>
+          <VisibleText text={isForm ? fieldOf(pointer) : pointer} />
+        </code>
+      )}{" "}
+      <VisibleText text={message} />
+    </li>
+  );
   return (
     <div class="problem">
       <p>
@@ -40,19 +54,12 @@ function Details({ error }: { readonly error: unknown }): ComponentChildren {
         {detail !== undefined && ": "}
         <VisibleText text={detail ?? ""} />
       </p>
-      {errors.length > 0 && (
-        <ul>
-          {errors.map((each) => (
-            <li key={`${each.pointer} ${each.message}`}>
-              {each.pointer !== "" && (
-                <code>
-                  <VisibleText text={isForm ? fieldOf(each.pointer) : each.pointer} />
-                </code>
-              )}{" "}
-              <VisibleText text={each.message} />
-            </li>
-          ))}
-        </ul>
+      {errors.length > 0 && <ul>{errors.slice(0, MAX_SHOWN).map(item)}</ul>}
+      {errors.length > MAX_SHOWN && (
+        <details>
+          <summary>{formatCount(errors.length - MAX_SHOWN, "more problem")}</summary>
+          <ul>{errors.slice(MAX_SHOWN).map(item)}</ul>
+        </details>
       )}
       {requestId !== undefined && <p class="muted">Request {requestId}</p>}
     </div>

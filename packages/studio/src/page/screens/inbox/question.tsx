@@ -53,7 +53,7 @@ export function Question({
           </>
         )}
       </p>
-      <p class="question-prompt">
+      <p class="question-prompt" dir="auto">
         <VisibleText text={prompt} />
       </p>
       {tool !== undefined && (

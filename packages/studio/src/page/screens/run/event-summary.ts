@@ -1,6 +1,6 @@
 /** One line that says what an event is about, for the table of events. */
 import type { ErrorInfo, ExecutionEvent, Json, ValueRef } from "@millrace/contracts";
-import { formatBytes, formatDuration } from "../../parts/format.ts";
+import { formatBytes, formatCount, formatDuration } from "../../parts/format.ts";
 
 /** Units of a text that a line shows. */
 const MAX = 160;
@@ -9,7 +9,7 @@ const MAX = 160;
 export function summaryOf(event: ExecutionEvent): string {
   switch (event.kind) {
     case "run.started":
-      return `${event.flow.id}, ${event.nodeCount} nodes, by ${event.trigger}`;
+      return `${event.flow.id}, ${formatCount(event.nodeCount, "node")}, by ${event.trigger}`;
     case "run.paused":
       return [event.reason, ...event.confirmations].join(" ");
     case "run.resumed":

@@ -3,6 +3,7 @@ import type { Picture } from "@millrace/graph";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { pictureOf } from "../../editor/picture.ts";
+import { formatCount } from "../../parts/format.ts";
 import { NodeTree } from "../../parts/tree/node-tree.tsx";
 import { useValue } from "../../state/use-value.ts";
 import { useRun } from "./run-context.ts";
@@ -35,7 +36,8 @@ export function RunNodes(): ComponentChildren {
       />
       {view.trimmed > 0 && (
         <p class="muted">
-          {view.trimmed} nodes of bodies are no longer kept; their events are in the tab Events.
+          {formatCount(view.trimmed, "node of a body is", "nodes of bodies are")} no longer kept;
+          their events are in the tab Events.
         </p>
       )}
     </div>

@@ -47,7 +47,7 @@ function Question({ item }: { readonly item: Confirmation }): ComponentChildren 
       <h2>
         Confirmation: <bdi>{node}</bdi>
       </h2>
-      <p class="prompt">
+      <p class="prompt" dir="auto">
         <VisibleText text={prompt} />
       </p>
       {tool !== undefined && (

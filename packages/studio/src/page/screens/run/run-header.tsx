@@ -98,12 +98,13 @@ function Started({ at }: { readonly at: string | number }): ComponentChildren {
 function Progress(): ComponentChildren {
   const { session } = useRun();
   session.revision.value;
-  const { counts, nodeCount } = session.view;
+  const { counts, nodeCount, summary } = session.view;
   const done = counts.succeeded + counts.failed + counts.skipped + counts.cancelled;
   const text = nodeCount === 0 ? "" : `${done} of ${formatCount(nodeCount, "node")} done`;
+  const calm = useCalm(text, COUNTS_MS);
   return (
     <span role="status" aria-label="Nodes done">
-      {useCalm(text, COUNTS_MS)}
+      {summary === null ? calm : text}
     </span>
   );
 }

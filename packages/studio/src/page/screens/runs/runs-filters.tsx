@@ -31,7 +31,7 @@ export function RunsFilters({ query }: { readonly query: URLSearchParams }): Com
           onChange={(event) => setQuery({ flow: event.currentTarget.value.trim() })}
         />
       </label>
-      <label>
+      <label class="inline">
         <input
           type="checkbox"
           checked={unacknowledged === true}
