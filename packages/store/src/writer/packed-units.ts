@@ -1,19 +1,19 @@
 /**
- * Units of one turn, up to 50 of them, as one message to the writer thread: a list of plain values, and one block of memory with the
- * lines of all of them, which the thread takes over. A hundred runs that go on together cost it two messages, not a hundred copies.
- *   - `texts`: the statements and kinds of events that the thread has not seen yet; each is known by its number from then on.
- *   - `words`: for each unit `id sync bytes records quiet`, the number of its operations, then these:
- *     `LINES run epoch after count at`, `EXEC text`, or `statement need get`, the number of rows, the number of columns, and the values.
- *   - `block`: from `at` on, for each line its time, its kind and where it ends (three doubles), then the bytes of all.
+ * Units of one turn, up to 50 of them, as one message to the writer thread: one block of memory, which the thread takes over, and what no
+ * number says. Numbers in a list of plain values would cost it and its sender four times as much.
+ *   - `texts`: the statements, codes and kinds of events that the thread has not seen yet; each is known by its number from then on.
+ *   - `values`: those of all rows, in order.
+ *   - `block`: how many numbers there are, the numbers, and the bytes of all lines. The numbers are for each unit `id sync bytes records
+ *     quiet` and how many operations it has, then these: `LINES run epoch after`, how many events, and for each of them its time, its
+ *     kind and where its line ends; `EXEC text`; or `statement need get`, how many rows and how many columns.
  * The thread reads it in `units.js`.
  */
-import type { EncodedEvent } from "@millrace/contracts";
 import type { Lines, SqlValue } from "../sql/port.ts";
-import type { PackedOp, Posted, UnitOp } from "./unit.ts";
+import type { Posted } from "./unit.ts";
 
 export interface PackedUnits {
   readonly texts: readonly string[];
-  readonly words: readonly SqlValue[];
+  readonly values: readonly SqlValue[];
   readonly block: ArrayBuffer;
 }
 
@@ -21,88 +21,88 @@ export interface PackedUnits {
 const LINES = -1;
 const EXEC = -2;
 
-/** Doubles of a line beside its bytes. */
-const HEAD = 3;
-const HEAD_BYTES = HEAD * 8;
+/** Numbers of a unit, of an operation, at most, and of an event. */
+const OF_UNIT = 6;
+const OF_OP = 5;
+const OF_EVENT = 3;
 
-/** Bytes that lines take in a block, which keeps the next ones aligned. */
+/** Bytes of lines, with their numbers. */
 export function bytesOfLines({ events }: Lines): number {
-  let size = events.length * HEAD_BYTES;
+  let size = events.length * OF_EVENT * 8;
   for (const { line } of events) size += line.byteLength;
-  return Math.ceil(size / 8) * 8;
+  return size;
 }
 
 /** The messages of one writer. */
 export function createPacker(): (units: readonly Posted[]) => PackedUnits {
-  const numbers = new Map<string, number>();
+  const known = new Map<string, number>();
   return (units) => {
     const texts: string[] = [];
-    const words: SqlValue[] = [];
-    let size = 0;
-    for (const { ops } of units) {
-      for (const { lines } of ops) if (lines !== undefined) size += bytesOfLines(lines);
-    }
-    const block = new ArrayBuffer(size);
-    let at = 0;
+    const values: SqlValue[] = [];
     const numberOf = (text: string): number => {
-      let number = numbers.get(text);
+      let number = known.get(text);
       if (number === undefined) {
-        number = numbers.size;
-        numbers.set(text, number);
+        number = known.size;
+        known.set(text, number);
         texts.push(text);
       }
       return number;
     };
-    for (const { id, sync, bytes, records, quiet, ops } of units) {
-      words.push(id, sync ? 1 : 0, bytes, records, quiet ? 1 : 0, ops.length);
+    let count = 1;
+    let size = 0;
+    for (const { ops } of units) {
+      count += OF_UNIT + OF_OP * ops.length;
+      for (const { lines } of ops) {
+        if (lines === undefined) continue;
+        count += OF_EVENT * lines.events.length;
+        for (const { line } of lines.events) size += line.byteLength;
+      }
+    }
+    const block = new ArrayBuffer(count * 8 + size);
+    const numbers = new Float64Array(block, 0, count);
+    const bytes = new Uint8Array(block, count * 8);
+    let at = 0;
+    let end = 0;
+    const put = (number: number): void => {
+      numbers[at] = number;
+      at += 1;
+    };
+    put(count);
+    for (const { id, sync, bytes: weight, records, quiet, ops } of units) {
+      put(id);
+      put(sync ? 1 : 0);
+      put(weight);
+      put(records);
+      put(quiet ? 1 : 0);
+      put(ops.length);
       for (const op of ops) {
         if (op.lines !== undefined) {
           const { run, epoch, after, events } = op.lines;
-          packLines(events, { block, at, numberOf });
-          words.push(LINES, run, epoch, after, events.length, at);
-          at += bytesOfLines(op.lines);
-        } else if ("exec" in op) words.push(EXEC, op.exec);
-        else {
-          const { need = null, get = false, rows } = op;
-          words.push(numberOf(op.sql), need, get ? 1 : 0, rows.length, rows[0]?.length ?? 0);
-          for (const row of rows) words.push(...row);
+          put(LINES);
+          put(run);
+          put(epoch);
+          put(after);
+          put(events.length);
+          for (const { kind, line, event } of events) {
+            bytes.set(line, end); // a copy, because other readers share it
+            end += line.byteLength;
+            put(event.ts);
+            put(numberOf(kind));
+            put(end);
+          }
+        } else if ("exec" in op) {
+          put(EXEC);
+          put(numberOf(op.exec));
+        } else {
+          put(numberOf(op.sql));
+          put(op.need === undefined ? -1 : numberOf(op.need));
+          put(op.get === true ? 1 : 0);
+          put(op.rows.length);
+          put(op.rows[0]?.length ?? 0);
+          for (const row of op.rows) values.push(...row);
         }
       }
     }
-    return { texts, words, block };
+    return { texts, values, block };
   };
-}
-
-/** The operations of a unit that stays in this thread. */
-export function packedOps(ops: readonly UnitOp[]): readonly PackedOp[] {
-  return ops.map((op) => {
-    if (op.lines === undefined) return op;
-    const { run, epoch, after, events } = op.lines;
-    const kinds: string[] = [];
-    const block = new ArrayBuffer(bytesOfLines(op.lines));
-    packLines(events, { block, at: 0, numberOf: (kind) => kinds.push(kind) - 1 });
-    return { lines: { run, epoch, after, count: events.length, kinds, block, at: 0 } };
-  });
-}
-
-interface Place {
-  readonly block: ArrayBuffer;
-  readonly at: number;
-  readonly numberOf: (kind: string) => number;
-}
-
-/** Writes lines into a block. Their bytes are copied, because other readers share them. */
-function packLines(events: readonly EncodedEvent[], { block, at, numberOf }: Place): void {
-  const heads = new Float64Array(block, at, events.length * HEAD);
-  const bytes = new Uint8Array(block, at + events.length * HEAD_BYTES);
-  let end = 0;
-  let head = 0;
-  for (const { kind, line, event } of events) {
-    bytes.set(line, end);
-    end += line.byteLength;
-    heads[head] = event.ts;
-    heads[head + 1] = numberOf(kind);
-    heads[head + 2] = end;
-    head += HEAD;
-  }
 }

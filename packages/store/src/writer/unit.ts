@@ -1,12 +1,17 @@
 /** Rows that are written together: statements with their rows, and rows of the journal, all of it or nothing. */
 import type { Lines, Op, Statement } from "../sql/port.ts";
 
-/** The same for the thread. `block` holds them from `at` on, each with the place of its kind in `kinds`. */
+/**
+ * The same for the thread: of each event its time, the place of its kind in `kinds`, and where its line ends in `bytes`, from `at` on in
+ * `numbers`; the first line begins at `start`.
+ */
 export interface PackedLines extends Omit<Lines, "events" | "runId"> {
   readonly count: number;
   readonly kinds: readonly string[];
-  readonly block: ArrayBuffer;
+  readonly numbers: Float64Array;
   readonly at: number;
+  readonly bytes: Uint8Array;
+  readonly start: number;
 }
 
 /** SQL text without values. */

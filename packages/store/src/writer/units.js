@@ -1,8 +1,7 @@
 /** Units of writing: reading them from a message, and one inside of a transaction. Plain JavaScript for the writer thread; its types are in `units.d.ts`. */
 import { faultOf } from "../sqlite/sqlite.js";
 
-const HEAD = 3; // doubles of a packed line
-const HEAD_BYTES = HEAD * 8;
+const OF_EVENT = 3; // numbers
 
 const LINES = -1; // in the place of the number of a statement
 const EXEC = -2;
@@ -35,55 +34,53 @@ const HELD = forRows(
 /** Reads the messages of one writer, which are as `packed-units.ts` says. */
 export function createUnpacker() {
   const known = [];
-  return ({ texts, words, block }) => {
+  return ({ texts, values, block }) => {
     known.push(...texts);
+    const [count] = new Float64Array(block, 0, 1);
+    const numbers = new Float64Array(block, 0, count);
+    const bytes = new Uint8Array(block, count * 8);
     const units = [];
-    let at = 0;
+    let at = 1;
+    let value = 0;
+    let start = 0;
+    const next = () => numbers[at++];
     const readOp = () => {
-      const statement = words[at];
-      if (statement === EXEC) {
-        at += 2;
-        return { exec: words[at - 1] };
-      }
+      const statement = next();
+      if (statement === EXEC) return { exec: known[next()] };
       if (statement === LINES) {
-        const from = at;
-        at += 6;
-        return {
-          lines: {
-            run: words[from + 1],
-            epoch: words[from + 2],
-            after: words[from + 3],
-            count: words[from + 4],
-            kinds: known,
-            block,
-            at: words[from + 5],
-          },
+        const lines = {
+          run: next(),
+          epoch: next(),
+          after: next(),
+          count: next(),
+          kinds: known,
+          numbers,
+          at,
+          bytes,
+          start,
         };
+        at += lines.count * OF_EVENT;
+        if (lines.count > 0) start = numbers[at - 1];
+        return { lines };
       }
-      const need = words[at + 1] ?? undefined;
-      const get = words[at + 2] === 1;
-      const count = words[at + 3];
-      const columns = words[at + 4];
-      at += 5;
-      const rows = [];
-      for (let row = 0; row < count; row += 1, at += columns) {
-        rows.push(words.slice(at, at + columns));
+      const need = known[next()];
+      const get = next() === 1;
+      const rows = Array(next());
+      const columns = next();
+      for (let row = 0; row < rows.length; row += 1, value += columns) {
+        rows[row] = values.slice(value, value + columns);
       }
       return { sql: known[statement], rows, need, get };
     };
-    while (at < words.length) {
-      const ops = Array(words[at + 5]);
-      const unit = {
-        id: words[at],
-        sync: words[at + 1] === 1,
-        bytes: words[at + 2],
-        records: words[at + 3],
-        quiet: words[at + 4] === 1,
-        ops,
-      };
-      at += 6;
-      for (let op = 0; op < ops.length; op += 1) ops[op] = readOp();
-      units.push(unit);
+    while (at < count) {
+      units.push({
+        id: next(),
+        sync: next() === 1,
+        bytes: next(),
+        records: next(),
+        quiet: next() === 1,
+        ops: Array.from({ length: next() }, readOp),
+      });
     }
     return units;
   };
@@ -176,17 +173,14 @@ export function createUnits(db) {
   function append(all) {
     const owners = [];
     const rows = [];
-    for (const { run, epoch, after, count, kinds, block, at: from } of all) {
+    for (const { run, epoch, after, count, kinds, numbers, at: first, bytes, start } of all) {
       owners.push(run, epoch, after);
-      const heads = new Float64Array(block, from, count * HEAD);
-      const bytes = new Uint8Array(block, from + count * HEAD_BYTES);
-      let start = 0;
-      for (let at = 0; at < count; at += 1) {
-        const head = at * HEAD;
-        const end = heads[head + 2];
-        const line = bytes.subarray(start, end);
-        rows.push(run, after + 1 + at, kinds[heads[head + 1]], heads[head], line);
-        start = end;
+      let from = start;
+      for (let n = 0, at = first; n < count; n += 1, at += OF_EVENT) {
+        const end = numbers[at + 2];
+        const line = bytes.subarray(from, end);
+        rows.push(run, after + 1 + n, kinds[numbers[at + 1]], numbers[at], line);
+        from = end;
       }
     }
     let held = 0;

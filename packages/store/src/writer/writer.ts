@@ -8,9 +8,9 @@ import type { Condition, OpResult, WriteOptions } from "../sql/port.ts";
 import { refusal } from "../sql/refusal.ts";
 import { toStoreError } from "../sqlite/reader.ts";
 import type { SqliteDb } from "../sqlite/sqlite-port.ts";
-import { bytesOfLines, createPacker, packedOps } from "./packed-units.ts";
+import { bytesOfLines, createPacker } from "./packed-units.ts";
 import type { Posted, UnitOp } from "./unit.ts";
-import { createUnits, type UnitAnswer } from "./units.js";
+import { createUnits, createUnpacker, type UnitAnswer } from "./units.js";
 
 const MAX_WAITING_BYTES = 67_108_864; // of a full disk: more would only fill the memory as well
 const SENT_AT_ONCE = 32; // units that are sent before the end of a turn: the thread writes them while this one makes the others
@@ -273,6 +273,8 @@ export type UnitWriter = Pick<Writer, "write">;
 /** Writes units at once, each in a transaction of its own. */
 export function createMemoryWriter(db: SqliteDb): UnitWriter {
   const { perform } = createUnits(db);
+  const pack = createPacker();
+  const unpack = createUnpacker();
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
   return {
@@ -290,7 +292,8 @@ export function createMemoryWriter(db: SqliteDb): UnitWriter {
       throw new StoreError("store_unavailable", "the store is closed", { cause });
     }
     try {
-      const answer = perform({ id: 0, ops: packedOps(ops) });
+      const [unit] = unpack(pack([{ id: 0, sync: true, bytes: 0, records: 0, quiet: false, ops }]));
+      const answer = perform(unit as NonNullable<typeof unit>);
       if ("code" in answer) db.exec("ROLLBACK");
       else commit.run([]);
       return answer;
