@@ -67,12 +67,15 @@ export interface Taken {
 /** Kinds that may wait a little on their way to the disk. */
 const RELAXED: ReadonlySet<string> = new Set(["log", "llm.delta", "node.progress"]);
 
+const isUrgent = ({ kind }: ExecutionEvent): boolean => !RELAXED.has(kind);
+
 export class JournalWriter {
   readonly #journal: Journal;
   readonly #run: RunBase;
   #epoch: number | null = null;
   #stored = 0;
-  #busy = false;
+  /** Events of the batch that is on its way; 0: none is. */
+  #sent = 0;
   #dead = false;
   /** In the order of their `seq`. */
   readonly #waiting: { seq: number; fn: () => void }[] = [];
@@ -121,12 +124,12 @@ export class JournalWriter {
     this.#end = this.#run.log.seq;
     this.#stopRenewing();
     this.flush();
-    if (!this.#busy || this.#dead) return Promise.resolve();
+    if (this.#sent === 0 || this.#dead) return Promise.resolve();
     return new Promise((done) => this.#draining.push(done));
   }
 
   #rest(): void {
-    if (this.#busy && !this.#dead) return;
+    if (this.#sent > 0 && !this.#dead) return;
     for (const done of this.#draining.splice(0)) done();
   }
 
@@ -134,9 +137,9 @@ export class JournalWriter {
   flush(): void {
     const { log } = this.#run;
     const end = Math.min(log.seq, this.#end);
-    if (this.#busy || this.#dead || this.#epoch === null || end <= this.#stored) return;
-    this.#busy = true;
-    void this.#append(log.unpublished(this.#stored + 1, end), this.#epoch);
+    if (this.#sent > 0 || this.#dead || this.#epoch === null || end <= this.#stored) return;
+    this.#sent = end - this.#stored;
+    this.#append(log.unpublished(this.#stored + 1, end), this.#epoch);
   }
 
   /**
@@ -171,26 +174,34 @@ export class JournalWriter {
     put().catch((error) => this.#failed(error));
   }
 
-  async #append(events: readonly ExecutionEvent[], epoch: number): Promise<void> {
-    const run = this.#run;
+  /** A journal may throw where it should reject. */
+  #append(events: readonly ExecutionEvent[], epoch: number): void {
     try {
       const batch = encode(events); // a batch that is too large for the memory is lost like one that no journal takes
-      const sync = events.some(({ kind }) => !RELAXED.has(kind));
-      await this.#journal.append(run.id, this.#stored, batch, { epoch, sync });
+      const sync = events.some(isUrgent);
+      const written = this.#journal.append(this.#run.id, this.#stored, batch, { epoch, sync });
+      Promise.resolve(written).then(this.#onWritten, this.#onLost);
     } catch (error) {
       this.#failed(error);
-      return;
     }
-    this.#busy = false;
-    this.#stored += events.length;
+  }
+
+  /** Made once for all batches, as is `#onLost`. */
+  readonly #onWritten = (): void => {
+    const run = this.#run;
+    this.#stored += this.#sent;
+    this.#sent = 0;
     run.log.publish(this.#stored, run.log.seq === this.#stored && run.summary !== null);
     run.tick();
-    const later = this.#waiting.findIndex(({ seq }) => seq > this.#stored);
-    for (const { fn } of this.#waiting.splice(0, later < 0 ? this.#waiting.length : later)) fn();
+    while ((this.#waiting[0]?.seq ?? Number.POSITIVE_INFINITY) <= this.#stored) {
+      this.#waiting.shift()?.fn();
+    }
     this.#renewLater();
     run.pump(); // which sends what has gathered meanwhile
     this.#rest();
-  }
+  };
+
+  readonly #onLost = (error: unknown): void => this.#failed(error);
 
   /** Keeps the lease while the run works. */
   #renewLater(): void {
@@ -259,8 +270,13 @@ const BLOCK_CHARS = 4_194_304;
  * holds.
  */
 export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
-  const lines = events.map((event) => serialiseEvent(event));
-  const length = lines.reduce((sum, line) => sum + line.length, 0);
+  const lines: string[] = [];
+  let length = 0;
+  for (const event of events) {
+    const line = serialiseEvent(event);
+    length += line.length;
+    lines.push(line);
+  }
   const block = length > BLOCK_CHARS ? undefined : utf8.encode(lines.join(""));
   let end = 0;
   return events.map((event, n) => {

@@ -46,7 +46,7 @@ export function createFollowers(db: Database): Followers {
   const tell = (all: ReadonlySet<Follower>, events: readonly EncodedEvent[]): boolean => {
     const first = events[0]?.seq ?? 0;
     let isWhole = true;
-    for (const follower of [...all]) {
+    for (const follower of all) {
       const fresh = follower.at < first ? events : events.slice(follower.at + 1 - first);
       const last = fresh.at(-1);
       if (last === undefined) continue;

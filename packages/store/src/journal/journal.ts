@@ -16,7 +16,7 @@ import type {
 } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import { StoreError } from "../errors.ts";
-import { feedTopics, isInFeed } from "../runs/feed.ts";
+import { feedTopics, inFeed } from "../runs/feed.ts";
 import { digestOfText } from "../runs/graphs.ts";
 import { creation, headerOf, refusedStart } from "../runs/run-header.ts";
 import { change } from "../sql/change.ts";
@@ -25,10 +25,10 @@ import { Refusal } from "../sql/refusal.ts";
 import { createFollowers, runTopic } from "./followers.ts";
 import type { PrivateValues } from "./private-values.ts";
 import { createSeals, type KeepsContent } from "./seal.ts";
-import { type SideRows, sideRows } from "./side-rows.ts";
+import { addSideRows, type SideRows } from "./side-rows.ts";
+import { parsedValue, valueRows } from "./step-values.ts";
 
 const PAGE = 512; // events of one page of `read`
-const INLINE_BYTES = 65_536; // larger values lie in `blob`, out of the way of scans
 const RELEASED = 0; // end of a lease that was given back
 const MAX_NUMBERS = 10_000; // run numbers that are remembered
 
@@ -122,38 +122,46 @@ export function createJournal(parts: JournalParts): StoreJournal {
     tails.set(runId, settled);
     return done;
   };
-  /** What stores the next events of a run, and the kinds of those that the feed gets. Throws `lease_lost` where they do not follow. */
-  const rowsOf = (lines: Lines): { readonly ops: Op[]; readonly inFeed: readonly string[] } => {
+  const isEnd = ({ events }: Lines): boolean => events.at(-1)?.kind === "summary";
+  /** No `async` function: what such a one keeps takes room in each append that waits. */
+  const write = (lines: Lines, ops: readonly Op[], sync: boolean): Promise<void> => {
+    const { runId, events } = lines;
+    const kinds = inFeed(events).map(({ kind }) => kind);
+    const topics = [runTopic(runId), ...feedTopics(kinds)];
+    return db.write(ops, { sync, quiet: true, topics }).then(
+      () => {
+        if (isEnd(lines)) numbers.delete(runId); // most often it is asked for no more
+        followers.publish(runId, events);
+        publish?.(kinds);
+      },
+      (error) => {
+        throw refusedAppend(error, runId);
+      },
+    );
+  };
+  /** Rejects with `lease_lost` where the events do not follow. */
+  const appendLines = (lines: Lines, sync: boolean): Promise<void> => {
     const { run, runId, after, events } = lines;
-    if (!events.every(({ seq }, at) => seq === after + 1 + at)) throw lost(runId);
-    const inFeed = events.filter(({ kind }) => isInFeed(kind));
-    const ops: Op[] = [{ lines }, ...sideRows(run, events, side)];
-    const rows = inFeed.map(({ seq }) => [run, seq]);
+    if (!events.every(({ seq }, at) => seq === after + 1 + at)) return Promise.reject(lost(runId));
+    const ops: Op[] = [{ lines }];
+    addSideRows(ops, lines, side);
+    const rows = inFeed(events).map(({ seq }) => [run, seq]);
     if (rows.length > 0) ops.push({ sql: dialect.addToFeed, rows });
-    return { ops, inFeed: inFeed.map(({ kind }) => kind) };
-  };
-  const isEnd = (events: readonly EncodedEvent[]): boolean => events.at(-1)?.kind === "summary";
-  const written = (runId: string, events: readonly EncodedEvent[], inFeed: readonly string[]) => {
-    if (isEnd(events)) numbers.delete(runId); // most often it is asked for no more
-    followers.publish(runId, events);
-    publish?.(inFeed);
-  };
-  /** It has few variables of its own: each takes room in every append that waits. */
-  const append: Journal["append"] = async (runId, after, events, { epoch, sync }) => {
-    const no = numberOf(runId);
-    const run = typeof no === "number" ? no : await no;
-    const { ops, inFeed } = rowsOf({ run, runId, epoch, after, events });
-    if (isEnd(events)) {
-      const sealed = seals.end(run, events);
-      ops.push(...("then" in sealed ? await sealed : sealed)); // without withholding it is written in this turn
-    } else seals.see(run, events);
-    const topics = [runTopic(runId), ...feedTopics(inFeed)];
-    try {
-      await db.write(ops, { sync, quiet: true, topics });
-    } catch (error) {
-      throw refusedAppend(error, runId);
+    if (!isEnd(lines)) {
+      seals.see(run, events);
+      return write(lines, ops, sync);
     }
-    written(runId, events, inFeed);
+    const sealed = seals.end(run, events); // without withholding they are written in this turn
+    return "then" in sealed
+      ? sealed.then((more) => write(lines, [...ops, ...more], sync))
+      : write(lines, [...ops, ...sealed], sync);
+  };
+  const append: Journal["append"] = (runId, after, events, { epoch, sync }) => {
+    const run = numbers.get(runId);
+    if (run !== undefined) return appendLines({ run, runId, epoch, after, events }, sync);
+    return learnNumber(runId).then((no) =>
+      appendLines({ run: no, runId, epoch, after, events }, sync),
+    );
   };
 
   return {
@@ -177,8 +185,12 @@ export function createJournal(parts: JournalParts): StoreJournal {
       return { epoch: db.epoch, stored: inOrder(header.runId, whole, waits) };
     },
 
-    append: (runId, expectedSeq, events, options) =>
-      inOrder(runId, () => append(runId, expectedSeq, events, options)),
+    append(runId, after, events, options) {
+      const isNext = db.isOrdered && !tails.has(runId);
+      return isNext
+        ? append(runId, after, events, options)
+        : inOrder(runId, () => append(runId, after, events, options));
+    },
 
     follow: (runId, after, told) => followers.add(runId, after, told),
 
@@ -356,40 +368,3 @@ async function* pages(
 
 const NEXT_LINES =
   "SELECT seq, kind, line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?";
-
-interface KeptValue {
-  readonly run: number;
-  readonly name: string;
-  readonly ref: string;
-  readonly value: Json;
-}
-
-function valueRows({ run, name, ref, value }: KeptValue): Op[] {
-  const text = JSON.stringify(value);
-  const bytes = Buffer.byteLength(text);
-  const isLarge = bytes > INLINE_BYTES;
-  const row: Op = {
-    sql:
-      "INSERT INTO step_value(run, key, ref, value) VALUES(?, ?, ?, ?) " +
-      "ON CONFLICT(run, key) DO UPDATE SET ref = excluded.ref, value = excluded.value",
-    rows: [[run, name, ref, isLarge ? null : text]],
-  };
-  if (!isLarge) return [row];
-  return [
-    {
-      sql: "INSERT INTO blob(digest, bytes, media_type, body) VALUES(?, ?, 'application/json', ?) ON CONFLICT DO NOTHING",
-      rows: [[ref, bytes, Buffer.from(text)]],
-    },
-    {
-      sql: "INSERT INTO run_blob(run, digest) VALUES(?, ?) ON CONFLICT DO NOTHING",
-      rows: [[run, ref]],
-    },
-    row,
-  ];
-}
-
-function parsedValue({ value, body }: SqlRow): Json {
-  return JSON.parse(
-    value === null ? Buffer.from(body as Uint8Array).toString("utf8") : String(value),
-  );
-}

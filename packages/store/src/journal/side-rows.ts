@@ -2,8 +2,8 @@
  * Rows that the events of a batch change besides the log and the feed of all runs: status of the run, confirmations, timers.
  * Derived here from the events themselves and written with them, so there is no second call to forget.
  */
-import type { ConfirmRequested, EncodedEvent, Summary } from "@millrace/contracts";
-import type { Dialect, Op, SqlValue } from "../sql/port.ts";
+import type { ConfirmRequested, Summary } from "@millrace/contracts";
+import type { Dialect, Lines, Op, SqlValue } from "../sql/port.ts";
 import { endOfPrivate } from "./private-values.ts";
 
 /** Facts about the runs of a journal. `untimed`: those whose nodes have no timer that could end. */
@@ -12,41 +12,32 @@ export interface SideRows {
   readonly untimed: Set<number>;
 }
 
-/** The statements for a batch of the run with this number, in the order of its events. */
-export function sideRows(
-  run: number,
-  events: readonly EncodedEvent[],
+/** Adds the statements for a batch of a run to `ops`, in the order of its events. */
+export function addSideRows(
+  ops: Op[],
+  { run, events }: Pick<Lines, "run" | "events">,
   { dialect, untimed }: SideRows,
-): Op[] {
-  const ops: Op[] = [];
-  let isTimed = !untimed.has(run);
-  const add = (sql: string, row: readonly SqlValue[]): void => {
-    ops.push({ sql, rows: [row] });
-  };
-  const setTimer = (node: string, attempt: number, at: number): void => {
-    isTimed = true;
-    untimed.delete(run);
-    add(SET_TIMER, [run, node, attempt, at]);
-  };
+): void {
   for (const { event } of events) {
     switch (event.kind) {
       case "run.started":
         add(
+          ops,
           `UPDATE run SET status = 'running', started_at = ?, options = ${dialect.withMember("options", "flowHash")} WHERE no = ?`,
           [event.ts, event.flow.hash, run],
         );
         break;
       case "run.paused":
-        add(SET_STATUS, ["paused", run]);
+        add(ops, SET_STATUS, ["paused", run]);
         break;
       case "run.resumed":
-        add(SET_STATUS, ["running", run]);
+        add(ops, SET_STATUS, ["running", run]);
         break;
       case "run.cancelling":
-        add(SET_STATUS, ["cancelling", run]);
+        add(ops, SET_STATUS, ["cancelling", run]);
         break;
       case "confirm.requested":
-        add(ASK, questionOf(run, event));
+        add(ops, ASK, questionOf(run, event));
         break;
       case "confirm.resolved":
         // The first answer counts.
@@ -70,28 +61,32 @@ export function sideRows(
         break;
       case "node.waiting":
         if (event.on === "timer" && event.until !== undefined) {
-          setTimer(event.node, event.attempt, event.until);
+          untimed.delete(run);
+          add(ops, SET_TIMER, [run, event.node, event.attempt, event.until]);
         }
         break;
       case "node.retrying":
-        if (isTimed) add(END_TIMERS, [run, event.node]);
-        setTimer(event.node, event.next, event.ts + event.delayMs);
+        if (!untimed.delete(run)) add(ops, END_TIMERS, [run, event.node]);
+        add(ops, SET_TIMER, [run, event.node, event.next, event.ts + event.delayMs]);
         break;
       case "node.started":
       case "node.resumed":
       case "node.succeeded":
       case "node.failed":
       case "node.cancelled":
-        if (isTimed) add(END_TIMERS, [run, event.node]);
+        if (!untimed.has(run)) add(ops, END_TIMERS, [run, event.node]);
         break;
       case "summary":
         ops.push(...endOf(run, event));
-        if (!untimed.delete(run)) add("DELETE FROM timer WHERE run = ?", [run]);
+        if (!untimed.delete(run)) add(ops, "DELETE FROM timer WHERE run = ?", [run]);
         break;
       default:
     }
   }
-  return ops;
+}
+
+function add(ops: Op[], sql: string, row: readonly SqlValue[]): void {
+  ops.push({ sql, rows: [row] });
 }
 
 const SET_STATUS = "UPDATE run SET status = ? WHERE no = ?";

@@ -33,8 +33,14 @@ const ALL_KINDS: readonly string[] = [
 const PAGE_ENTRIES = 512;
 const PAGE_BYTES = 262_144; // a page costs its reader no more than the longest event may
 
-/** Whether events of this kind are in the feed. */
-export function isInFeed(kind: string): boolean {
+/** Those of these events that are in the feed. */
+export function inFeed<E extends Pick<StoredEvent, "kind">>(events: readonly E[]): readonly E[] {
+  return events.some(isInFeed) ? events.filter(isInFeed) : NONE;
+}
+
+const NONE: readonly never[] = Object.freeze([]);
+
+function isInFeed({ kind }: Pick<StoredEvent, "kind">): boolean {
   return kind.startsWith("run.") || kind.startsWith("confirm.") || kind === "summary";
 }
 
