@@ -30,6 +30,8 @@ export class RunLog {
   #windowBytes = 0;
   /** By the position they follow, the one that was made last at the end. */
   readonly #pages = new Map<number, readonly StoredEvent[]>();
+  /** What was added last: the page of every reader that had all before. */
+  #newest: readonly StoredEvent[] = [];
   #lastSeq: number;
   #ended = false;
   readonly #waiting = new Set<() => void>();
@@ -45,8 +47,9 @@ export class RunLog {
     return this.#ended;
   }
 
-  /** Adds events that the journal has taken, in order. */
+  /** Adds events that the journal has taken, in order. The list is kept. */
   append(events: readonly StoredEvent[]): void {
+    this.#newest = events;
     for (const event of events) {
       this.#window.push(event);
       this.#windowBytes += event.line.byteLength;
@@ -122,6 +125,7 @@ export class RunLog {
     if (first === undefined || after < first - 1) return undefined;
     // Pages end at fixed places, so that readers that are behind can share them.
     const end = Math.min(this.#lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
+    if (end === this.#lastSeq && end - after === this.#newest.length) return this.#newest;
     const known = this.#pages.get(after);
     if (known?.length === end - after) return known;
     const page = this.#window.slice(after - first + 1, end - first + 1);
@@ -149,9 +153,8 @@ export class RunLog {
   }
 
   #wake(): void {
-    const waiting = [...this.#waiting];
+    for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
-    for (const resolve of waiting) resolve();
   }
 }
 

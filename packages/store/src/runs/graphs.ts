@@ -6,23 +6,26 @@ import type { Op, SqlReader } from "../sql/port.ts";
 
 const MAX_NAMES = 1_000; // graphs that are looked for in memory first
 
-/** The graph that was named last: most often many runs of one flow begin together. */
-let last: { readonly text: string; readonly digest: string } | undefined;
+/** The name of a graph and the row that keeps it. */
+interface NamedGraph {
+  readonly digest: string;
+  readonly op: Op;
+}
+
+/** The graph that was named last, and the digest of its plan: most often many runs of one flow begin together. */
+let last: (NamedGraph & { readonly graph: FlowGraph; text: string; plan?: string }) | undefined;
 
 const parsed = new WeakMap<SqlReader, Map<string, WeakRef<FlowGraph>>>();
 
-/** The name of a graph and the row that keeps it. */
-export function graphRow(graph: FlowGraph): { readonly digest: string; readonly op: Op } {
+/** `plan`: the digest of its plan. As long as it is the same, so is the graph, and its text is not made again. */
+export function graphRow(graph: FlowGraph, plan?: string): NamedGraph {
+  if (plan !== undefined && plan === last?.plan && graph === last.graph) return last;
   const text = JSON.stringify(graph);
-  if (last?.text !== text) last = { text, digest: digestOfText(text) };
-  const { digest } = last;
-  return {
-    digest,
-    op: {
-      sql: "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING",
-      rows: [[digest, text]],
-    },
-  };
+  const digest = last?.text === text ? last.digest : digestOfText(text);
+  const sql = "INSERT INTO graph(digest, json) VALUES(?, ?) ON CONFLICT DO NOTHING";
+  const op = { sql, rows: [[digest, text]] };
+  last = { graph, text, digest, op, ...(plan !== undefined && { plan }) };
+  return last;
 }
 
 /** `sha256:` and 64 hex digits. */

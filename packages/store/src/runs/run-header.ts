@@ -39,9 +39,9 @@ export function creation(
   const { no, epoch, holder, isFree = false, rows = {}, privates, now: createdAt } = given;
   const shared = isFree ? [null, createdAt] : [holder, null];
   const shown = hideSecretInputs(header.graph.inputs, header.inputs as JsonObject);
-  const { runId, planDigest, graph, inputs, trigger, template = null, tags = {} } = header;
+  const { runId, planDigest, graph, inputs, trigger, template = null, tags } = header;
   const { request, fire, waiting, signature } = rows;
-  const { digest, op } = graphRow(graph);
+  const { digest, op } = graphRow(graph, planDigest);
   const { flowHash, flows } = header;
   const options = { planDigest, flowHash, flows, ...header.options };
   return [
@@ -79,14 +79,16 @@ export function creation(
       ],
       need: "run_exists",
     },
-    {
-      sql: "INSERT INTO run_tag(key, value, run) VALUES(?, ?, ?)",
-      rows: Object.entries(tags).map(([name, value]) => [name, value, no]),
-    },
+    ...(tags === undefined ? [] : [tagRows(no, tags)]),
     // Whoever repeats a run has seen that it failed.
-    acknowledgement(header.retryOf === undefined ? [] : [header.retryOf]),
+    ...(header.retryOf === undefined ? [] : [acknowledgement([header.retryOf])]),
     ...(shown === inputs ? [] : [privates.putInputs(runId, inputs)]),
   ];
+}
+
+function tagRows(no: number, tags: NonNullable<RunHeader["tags"]>): Op {
+  const rows = Object.entries(tags).map(([name, value]) => [name, value, no]);
+  return { sql: "INSERT INTO run_tag(key, value, run) VALUES(?, ?, ?)", rows };
 }
 
 /** The statement that acknowledges these failed runs. */
