@@ -65,13 +65,20 @@ export function str(text: string): string {
 /** Six digits: both halves of an epoch in milliseconds are then small integers, which engines convert three times faster. */
 const HALF = 1_000_000;
 
+/** The instant that was written last, and its text: most events share theirs with the one before. */
+let lastInstant = 0;
+let lastText = "0";
+
 /** A number as JSON text; other values, which a tolerant reader may have passed on, too. */
 export function num(value: number): string {
   if (typeof value !== "number") return json(value);
+  if (value === lastInstant) return lastText;
   if (value < HALF * HALF || value >= HALF * HALF * 1_000 || value % 1 !== 0) {
     return value - value === 0 ? `${value}` : "null";
   }
   const high = Math.floor(value / HALF);
   const low = value - high * HALF;
-  return low < 100_000 ? `${high}${`${low}`.padStart(6, "0")}` : `${high}${low}`;
+  lastText = low < 100_000 ? `${high}${`${low}`.padStart(6, "0")}` : `${high}${low}`;
+  lastInstant = value;
+  return lastText;
 }
