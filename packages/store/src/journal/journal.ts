@@ -16,7 +16,7 @@ import type {
 } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import { StoreError } from "../errors.ts";
-import { feedTopics, inFeed } from "../runs/feed.ts";
+import { feedTopic, inFeed } from "../runs/feed.ts";
 import { digestOfText } from "../runs/graphs.ts";
 import { creation, headerOf, refusedStart } from "../runs/run-header.ts";
 import { change } from "../sql/change.ts";
@@ -126,13 +126,13 @@ export function createJournal(parts: JournalParts): StoreJournal {
   /** No `async` function: what such a one keeps takes room in each append that waits. */
   const write = (lines: Lines, ops: readonly Op[], sync: boolean): Promise<void> => {
     const { runId, events } = lines;
-    const kinds = inFeed(events).map(({ kind }) => kind);
-    const topics = [runTopic(runId), ...feedTopics(kinds)];
+    const fed = inFeed(events);
+    const topics = fed.length === 0 ? [runTopic(runId)] : [runTopic(runId), feedTopic(fed)];
     return db.write(ops, { sync, quiet: true, topics }).then(
       () => {
         if (isEnd(lines)) numbers.delete(runId); // most often it is asked for no more
         followers.publish(runId, events);
-        publish?.(kinds);
+        if (fed.length > 0) publish?.(fed.map(({ kind }) => kind));
       },
       (error) => {
         throw refusedAppend(error, runId);
@@ -145,8 +145,10 @@ export function createJournal(parts: JournalParts): StoreJournal {
     if (!events.every(({ seq }, at) => seq === after + 1 + at)) return Promise.reject(lost(runId));
     const ops: Op[] = [{ lines }];
     addSideRows(ops, lines, side);
-    const rows = inFeed(events).map(({ seq }) => [run, seq]);
-    if (rows.length > 0) ops.push({ sql: dialect.addToFeed, rows });
+    const fed = inFeed(events);
+    if (fed.length > 0) {
+      ops.push({ sql: dialect.addToFeed, rows: fed.map(({ seq }) => [run, seq]) });
+    }
     if (!isEnd(lines)) {
       seals.see(run, events);
       return write(lines, ops, sync);

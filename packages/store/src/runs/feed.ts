@@ -44,9 +44,9 @@ function isInFeed({ kind }: Pick<StoredEvent, "kind">): boolean {
   return kind.startsWith("run.") || kind.startsWith("confirm.") || kind === "summary";
 }
 
-/** The topics that a transaction announces to other processes when it adds entries of these kinds. */
-export function feedTopics(kinds: readonly string[]): string[] {
-  return kinds.length === 0 ? [] : [`${TOPIC}${[...new Set(kinds)].join(" ")}`];
+/** The topic that a transaction announces to other processes when it adds these entries. */
+export function feedTopic(entries: readonly Pick<StoredEvent, "kind">[]): string {
+  return `${TOPIC}${[...new Set(entries.map(({ kind }) => kind))].join(" ")}`;
 }
 
 export function createFeed(db: Database): FeedSource {
