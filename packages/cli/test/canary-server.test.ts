@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bytesBelow, found } from "./canaries.ts";
-import { millrace, type Running, scratch } from "./cli.ts";
+import { millrace, scratch, urlOf } from "./cli.ts";
 import { serviceWorld } from "./service-world.ts";
 
 const SERVER_TOKEN = "canary-server-token-4715";
@@ -70,11 +70,6 @@ function signatureOf(body: string): string {
   const seconds = Math.floor(Date.now() / 1_000);
   const hmac = createHmac("sha256", WEBHOOK_SECRET).update(`${seconds}.${body}`).digest("hex");
   return `t=${seconds},v1=${hmac}`;
-}
-
-async function urlOf(server: Running): Promise<string> {
-  await server.until('"listening"');
-  return (JSON.parse(server.output()) as { url: string }).url;
 }
 
 /** The run when it has this status. */

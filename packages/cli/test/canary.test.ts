@@ -2,14 +2,14 @@
  * No secret stands in clear in anything that a run leaves: the data folder with its WAL, backups, standard output and error.
  * The process is killed in the middle, and the run that is taken up again still has the true values.
  */
-import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { checkLog } from "@millrace/contracts";
 import { notFull, testUnless } from "@millrace/test-support";
-import { expect, onTestFinished } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect } from "vitest";
 import { bytesBelow, found } from "./canaries.ts";
 import { events, lastSummary, millrace, scratch, start } from "./cli.ts";
 
@@ -45,8 +45,8 @@ async function parrot(): Promise<Parrot> {
   const checked: string[] = [];
   const waiting: (() => void)[] = [];
   let isReleased = false;
-  const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => answer(request, response, body));
+  const server = await serveHttp((request, response) => {
+    void text(request).then((body) => answer(request, response, body));
   });
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
     const { headers, url = "" } = request;
@@ -67,26 +67,14 @@ async function parrot(): Promise<Parrot> {
     else if (url === "/refuse") json({ error: `refused ${said.join(" ")}` }, 422);
     else json({ said: said.flatMap(forms), raw: said, body });
   };
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     checked,
     release() {
       isReleased = true;
       for (const go of waiting) go();
     },
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of request) text += chunk;
-  return text;
 }
 
 /** First asks for a tool with personal data, then repeats its key in pieces. */

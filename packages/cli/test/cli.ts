@@ -102,6 +102,12 @@ export function millrace(words: readonly string[], options: Options = {}): Promi
   return start(words, options).ended;
 }
 
+/** Where a server listens that was started with `--json`. */
+export async function urlOf(server: Running): Promise<string> {
+  await server.until('"listening"');
+  return (JSON.parse(server.output().split("\n")[0] ?? "") as { url: string }).url;
+}
+
 /** Every event of NDJSON output. */
 export function events(stdout: string): ExecutionEvent[] {
   return stdout

@@ -7,10 +7,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { flow, inside, millrace } from "./inside.ts";
 
@@ -273,7 +272,7 @@ test("a malformed file is shown with its place, and nothing of it can be read", 
 
 test("a token is stored for the origin of a server, and goes there", async () => {
   const seen: (string | undefined)[] = [];
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     seen.push(request.headers.authorization);
     const isIn = request.headers.authorization === "Bearer canary-token";
     response.writeHead(isIn ? 200 : 401, { "content-type": "application/json" });
@@ -283,9 +282,7 @@ test("a token is stored for the origin of a server, and goes there", async () =>
       ),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const url = server.url;
   const env = {
     MILLRACE_HOME: scratch(),
     MILLRACE_CREDENTIALS_STORE: "file",
@@ -355,10 +352,8 @@ const FETCH = flow(
 ).replace("flow 1 x\n", "flow 1 x\n\ninput url: string\n");
 
 test("a host that is not permitted is permitted by the command that the run ends with", async () => {
-  const server = createServer((_request, response) => response.end("hello"));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await serveHttp((_request, response) => response.end("hello"));
+  const host = `127.0.0.1:${server.port}`;
   const words = ["run", "x.flow", "-i", `url=http://${host}/`];
   const follow = async (cwd: string): Promise<string> => {
     const { code, stderr } = await inside(words, { cwd });

@@ -1,11 +1,11 @@
 /** Connecting, calling, losing and mending a connection, as a person does on the command line. */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { lastSummary } from "./cli.ts";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
+import { lastSummary, urlOf } from "./cli.ts";
 import { type ServiceWorld, serviceWorld } from "./service-world.ts";
 
 const CONNECT = ["connect", "tracker", "--client-id", "client", "--secret-stdin"];
@@ -221,7 +221,7 @@ test("nobody comes: 124; the port is in use: 6; interrupted: 130, and the port i
 });
 
 test("a service without refresh tokens is connected, with a warning", async () => {
-  const short = createHttpServer((request, response) => {
+  const short = await serveHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://127.0.0.1");
     request.resume();
     if (pathname === "/authorize") {
@@ -233,14 +233,11 @@ test("a service without refresh tokens is connected, with a warning", async () =
       response.end('{"access_token":"short-lived","token_type":"bearer","expires_in":600}');
     }
   });
-  await new Promise<void>((resolve) => short.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void short.close());
-  const origin = `http://127.0.0.1:${(short.address() as AddressInfo).port}`;
   const world = await serviceWorld({
     auth: {
       scheme: "oauth2",
-      authorizeUrl: `${origin}/authorize`,
-      tokenUrl: `${origin}/token`,
+      authorizeUrl: `${short.url}/authorize`,
+      tokenUrl: `${short.url}/token`,
       scopes: [],
       clientId: "public",
       clientAuth: "none",
@@ -274,8 +271,7 @@ test("a token endpoint that the egress policy does not permit is not asked", asy
 /** A server over the world's project. */
 async function serve(world: ServiceWorld): Promise<{ url: string; stop(): Promise<unknown> }> {
   const server = world.start(["serve", "--port", "0", "--json"]);
-  await server.until('"listening"');
-  const { url } = JSON.parse(server.output()) as { url: string };
+  const url = await urlOf(server);
   return {
     url,
     stop: () => {

@@ -1,13 +1,14 @@
 /** Faults are planted one by one; doctor finds each, says what it is and what to do, and still looks at the rest. */
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import { createServer as createSocketServer } from "node:net";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { testUnless } from "@millrace/test-support";
 import { mountDisk, noMount } from "@millrace/test-support/disk";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { freePort } from "@millrace/test-support/ports";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { lastSummary, scratch, start } from "./cli.ts";
+import { lastSummary, scratch, start, urlOf } from "./cli.ts";
 import { inside, type World } from "./inside.ts";
 
 interface Line {
@@ -34,13 +35,6 @@ async function look(
 /** The one finding of a check that is not in order. */
 function found(lines: readonly Line[], check: string): Line | undefined {
   return lines.find((line) => line.check === check && line.status !== "ok");
-}
-
-async function serve(answer: RequestListener): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
 test("nothing is wrong with an empty folder, and every finding that is no more than a warning ends with 0", async () => {
@@ -82,7 +76,7 @@ testUnless(noMount())("a disk with little room left is found before it is full",
 
 /** A server that gives this answer is at the address. */
 const answering = async (answer: RequestListener) => ({
-  env: { MILLRACE_SERVER_URL: await serve(answer) },
+  env: { MILLRACE_SERVER_URL: (await serveHttp(answer)).url },
 });
 const project = (config: string, more: World["files"] = {}): World => ({
   files: { "millrace.json": config, ...more },
@@ -206,13 +200,7 @@ const FAULTS: readonly Fault[] = [
     "fail server",
     /cannot be reached \(ECONNREFUSED\)/,
     /--server/,
-    async () => {
-      const server = createSocketServer();
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      const { port } = server.address() as { port: number };
-      await new Promise((resolve) => server.close(resolve));
-      return { env: { MILLRACE_SERVER_URL: `http://127.0.0.1:${port}` } };
-    },
+    async () => ({ env: { MILLRACE_SERVER_URL: `http://127.0.0.1:${await freePort()}` } }),
   ],
   [
     "another program answers at the address of the server",
@@ -305,8 +293,7 @@ test("a credential store that never answers is killed after ten seconds, and the
 
 test("a real server is reached, and the clocks agree", async () => {
   const serving = start(["serve", "--port", "0", "--json"]);
-  await serving.until('"listening"');
-  const { url } = JSON.parse(serving.output()) as { url: string };
+  const url = await urlOf(serving);
   const { lines, code } = await look({}, ["--server", url]);
   expect(lines.slice(-2).map(({ check, status }) => [check, status])).toEqual([
     ["server", "ok"],

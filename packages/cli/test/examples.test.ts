@@ -12,7 +12,7 @@ import { notFull, testUnless, testWith } from "@millrace/test-support";
 import { codeIn, readPage, tablesOf } from "@millrace/test-support/pages";
 import { expect, onTestFinished, test } from "vitest";
 import { projectOf } from "../src/run/project-of.ts";
-import { events, example, FOLDERS, lastSummary, ROOT, scratch, start } from "./cli.ts";
+import { events, example, FOLDERS, lastSummary, ROOT, scratch, start, urlOf } from "./cli.ts";
 import { millrace } from "./inside.ts";
 
 /** Its flow has a type of node that only its program knows: `embed.test.ts` runs it. */
@@ -135,8 +135,7 @@ testWith("git")("05-release-notes starts git where its project allows it", async
 test("07-webhook-route books what fits, and what does not never starts", async () => {
   const cwd = copy("07-webhook-route");
   const serve = start(["serve", "--port", "0", "--json"], { cwd, env: TRUST });
-  await serve.until('"listening"');
-  const { url } = JSON.parse(serve.output().split("\n")[0] ?? "{}") as { url: string };
+  const url = await urlOf(serve);
   const dsl = readFileSync(join(cwd, "webhook-route.flow"), "utf8");
   const send = (inputs: object): Promise<Response> =>
     fetch(`${url}/api/run`, {

@@ -1,9 +1,8 @@
 /** Building an extension: its code runs in a process of its own, and what is wrong with it is said with its place. */
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { inside, type Told } from "./inside.ts";
 
@@ -178,10 +177,8 @@ test("a host says the place as well, and keeps to itself the message of what cod
 
 test("the lines of a package manager that failed stay lines", async () => {
   const { write, call } = extension({});
-  const registry = createServer((_request, response) => response.writeHead(404).end("{}"));
-  await new Promise<void>((ready) => registry.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => void registry.close());
-  const { port } = registry.address() as AddressInfo;
+  const registry = await serveHttp((_request, response) => response.writeHead(404).end("{}"));
+  const { port } = registry;
   write(".npmrc", `registry=http://127.0.0.1:${port}\nfetch-retries=0\n`);
   const { code, stderr } = await call("ext", "add", "@acme/nothing", "--yes");
   expect(stderr).toMatch(/^error: npm failed: npm (?:error|ERR!) code E404\n {2}npm .*\n {2}npm /m);

@@ -1,12 +1,12 @@
 /** Extensions from the command line: nothing runs before a person granted it, and nothing but that runs afterwards. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { buildCatalog, contributesOf } from "@millrace/extensions";
 import { notFull, notLinux, testUnless } from "@millrace/test-support";
 import { extensionProject } from "@millrace/test-support/extension-project";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { isAlive } from "@millrace/test-support/processes";
 import { expect, onTestFinished, test } from "vitest";
 import { lastSummary, scratch, start } from "./cli.ts";
 import { inside, millrace, type Told } from "./inside.ts";
@@ -293,16 +293,14 @@ function integrityOf(file: string): string {
 /** A registry of one package, on loopback. */
 async function registryOf(file: string): Promise<string> {
   const name = "@acme/weather";
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     if (request.url?.endsWith(".tgz") === true) return response.end(readFileSync(file));
     const dist = { tarball: `${url}/weather.tgz`, integrity: integrityOf(file) };
     const versions = { "1.0.0": { name, version: "1.0.0", dist } };
     response.setHeader("content-type", "application/json");
     return response.end(JSON.stringify({ name, "dist-tags": { latest: "1.0.0" }, versions }));
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = server.url;
   return url;
 }
 
@@ -393,16 +391,6 @@ testUnless(notLinux)(
     while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
   },
 );
-
-/** A process that ended and that nobody has asked for its end is none that runs. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
 
 test("--verbose shows what an extension prints, what it throws, and why it does not load", async () => {
   const { cwd, call } = project();

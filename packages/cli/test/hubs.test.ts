@@ -1,12 +1,12 @@
 /** A hub of strangers behind HTTPS, as the command meets it: here, and on a server that is named. */
 import { createHash } from "node:crypto";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { notFull, testUnless } from "@millrace/test-support";
 import { makeCertificate } from "@millrace/test-support/certificate";
-import { expect, onTestFinished } from "vitest";
-import { millrace, scratch, start } from "./cli.ts";
+import { started } from "@millrace/test-support/loopback";
+import { expect } from "vitest";
+import { millrace, scratch, start, urlOf } from "./cli.ts";
 import { flow } from "./inside.ts";
 
 const FLOW = flow("node say: log {", '  message = "from afar"', "}").replace(
@@ -34,17 +34,12 @@ async function hub() {
     const file = files.get(url);
     response.writeHead(file === undefined ? 404 : 200).end(file);
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  onTestFinished(close);
+  const { url: origin, close } = await started(server, "https");
   const home = scratch({
     "config.json": '{ "egress": { "allow": [{ "cidr": "127.0.0.1/32" }] } }',
     "ca.pem": certificate.cert,
   });
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hub`;
+  const url = `${origin}/hub`;
   const env = { MILLRACE_HOME: home, NODE_EXTRA_CA_CERTS: join(home, "ca.pem") };
   return { files, url, env, close };
 }
@@ -58,8 +53,7 @@ for (const where of ["here", "on a server"]) {
       const more: string[] = [];
       if (where === "on a server") {
         const server = start(["serve", "--port", "0", "--json"], { env });
-        await server.until('"listening"');
-        more.push("--server", JSON.parse(server.output()).url);
+        more.push("--server", await urlOf(server));
       }
       const tell = async (words: string) => {
         const { code, stdout, stderr } = await millrace([...words.split(" "), ...more], {
@@ -83,7 +77,7 @@ for (const where of ["here", "on a server"]) {
       files.set(INDEX, "<!doctype html><p>sign in</p>");
       const page = "error: ours: The index is not JSON that can be read\n";
       expect(await tell("hubs sync ours")).toEqual([6, "", page]);
-      close();
+      await close();
       const down = expect.stringMatching(/^\{.*"detail":"ours: .*\}\n$/);
       expect(await tell("hubs sync ours --json")).toEqual([6, "", down]);
     },

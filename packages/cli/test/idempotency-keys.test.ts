@@ -1,8 +1,7 @@
 /** A request that was under way when the process was killed is repeated with the same idempotency key. */
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { events, lastSummary, millrace, scratch, start } from "./cli.ts";
 
 const orders = (url: string, key: string): string => `flow 1 orders
@@ -26,26 +25,20 @@ test.each([
   ["of the time", "order-${now()}", /^order-20/],
 ])("the key is the same before and after a kill: %s", async (_name, key, shape) => {
   const keys: unknown[] = [];
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     keys.push(request.headers["idempotency-key"]);
     request.resume();
     // The effect is done; the process dies before it hears of it.
     if (keys.length > 1) response.end("{}");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;
+  const url = `${server.url}/orders`;
   const home = scratch({
     "orders.flow": orders(url, key),
     "config.json": JSON.stringify({ egress: { allow: [{ host: "127.0.0.1" }] } }),
   });
   const at = { cwd: home, env: { MILLRACE_HOME: home } };
   const running = start(["run", "orders.flow", "--save", "--json"], at);
-  const asked = once(server, "request");
+  const asked = once(server.server, "request");
   await asked;
   running.child.kill("SIGKILL");
   const runId = events((await running.ended).stdout)[0]?.runId ?? "";

@@ -1,8 +1,6 @@
 /** A flow whose steps ask a server, the server, and a project in which its runs are kept. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { scratch } from "./cli.ts";
 
 export const ITEMS = 40;
@@ -33,20 +31,15 @@ export async function counter(holds: number) {
   const isReached = new Promise<void>((resolve) => {
     reached = resolve;
   });
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     asked.push(request.url ?? "");
     const answer = () => void response.end('"ok"');
     if (isHolding && asked.length > holds) held.push(answer);
     else answer();
     if (asked.length === holds + 4) reached(); // all that works at once waits for an answer
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     asked,
     isReached,
     letOneGo: () => held.shift()?.(),

@@ -6,7 +6,7 @@ import { fencesOf, readPage } from "@millrace/test-support/pages";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
-import { BIN, millrace, scratch, start } from "./cli.ts";
+import { BIN, millrace, scratch, start, urlOf } from "./cli.ts";
 
 /** What the guide tells people to write into the settings of their agent. */
 const SETTINGS = JSON.parse(
@@ -135,8 +135,7 @@ testWith("mcp-inspector")(
     const serve = start(["serve", "--port", "0", "--json", ...inHome], {
       env: { MILLRACE_TOKEN: "agent:run:a-token-for-the-agent" },
     });
-    await serve.until('"listening"');
-    const { url } = JSON.parse(serve.output()) as { url: string };
+    const url = await urlOf(serve);
     const inspect = async (...words: string[]) => {
       const env = { PATH: process.env["PATH"], HOME: home };
       const { stdout } = await promisify(execFile)("mcp-inspector", ["--cli", ...words], { env });

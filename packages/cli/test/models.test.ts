@@ -1,12 +1,11 @@
 /** `models`: the built command against a server that manages models, and here. The model is real, and tiny. */
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { ChannelMap } from "@millrace/contracts";
 import { tinyGguf } from "@millrace/test-support/gguf";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { transcript, type World, world } from "./api-world.ts";
 import { lastSummary, scratch } from "./cli.ts";
 import { inside, millrace } from "./inside.ts";
@@ -24,16 +23,11 @@ function managing(): Promise<World> {
 
 /** Where the tiny model is for everybody. */
 async function fileServer(): Promise<string> {
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     if (request.url !== "/tiny.gguf") response.writeHead(404).end();
     else response.writeHead(200, { "content-length": TINY.length }).end(TINY);
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`;
+  return `${server.url}/tiny.gguf`;
 }
 
 test("a model is fetched with its progress, listed, loaded, unloaded and deleted", async () => {
@@ -95,15 +89,10 @@ test("a model is fetched with its progress, listed, loaded, unloaded and deleted
 
 test("work that goes on is listed, and given up by its name", async () => {
   const at = await managing();
-  const server = createServer((_request, response) => {
+  const server = await serveHttp((_request, response) => {
     response.writeHead(200, { "content-length": TINY.length }).flushHeaders();
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny.gguf`;
+  const url = `${server.url}/tiny.gguf`;
   const started = await at.invoke("install_model", { source: url, id: "tiny", sha256: DIGEST });
   const { jobId } = JSON.parse(started) as { jobId: string };
   const listed = await at.inside(["models", "jobs", "--open", "--json"]);
@@ -205,14 +194,12 @@ test("a signal cancels the job that it was waiting for, wherever that is", async
   const ended = new Promise<void>((resolve) => {
     closed = resolve;
   });
-  const server = createServer((_, response) => {
+  const server = await serveHttp((_, response) => {
     response.on("close", closed);
     response.writeHead(200, { "content-length": TINY.length }).write(TINY.subarray(0, 4_096));
     controller.abort("sigint");
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/slow.gguf`;
+  const url = `${server.url}/slow.gguf`;
   const words = ["models", "install", url, "--allow-unverified", "--json"];
   const told = await at.inside(words, { signal: controller.signal });
   const { exitCode, status } = lastSummary(told.stdout);

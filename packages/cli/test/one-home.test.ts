@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { notFull, testUnless } from "@millrace/test-support";
 import { expect } from "vitest";
-import { events, type Running } from "./cli.ts";
+import { events, type Running, urlOf } from "./cli.ts";
 import { serviceWorld } from "./service-world.ts";
 
 const FLOWS = {
@@ -26,8 +26,7 @@ testUnless(notFull)(
       return { code, stdout, stderr };
     };
     const server = world.start(["serve", "--port", "0", "--json"]);
-    await server.until('"listening"');
-    const { url } = JSON.parse(server.output()) as { url: string };
+    const url = await urlOf(server);
 
     const quick = () => world.start(["run", "quick.flow", "--save"]);
     const all = [

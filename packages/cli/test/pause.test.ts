@@ -1,10 +1,10 @@
 /** Signals and kept runs: the first one pauses, the second one ends at once, and what had ended is never done again. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { checkLog } from "@millrace/contracts";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { isAlive } from "@millrace/test-support/processes";
+import { expect, test } from "vitest";
 import { events, lastSummary, millrace, start } from "./cli.ts";
 import { counter, ITEMS, MANY, project } from "./kept-runs.ts";
 
@@ -81,16 +81,6 @@ async function untilFile(path: string): Promise<string> {
   return readFileSync(path, "utf8");
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // The dead that nobody has taken note of are still in the table.
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
-}
-
 test.each([["--save"], ["--json"]])(
   "a second Ctrl-C ends at once, and a program that ignores SIGTERM does not survive (%s)",
   async (flag) => {
@@ -158,17 +148,12 @@ test("runs retry asks only for the items of a map that had not succeeded", async
   const at = project({ "many.flow": MANY });
   const asked: string[] = [];
   let isBroken = true;
-  const server = createServer((request, response) => {
+  const server = await serveHttp((request, response) => {
     asked.push(request.url ?? "");
     if (isBroken && request.url === "/33") response.statusCode = 404;
     response.end('"ok"');
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = server.url;
   const failed = await millrace(["run", "many.flow", "--save", "--json", "-i", `url=${url}`], at);
   const log = events(failed.stdout);
   const done = log.filter(({ kind }) => kind === "node.succeeded").length;

@@ -1,10 +1,7 @@
-/** Flows that ask models, and the providers behind them. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { parseEvent, type Summary } from "@millrace/contracts";
 import { noIpv6, testUnless } from "@millrace/test-support";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { flow, inside, millrace } from "./inside.ts";
 
@@ -88,15 +85,12 @@ test("providers are listed with the state of their keys; the keys are not", asyn
 
 /** A server of models on loopback that knows one key. */
 async function modelServer(host = "127.0.0.1"): Promise<string> {
-  const server = createServer((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     const isKnown = request.headers.authorization === "Bearer sk-right";
     response.writeHead(isKnown ? 200 : 401, { "content-type": "application/json" });
     response.end(JSON.stringify({ data: [{ id: "m1" }, { id: "m2" }] }));
-  });
-  server.listen(0, host);
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return `http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/v1`;
+  }, host);
+  return `${url}/v1`;
 }
 
 test.each([

@@ -1,10 +1,9 @@
 /** `millrace push` and `millrace pull`: a folder of flows and a server, each of which may have changed. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { steady, world } from "./api-world.ts";
 import { scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
@@ -150,15 +149,13 @@ test("a server that names a template by a path writes nothing, in the folder or 
     ...{ digest: `sha256:${"0".repeat(64)}`, updatedAt: "2026-11-26T00:00:00.000Z" },
   });
   const list = { items: [summary("say"), summary("../beside")], nextCursor: null };
-  const server = createServer(async (request, response) => {
+  const server = await serveHttp(async (request, response) => {
     const { command } = JSON.parse(await text(request));
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(command === "list_templates" ? list : { text: say("theirs") }));
   });
-  await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => void server.close());
   const cwd = scratch();
-  const { port } = server.address() as AddressInfo;
+  const { port } = server;
   const words = ["pull", "flows", "--server", `http://127.0.0.1:${port}`];
   expect(await inside(words, { cwd })).toMatchObject({
     code: 1,

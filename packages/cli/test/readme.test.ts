@@ -6,7 +6,7 @@ import type { Summary } from "@millrace/contracts";
 import { parseEventStrict } from "@millrace/contracts";
 import { testWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { FOLDERS, ROOT, scratch, start } from "./cli.ts";
+import { FOLDERS, ROOT, scratch, start, urlOf } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 /** Lines of the `sh` blocks of a Markdown file, without their comments. */
@@ -105,10 +105,9 @@ testWith("curl")(
   "the README's flow over HTTP is a stream of events that ends in its summary",
   async () => {
     const serve = start(["serve", "--port", "0", "--json"], { cwd: house() });
-    await serve.until('"listening"');
+    const url = await urlOf(serve);
     const line = commands("README.md").find((each) => each.startsWith("curl ")) ?? "";
     const cwd = house();
-    const { url } = JSON.parse(serve.output().split("\n")[0] ?? "{}") as { url: string };
     const shell = spawnSync("sh", ["-c", line.replace("http://127.0.0.1:6455", url)], {
       cwd,
       encoding: "utf8",

@@ -1,9 +1,8 @@
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { COMMANDS } from "@millrace/contracts/commands";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { HELLO, steady, transcript, world } from "./api-world.ts";
 import { inside } from "./inside.ts";
 
@@ -115,12 +114,10 @@ test("a role that does not suffice ends with 5, a server that is none with 6", a
     5,
     expect.stringContaining("needs the role admin"),
   ]);
-  const page = createServer((_, response) => {
+  const page = await serveHttp((_, response) => {
     response.writeHead(200, { "content-type": "text/html" }).end("<h1>welcome</h1>");
   });
-  await new Promise<void>((ready) => page.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => void page.close());
-  const server = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  const server = page.url;
   for (const words of [
     ["runs", "list"],
     ["runs", "tail", "r1", "--json"],

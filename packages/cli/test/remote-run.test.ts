@@ -1,9 +1,9 @@
 /** `millrace run` on a server: the flow goes there, the events come back, whatever lies between. */
-import { request as ask, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as ask } from "node:http";
 import type { ExecutionEvent, Summary } from "@millrace/contracts";
 import { checkLog } from "@millrace/contracts";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { type World, world } from "./api-world.ts";
 import { events, lastSummary, scratch, start } from "./cli.ts";
 import { inside, millrace } from "./inside.ts";
@@ -60,7 +60,7 @@ async function proxy(
   ) => { status?: number; cutAfter?: number; after?: Promise<void> } | undefined,
 ): Promise<string> {
   const counts = new Map<string, number>();
-  const server = createServer(async (incoming, outgoing) => {
+  const server = await serveHttp(async (incoming, outgoing) => {
     const path = incoming.url ?? "";
     const kind = path.endsWith("/events") ? "events" : path;
     const count = (counts.get(kind) ?? 0) + 1;
@@ -95,12 +95,7 @@ async function proxy(
     onward.on("error", () => outgoing.destroy());
     incoming.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return server.url;
 }
 
 async function stored(at: World, runId: string): Promise<string> {
@@ -313,14 +308,12 @@ test("a server that is none, or refuses, is named; the token is not, and goes no
   const cwd = scratch({ "shop.flow": FLOW });
   let answer = STRANGERS[0];
   const asked: string[] = [];
-  const stranger = createServer((incoming, outgoing) => {
+  const stranger = await serveHttp((incoming, outgoing) => {
     asked.push(`${incoming.url} ${incoming.headers.authorization}`);
     const [, status = 500, headers = {}, body = ""] = answer ?? [];
     outgoing.writeHead(status, headers).end(body);
   });
-  await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void stranger.close());
-  const origin = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  const origin = stranger.url;
   for (const each of STRANGERS) {
     answer = each;
     const env = { MILLRACE_TOKEN: TOKEN, MILLRACE_SERVER_URL: origin };

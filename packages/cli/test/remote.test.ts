@@ -1,7 +1,6 @@
 /** Commands on connections that ask a server: the token goes there and nowhere else. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { start as startServer } from "@millrace/server";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, onTestFinished, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
@@ -55,13 +54,11 @@ test("a token is not sent without TLS to another machine, and over no redirect",
     2,
   );
   const asked: string[] = [];
-  const elsewhere = createServer((request, response) => {
+  const elsewhere = await serveHttp((request, response) => {
     asked.push(request.url ?? "");
     response.writeHead(307, { location: "/stolen" }).end();
   });
-  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void elsewhere.close());
-  const url = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/base`;
+  const url = `${elsewhere.url}/base`;
   const { code, stdout, stderr } = await inside([...LIST, "--server", url], { env });
   expect([code, stdout, asked], stderr).toEqual([6, "", ["/base/api/invoke"]]);
   expect(stderr).toContain("answered 307");

@@ -1,10 +1,9 @@
 /** Secrets and connections without a consent: what comes in by stdin or the prompt, and never goes out. */
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { scratch } from "./cli.ts";
 import { inside, millrace } from "./inside.ts";
 import { serviceWorld } from "./service-world.ts";
@@ -149,13 +148,11 @@ test("a service with a key of its own takes it from stdin, and a flow is sent wi
 
 test("a flow reads variables of its environment, once, and sends named secrets that are listed without a value", async () => {
   const seen: string[] = [];
-  const shop = createServer((request, response) => {
+  const shop = await serveHttp((request, response) => {
     seen.push(`${request.url} ${request.headers.authorization}`);
     response.end("{}");
   });
-  await new Promise<void>((resolve) => shop.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void shop.close());
-  const { port } = shop.address() as AddressInfo;
+  const { port } = shop;
   const { cwd, env } = fileStore();
   writeFileSync(join(cwd, "millrace.json"), '{ "egress": { "allow": [{ "host": "127.0.0.1" }] } }');
   const call = `node call: http.request {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describeLongWith } from "@millrace/test-support";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, onTestFinished, test } from "vitest";
-import { lastSummary, millrace, scratch, start } from "./cli.ts";
+import { lastSummary, millrace, scratch, start, urlOf } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 const KEY = Buffer.alloc(32, 5).toString("base64");
@@ -23,12 +23,7 @@ describeLongWith("postgres")("two servers", () => {
     const servers = [1, 2].map(() => {
       return start(["serve", "--port", "0", "--json", "--home", scratch()], options);
     });
-    const urls: string[] = [];
-    for (const server of servers) {
-      await server.until('"listening"');
-      urls.push((JSON.parse(server.output()) as { url: string }).url);
-    }
-    const [one = "", other = ""] = urls;
+    const [one = "", other = ""] = await Promise.all(servers.map(urlOf));
     const ran = await millrace(["run", "hello.flow", "--server", one, "--json"], options);
     expect(lastSummary(ran.stdout)).toMatchObject({ status: "succeeded", outputs: { two: 2 } });
     const listed = await millrace(["runs", "list", "--server", other, "--json"], options);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
-import { millrace, scratch, start } from "./cli.ts";
+import { millrace, scratch, start, urlOf } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 test("a server says where its API and data are, who is let in, and which schedules do not fire", async () => {
@@ -164,8 +164,7 @@ test("limits come from the flag, a variable or the file, in this order, and are 
     cwd,
     env,
   });
-  await server.until('"listening"');
-  const { url } = JSON.parse(server.output()) as { url: string };
+  const url = await urlOf(server);
   const { limits } = (await (await fetch(`${url}/api/meta`)).json()) as { limits: object };
   expect(limits).toMatchObject({ maxMapItems: 2, maxDepth: 4, maxRunMs: 7_000, maxEvents: 1e6 });
   const explained = await inside(["config", "explain", "serve.limits.maxDepth"], { cwd, env });
@@ -214,8 +213,7 @@ test("SIGHUP reads the tokens again: new ones are let in, old ones are not, a br
     "tokens",
   ];
   const server = start(words, { cwd });
-  await server.until('"listening"');
-  const { url } = JSON.parse(server.output()) as { url: string };
+  const url = await urlOf(server);
   const statusOf = async (token: string): Promise<number> => {
     const headers = { authorization: `Bearer ${token}` };
     return (await fetch(`${url}/api/meta`, { headers })).status;

@@ -1,6 +1,6 @@
 /** A server that is named and is down, half up, another version, or no Millrace server at all: every kind of command says so and ends with 6. */
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { RequestListener } from "node:http";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { lastSummary } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
@@ -49,15 +49,8 @@ const FAULTS: readonly (readonly [
 ];
 
 test.each(FAULTS)("%s", async (name, handler, message) => {
-  const server = createServer(handler ?? (() => {}));
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  if (handler === undefined) await new Promise<void>((closed) => server.close(() => closed()));
-  else onTestFinished(close);
+  const { url: origin, close } = await serveHttp(handler ?? (() => {}));
+  if (handler === undefined) await close();
   const timeout = AbortSignal.timeout.bind(AbortSignal);
   const waits = vi.spyOn(AbortSignal, "timeout");
   if (name === "half up") waits.mockImplementation(() => timeout(20));

@@ -1,13 +1,12 @@
 /** A service, its authorization server and a project that describes it, all on loopback; and a browser that needs no person. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import {
   type FakeAuthorizationServer,
   type FakeAuthorizationServerOptions,
   startFakeAuthorizationServer,
 } from "@millrace/oauth/testing";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { onTestFinished } from "vitest";
 import { type Ended, type Running, scratch, start } from "./cli.ts";
 import { inside, millrace, type Told } from "./inside.ts";
@@ -66,7 +65,7 @@ export async function serviceWorld(
   onTestFinished(() => authorization.close());
   const seen: string[] = [];
   const refused = new Set<string>();
-  const api = createServer((request, response) => {
+  const api = await serveHttp((request, response) => {
     const credential = (request.headers.authorization ?? "").replace("Bearer ", "");
     seen.push(credential);
     const isGood =
@@ -74,15 +73,13 @@ export async function serviceWorld(
     response.writeHead(isGood ? 200 : 401, { "content-type": "application/json" });
     response.end(isGood ? '{"items":["one"]}' : "{}");
   });
-  await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void api.close());
   const { authorizeUrl, tokenUrl, revocationUrl } = authorization;
   const descriptor = {
     slug: "tracker",
     title: "Issue tracker",
     summary: "Issues.",
     serviceIntegration: {
-      baseUrl: `http://127.0.0.1:${(api.address() as AddressInfo).port}`,
+      baseUrl: api.url,
       auth: auth ?? {
         scheme: "oauth2",
         authorizeUrl,

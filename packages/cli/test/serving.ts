@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process";
 import { freePorts } from "@millrace/test-support/ports";
 import { onTestFinished } from "vitest";
-import { start } from "./cli.ts";
+import { start, urlOf } from "./cli.ts";
 
 /** Port of a server that names none. */
 const DEFAULT_PORT = "6455";
@@ -47,8 +47,7 @@ export function createServers(cwd: string, env: Record<string, string>): Servers
       const at = rest.indexOf("--port");
       const [, named = DEFAULT_PORT] = at < 0 ? [] : rest.splice(at, 2);
       const server = start([...rest, "--port", "0", "--json"], { cwd, env: { ...env, ...given } });
-      await server.until('"listening"');
-      const { url } = JSON.parse(server.output()) as { url: string };
+      const url = await urlOf(server);
       ports.set(named, new URL(url).port);
     },
     script(text) {

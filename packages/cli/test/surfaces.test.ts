@@ -13,7 +13,7 @@ import { createNodeHost } from "@millrace/engine/node";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { beforeAll, expect, test } from "vitest";
 import { golden } from "../src/commands/test/normal.ts";
-import { events, example, scratch, start } from "./cli.ts";
+import { events, example, scratch, start, urlOf } from "./cli.ts";
 import { millrace } from "./inside.ts";
 
 const folder = example("03-csv-report");
@@ -59,8 +59,7 @@ async function overHttp(body: object): Promise<{ log: ExecutionEvent[]; bytes: s
   const cwd = scratch({ "orders.csv": orders });
   const home = scratch({ "config.json": JSON.stringify({ files: { root: cwd } }) });
   const serve = start(["serve", "--port", "0", "--json", "--home", home], { cwd });
-  await serve.until('"listening"');
-  const { url } = JSON.parse(serve.output()) as { url: string };
+  const url = await urlOf(serve);
   const response = await fetch(`${url}/api/run`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,11 +1,10 @@
 /** Channels of models over a real server: a window is told what the manager does, and is refused where there is none. */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer as createFileServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tinyGguf } from "@millrace/test-support/gguf";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { afterAll, expect, test } from "vitest";
 import { createChannelHost, createServer } from "../../server/src/index.ts";
 
@@ -15,11 +14,10 @@ const log = { debug() {}, info() {}, warn() {}, error() {} };
 
 test("what the manager of models tells reaches the channel that it is of, until the listener leaves", async () => {
   const bytes = tinyGguf({ mode: "random" });
-  const files = createFileServer((_, response) => {
+  const files = await serveHttp((_, response) => {
     response.writeHead(200, { "content-length": bytes.length }).end(bytes);
   });
-  await new Promise<void>((ready) => files.listen(0, "127.0.0.1", ready));
-  const source = `http://127.0.0.1:${(files.address() as AddressInfo).port}/one.gguf`;
+  const source = `${files.url}/one.gguf`;
   const sha256 = createHash("sha256").update(bytes).digest("hex");
   const egress = { allow: [{ cidr: "127.0.0.0/8" }] };
   const server = await createServer({ store: "memory", log, egress, models: { dir } });
@@ -38,7 +36,7 @@ test("what the manager of models tells reaches the channel that it is of, until 
   expect(stages.at(-1)).toBe("done");
   expect(told).toEqual(["one"]);
   leave();
-  files.close();
+  await files.close();
   await server.close({ graceMs: 0 });
 });
 

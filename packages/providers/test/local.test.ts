@@ -1,11 +1,9 @@
-/** Models of this machine as a provider: what is asked of their manager, and what of their processes. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AiCall, AiPart, AiProvider, ModelLease } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalProvider, type LocalModels } from "@millrace/providers";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
+import { describe, expect, test } from "vitest";
 import { providerConformance } from "../../testkit/src/providers/conformance.ts";
 
 const fetch = createNodeHost().openFetch({ allow: [{ cidr: "127.0.0.1/32" }] });
@@ -24,29 +22,20 @@ interface Asked {
 async function serving(answer: (asked: Asked, response: ServerResponse) => void) {
   const asked: Asked[] = [];
   const counts = { held: 0, released: 0, left: 0 };
-  const server = createServer(async (request, response) => {
+  const server = await serveHttp(async (request, response) => {
     response.on("close", () => {
       if (!response.writableFinished) counts.left += 1;
     });
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const one = { headers: request.headers, body: JSON.parse(Buffer.concat(chunks).toString()) };
+    const one = { headers: request.headers, body: JSON.parse(await bodyOf(request)) };
     asked.push(one);
     answer(one, response);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
   const models: LocalModels = {
     list: () => [],
     async acquire() {
       counts.held += 1;
       const lease: ModelLease = {
-        baseUrl: `http://127.0.0.1:${port}/v1`,
+        baseUrl: `${server.url}/v1`,
         token: "a-token",
         release() {
           counts.released += 1;

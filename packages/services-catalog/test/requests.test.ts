@@ -1,13 +1,13 @@
 /** A call of every operation, over the real engine, to a server on loopback that looks at it as the service would. */
 import type { ServiceSpec } from "@millrace/contracts";
 import { buildServiceRequest } from "@millrace/services";
-import { bodyOf, listen } from "@millrace/test-support/flows";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 import { movedTo, runCalls, sampleArgs, TOKEN, VARIANTS } from "./support.ts";
 
 test("a call of every operation goes to the host, path and method of its service, with the credential in its place", async () => {
   const seen = new Map<string, { path: string; query: string; headers: object; body: string }[]>();
-  const server = await listen(async (request, response) => {
+  const server = await serveHttp(async (request, response) => {
     const { method = "", url = "", headers } = request;
     // A credential in the path stands before everything.
     const [, slug = ""] = /^(?:\/bot[^/]+)?\/([^/]+)/.exec(url) ?? [];
@@ -78,11 +78,11 @@ function placeOf(auth: ServiceSpec["serviceIntegration"]["auth"]): string {
 
 test("a redirect to another host gets nothing, wherever the credential is", async () => {
   const strangers: string[] = [];
-  const stranger = await listen((request, response) => {
+  const stranger = await serveHttp((request, response) => {
     strangers.push(request.url ?? "");
     response.end("{}");
   });
-  const server = await listen((_request, response) => {
+  const server = await serveHttp((_request, response) => {
     response
       .writeHead(302, { location: `${stranger.url.replace("127.0.0.1", "localhost")}/steal` })
       .end();

@@ -2,12 +2,13 @@ import type { CredentialsPort, ServiceCredential } from "@millrace/contracts";
 import { defineService } from "@millrace/contracts";
 import { createRegistry } from "@millrace/engine";
 import { servicesPack } from "@millrace/services";
-import { bodyOf, listen, runNode } from "@millrace/test-support/flows";
+import { runNode } from "@millrace/test-support/flows";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 
 /** A server that answers with what it was sent. */
 function mirror() {
-  return listen(async (request, response) => {
+  return serveHttp(async (request, response) => {
     const body = await bodyOf(request);
     const { method, url, headers } = request;
     response.setHeader("content-type", "application/json");
@@ -18,7 +19,7 @@ function mirror() {
 const get = (url: string, fields = {}) => runNode("http.request", { url, ...fields });
 
 test("reads JSON with status, headers in lower case, address and size", async () => {
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     response.writeHead(200, {
       "Content-Type": "application/json",
       "X-Some": "a",
@@ -85,7 +86,7 @@ test.each([
   ["application/json", "", "auto", null],
   ["text/plain", "", "json", null],
 ])("content type %j with %j, read as %s, is %j", async (type, sent, response, body) => {
-  const { url } = await listen((_request, answer) => {
+  const { url } = await serveHttp((_request, answer) => {
     if (type !== "") answer.setHeader("content-type", type);
     answer.end(sent);
   });
@@ -93,7 +94,7 @@ test.each([
 });
 
 test("text is decoded by the charset of its type", async () => {
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     response.writeHead(200, { "content-type": "text/plain; charset=iso-8859-1" });
     response.end(Buffer.from([0x67, 0x72, 0xfc, 0xdf, 0x65]));
   });
@@ -104,7 +105,7 @@ test.each([
   ["application/json", "no json"],
   ["text/plain; charset=klingon", "x"],
 ])("a body of type %s that cannot be read fails with decode_failed", async (type, sent) => {
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     response.writeHead(200, { "content-type": type }).end(sent);
   });
   const { error } = await get(url);
@@ -122,7 +123,7 @@ test.each([
   [400, false],
   [304, false],
 ])("status %i fails with http_status, retryable %s", async (status, retryable) => {
-  const { url } = await listen((_request, response) => response.writeHead(status).end());
+  const { url } = await serveHttp((_request, response) => response.writeHead(status).end());
   const { error } = await get(url);
   expect(error).toEqual({
     code: "http_status",
@@ -133,7 +134,7 @@ test.each([
 });
 
 test("ok says which statuses succeed", async () => {
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     response.writeHead(Number(request.url?.slice(1))).end();
   });
   expect((await get(`${url}/404`, { ok: ["2xx", "404"] })).output).toMatchObject({ status: 404 });
@@ -144,7 +145,7 @@ test("ok says which statuses succeed", async () => {
 
 test("a retry waits as long as Retry-After says, in seconds or as a date", async () => {
   let requests = 0;
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     requests += 1;
     if (requests % 2 === 0) response.end("ok");
     else if (request.url === "/seconds") response.writeHead(503, { "retry-after": "0" }).end();
@@ -159,7 +160,7 @@ test("a retry waits as long as Retry-After says, in seconds or as a date", async
     expect(output).toMatchObject({ body: "ok" });
     expect(events.map(({ kind }) => kind)).toContain("node.retrying");
   }
-  const asked = await listen((_request, response) => {
+  const asked = await serveHttp((_request, response) => {
     response.writeHead(503, { "retry-after": "700" }).end();
   });
   const { events } = await runNode(
@@ -181,7 +182,7 @@ test.each([
 });
 
 test("redirects and maxBytes of the node hold", async () => {
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     if (request.url === "/from") response.writeHead(302, { location: "/to" }).end();
     else response.end("0123456789");
   });
@@ -192,7 +193,7 @@ test("redirects and maxBytes of the node hold", async () => {
 
 test("the idempotency key is sent when the flow writes it, the same for every attempt", async () => {
   const keys: unknown[] = [];
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     keys.push(request.headers["idempotency-key"]);
     response.writeHead(keys.length === 1 ? 503 : 200).end();
   });
@@ -206,7 +207,7 @@ test("the idempotency key is sent when the flow writes it, the same for every at
 });
 
 test("a cancelled node closes its connection", async () => {
-  const { url, server } = await listen(() => {});
+  const { url, server } = await serveHttp(() => {});
   const closed = new Promise<void>((resolve) => {
     server.once("connection", (socket) => socket.once("close", () => resolve()));
   });
@@ -217,7 +218,7 @@ test("a cancelled node closes its connection", async () => {
 
 test("a connection adds its credential on its own origin, and a redirect elsewhere drops it", async () => {
   const far = await mirror();
-  const near = await listen((request, response) => {
+  const near = await serveHttp((request, response) => {
     if (request.url === "/far") response.writeHead(302, { location: `${far.url}/end` }).end();
     else response.end(JSON.stringify({ authorization: request.headers.authorization }));
   });

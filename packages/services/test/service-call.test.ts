@@ -1,6 +1,7 @@
 import type { FlowGraph, FlowNode, ServiceOperation } from "@millrace/contracts";
-import { listen, planOf, runNode } from "@millrace/test-support/flows";
+import { planOf, runNode } from "@millrace/test-support/flows";
 import { graphWith } from "@millrace/test-support/graph";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { describe, expect, test } from "vitest";
 import {
   CALL,
@@ -167,7 +168,7 @@ describe("the network", () => {
   );
 
   test("redirects of a GET are followed on the origin, never to another one, and those of a POST not at all", async () => {
-    const far = await listen((_request, response) => response.end("{}"));
+    const far = await serveHttp((_request, response) => response.end("{}"));
     const shop = await startService(
       (seen, response) => {
         const to = seen.url.endsWith("/near") ? "/v1/end" : `${far.url}/end`;

@@ -13,7 +13,8 @@ import {
 } from "@millrace/contracts";
 import { createEngine, type EngineOptions } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
-import { bodyOf, listen, type NodeEnd, runNode } from "@millrace/test-support/flows";
+import { type NodeEnd, runNode } from "@millrace/test-support/flows";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 
 /** A request as the service saw it. */
 export interface Seen {
@@ -70,7 +71,7 @@ export async function startService(
   }: { auth?: ServiceAuth; base?: string } & Pick<ServiceIntegration, "failure" | "rateLimit"> = {},
 ) {
   const seen: Seen[] = [];
-  const server = await listen(async (request, response) => {
+  const server = await serveHttp(async (request, response) => {
     const { method = "", url = "", headers } = request;
     const one = { method, url, headers, body: await bodyOf(request) };
     seen.push(one);

@@ -1,11 +1,12 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { client, listen } from "@millrace/test-support/flows";
+import { client } from "@millrace/test-support/flows";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 
 const TEXT = "the water turns the wheel\n".repeat(200);
 
 function encoded(body: Uint8Array, encoding: string) {
-  return listen((_request, response) => {
+  return serveHttp((_request, response) => {
     response.writeHead(200, { "content-encoding": encoding }).end(body);
   });
 }
@@ -73,7 +74,7 @@ test("the limit counts decoded bytes, of the policy or of the request, whichever
 });
 
 test("an announced length over the limit ends the answer before its body", async () => {
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     response.writeHead(200, { "content-length": "1000" }).write("first");
   });
   const answer = await client()(url, { maxBytes: 999 });
@@ -81,7 +82,7 @@ test("an announced length over the limit ends the answer before its body", async
 });
 
 test("a body that ends before its announced length fails with network", async () => {
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     response.writeHead(200, { "content-length": "1000" }).write("first", () => response.destroy());
   });
   const answer = await client()(url);
@@ -89,14 +90,14 @@ test("a body that ends before its announced length fails with network", async ()
 });
 
 test("an answer that is not JSON says so without showing it", async () => {
-  const { url } = await listen((_request, response) => response.end("secret text"));
+  const { url } = await serveHttp((_request, response) => response.end("secret text"));
   const error = await (await client()(url)).json().catch((error: unknown) => error);
   expect(error).toMatchObject({ code: "decode_failed" });
   expect((error as Error).message).not.toContain("secret");
 });
 
 test("an answer without content has no body", async () => {
-  const { url } = await listen((_request, response) => response.writeHead(204).end());
+  const { url } = await serveHttp((_request, response) => response.writeHead(204).end());
   const answer = await client()(url);
   expect([answer.status, answer.body]).toEqual([204, null]);
 });

@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { Resolver } from "node:dns/promises";
-import { client, listen } from "@millrace/test-support/flows";
+import { client } from "@millrace/test-support/flows";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, onTestFinished, test } from "vitest";
 
 /** A name server that answers every question for an address with the next of a list of address sets; the last one stays. */
@@ -28,7 +29,7 @@ async function nameServer(answers: readonly (readonly string[])[]) {
 }
 
 test("a name is asked for once for a connection, and its address is the one that is connected to", async () => {
-  const { url, port } = await listen((request, response) => response.end(request.headers.host));
+  const { url, port } = await serveHttp((request, response) => response.end(request.headers.host));
   const names = await nameServer([["127.0.0.1"], ["10.0.0.1"]]);
   const fetch = client({}, names.resolve);
   expect(await (await fetch(`http://app.example:${port}/`)).text()).toBe(`app.example:${port}`);
@@ -37,7 +38,7 @@ test("a name is asked for once for a connection, and its address is the one that
 });
 
 test("a name that turns to a private address is refused at the next connection", async () => {
-  const { port } = await listen((_request, response) => {
+  const { port } = await serveHttp((_request, response) => {
     response.writeHead(200, { connection: "close" }).end("first");
   });
   const names = await nameServer([["127.0.0.1"], ["10.0.0.1"]]);
@@ -52,7 +53,7 @@ test("a name that turns to a private address is refused at the next connection",
 });
 
 test("one private address among several refuses the name, whichever comes first", async () => {
-  const { port } = await listen((_request, response) => response.end("never"));
+  const { port } = await serveHttp((_request, response) => response.end("never"));
   for (const addresses of [
     ["127.0.0.1", "10.0.0.1"],
     ["10.0.0.1", "127.0.0.1"],
@@ -66,14 +67,14 @@ test("one private address among several refuses the name, whichever comes first"
 });
 
 test("the first address that answers is used when a name has several", async () => {
-  const { port } = await listen((_request, response) => response.end("reached"));
+  const { port } = await serveHttp((_request, response) => response.end("reached"));
   const names = await nameServer([["127.0.0.2", "127.0.0.1"]]);
   const fetch = client({ allow: [{ cidr: "127.0.0.2/32" }] }, names.resolve);
   expect(await (await fetch(`http://two.example:${port}/`)).text()).toBe("reached");
 });
 
 test("a host that is allowed by name may have a private address, on the port that is named", async () => {
-  const { port } = await listen((_request, response) => response.end("inner"));
+  const { port } = await serveHttp((_request, response) => response.end("inner"));
   const names = await nameServer([["127.0.0.1"]]);
   const { createNodeHost } = await import("@millrace/engine/node");
   const open = (allow: { host: string; port?: number }[]) =>

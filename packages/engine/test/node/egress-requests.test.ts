@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { bodyOf, client, listen } from "@millrace/test-support/flows";
+import { client } from "@millrace/test-support/flows";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 
 test("a request carries method, headers and body, and the answer status, headers and text", async () => {
-  const { url } = await listen(async (request, response) => {
+  const { url } = await serveHttp(async (request, response) => {
     response.writeHead(201, {
       "x-seen": request.headers["x-mine"] ?? "",
       "content-type": "text/plain",
@@ -22,7 +23,7 @@ test("a request carries method, headers and body, and the answer status, headers
 });
 
 test("one connection serves one request after the other", async () => {
-  const { url, connections } = await listen((_request, response) => response.end("{}"));
+  const { url, connections } = await serveHttp((_request, response) => response.end("{}"));
   const fetch = client();
   for (let i = 0; i < 5; i += 1) await (await fetch(url)).json();
   expect(connections()).toBe(1);
@@ -31,7 +32,7 @@ test("one connection serves one request after the other", async () => {
 test("no more connections are open to one host than the policy says", async () => {
   let open = 0;
   let most = 0;
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     open += 1;
     most = Math.max(most, open);
     setImmediate(() => {
@@ -48,7 +49,7 @@ test("no more connections are open to one host than the policy says", async () =
 });
 
 test("a kept connection that the server has closed is replaced without an error", async () => {
-  const { url, server, connections } = await listen((_request, response) => response.end("ok"));
+  const { url, server, connections } = await serveHttp((_request, response) => response.end("ok"));
   server.keepAliveTimeout = 60_000;
   const fetch = client();
   expect(await (await fetch(url)).text()).toBe("ok");
@@ -58,7 +59,7 @@ test("a kept connection that the server has closed is replaced without an error"
 });
 
 test.each([301, 302, 303])("a %i turns a POST into a GET without its body", async (status) => {
-  const { url } = await listen(async (request, response) => {
+  const { url } = await serveHttp(async (request, response) => {
     if (request.url === "/from") response.writeHead(status, { location: "/to" }).end();
     else
       response.end(`${request.method} ${request.headers["content-type"]} ${await bodyOf(request)}`);
@@ -73,7 +74,7 @@ test.each([301, 302, 303])("a %i turns a POST into a GET without its body", asyn
 });
 
 test.each([307, 308])("a %i keeps method and body", async (status) => {
-  const { url } = await listen(async (request, response) => {
+  const { url } = await serveHttp(async (request, response) => {
     if (request.url === "/from") response.writeHead(status, { location: "/to" }).end();
     else response.end(`${request.method} ${await bodyOf(request)}`);
   });
@@ -83,7 +84,7 @@ test.each([307, 308])("a %i keeps method and body", async (status) => {
 
 test("a HEAD stays a HEAD and has no body", async () => {
   const seen: (string | undefined)[] = [];
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     seen.push(request.method);
     if (request.url === "/from") response.writeHead(302, { location: "/to" }).end();
     else response.writeHead(200, { "content-length": "9" }).end();
@@ -93,10 +94,10 @@ test("a HEAD stays a HEAD and has no body", async () => {
 });
 
 test("a redirect to another origin drops credentials and the headers that belong to the first", async () => {
-  const reflect = await listen((request, response) =>
+  const reflect = await serveHttp((request, response) =>
     response.end(JSON.stringify(request.headers)),
   );
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     const to = request.url === "/far" ? `${reflect.url}/` : "/near";
     if (request.url === "/near") response.end(JSON.stringify(request.headers));
     else response.writeHead(302, { location: to }).end();
@@ -119,7 +120,7 @@ test("a redirect to another origin drops credentials and the headers that belong
 
 test("more redirects than allowed fail, of the policy or of the request, whichever is less", async () => {
   let hops = 0;
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     hops += 1;
     response.writeHead(302, { location: `/${hops}` }).end();
   });
@@ -139,7 +140,9 @@ test.each([
   ["http://u:p@127.0.0.1/", "userinfo"],
   ["http://[", "url"],
 ])("a redirect to %s is refused like a first request", async (location, rule) => {
-  const { url } = await listen((_request, response) => response.writeHead(302, { location }).end());
+  const { url } = await serveHttp((_request, response) =>
+    response.writeHead(302, { location }).end(),
+  );
   await expect(client()(url)).rejects.toMatchObject({
     code: "egress_denied",
     message: expect.stringMatching(`^${rule}: `),
@@ -165,7 +168,7 @@ test.each([
   ["x-nul", "a\0b"],
   ["x-wide", "日本"],
 ])("the header %j with %j is refused and its value is not shown", async (name, value) => {
-  const { url, connections } = await listen((_request, response) => response.end());
+  const { url, connections } = await serveHttp((_request, response) => response.end());
   const error = await client()(url, { headers: { [name]: value } }).catch((error) => error);
   expect(error).toMatchObject({ code: "egress_denied", sent: false });
   expect(error.message).toMatch(/^header: /);
@@ -173,7 +176,7 @@ test.each([
 });
 
 test("too many and too large headers are refused", async () => {
-  const { url } = await listen((_request, response) => response.end());
+  const { url } = await serveHttp((_request, response) => response.end());
   const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`x-${i}`, "v"]));
   const denied = { code: "egress_denied", message: expect.stringContaining("header: ") };
   await expect(client()(url, { headers: many })).rejects.toMatchObject(denied);
@@ -181,12 +184,12 @@ test("too many and too large headers are refused", async () => {
 });
 
 test.each(["CONNECT", "TRACE", "GET / HTTP/1.1"])("the method %s is refused", async (method) => {
-  const { url } = await listen((_request, response) => response.end());
+  const { url } = await serveHttp((_request, response) => response.end());
   await expect(client()(url, { method })).rejects.toMatchObject({ code: "egress_denied" });
 });
 
 test("a request body over the limit is not sent", async () => {
-  const { url, connections } = await listen((_request, response) => response.end());
+  const { url, connections } = await serveHttp((_request, response) => response.end());
   const post = client({ maxRequestBytes: 10 })(url, { method: "POST", body: "x".repeat(11) });
   await expect(post).rejects.toMatchObject({
     code: "limit_exceeded",
@@ -196,7 +199,7 @@ test("a request body over the limit is not sent", async () => {
 });
 
 test("a closed port fails with network and says that nothing was sent", async () => {
-  const { url, server } = await listen(() => {});
+  const { url, server } = await serveHttp(() => {});
   server.close();
   await once(server, "close");
   await expect(client()(url)).rejects.toMatchObject({
@@ -208,7 +211,7 @@ test("a closed port fails with network and says that nothing was sent", async ()
 });
 
 test("a connection that breaks after the request fails with network and says that it was sent", async () => {
-  const { url } = await listen((request) => request.socket.destroy());
+  const { url } = await serveHttp((request) => request.socket.destroy());
   await expect(client()(url, { method: "POST", body: "x" })).rejects.toMatchObject({
     code: "network",
     sent: true,
@@ -216,7 +219,7 @@ test("a connection that breaks after the request fails with network and says tha
 });
 
 test("TLS with something that does not speak it fails with tls, which is not repeated", async () => {
-  const { port } = await listen((_request, response) => response.end());
+  const { port } = await serveHttp((_request, response) => response.end());
   await expect(client()(`https://127.0.0.1:${port}/`)).rejects.toMatchObject({
     code: "tls",
     retryable: false,
@@ -225,7 +228,7 @@ test("TLS with something that does not speak it fails with tls, which is not rep
 });
 
 test("what the environment says about proxies is ignored", async () => {
-  const { url } = await listen((_request, response) => response.end("direct"));
+  const { url } = await serveHttp((_request, response) => response.end("direct"));
   const before = process.env["http_proxy"];
   process.env["http_proxy"] = "http://127.0.0.1:1";
   try {
@@ -238,7 +241,7 @@ test("what the environment says about proxies is ignored", async () => {
 
 test("an aborted signal ends a request that waits, with the signal's reason, and closes its connection", async () => {
   const stop = new AbortController();
-  const { url, server } = await listen(() => stop.abort("enough"));
+  const { url, server } = await serveHttp(() => stop.abort("enough"));
   const closed = new Promise<void>((resolve) => {
     server.once("connection", (socket) => socket.once("close", () => resolve()));
   });
@@ -248,7 +251,7 @@ test("an aborted signal ends a request that waits, with the signal's reason, and
 
 test("an aborted signal ends a body that is being read", async () => {
   const stop = new AbortController();
-  const { url } = await listen((_request, response) => response.write("first"));
+  const { url } = await serveHttp((_request, response) => response.write("first"));
   const answer = await client()(url, { signal: stop.signal });
   const read = async () => {
     for await (const _part of answer.body ?? []) stop.abort(new Error("enough"));
@@ -257,13 +260,13 @@ test("an aborted signal ends a body that is being read", async () => {
 });
 
 test("a request that is aborted before it starts opens no connection", async () => {
-  const { url, connections } = await listen((_request, response) => response.end());
+  const { url, connections } = await serveHttp((_request, response) => response.end());
   await expect(client()(url, { signal: AbortSignal.abort("no") })).rejects.toBe("no");
   expect(connections()).toBe(0);
 });
 
 test("the silence of a server ends with timeout, before the head and within the body", async () => {
-  const { url } = await listen((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     if (request.url === "/body") response.write("first");
   });
   const fetch = client({ idleMs: 300 }); // the head of a busy server takes a while
@@ -274,7 +277,7 @@ test("the silence of a server ends with timeout, before the head and within the 
 });
 
 test("a body without an end that always sends something ends with the total time", async () => {
-  const { url } = await listen((_request, response) => {
+  const { url } = await serveHttp((_request, response) => {
     const drip = setInterval(() => response.write("."), 10);
     response.on("close", () => clearInterval(drip));
   });
@@ -295,7 +298,7 @@ test("a server that takes the connection and never speaks TLS ends with the time
 });
 
 test("leaving a body early closes its connection", async () => {
-  const { url, server } = await listen((_request, response) => {
+  const { url, server } = await serveHttp((_request, response) => {
     const pour = () => {
       while (response.write("x".repeat(65_536)));
     };
@@ -314,7 +317,7 @@ test("leaving a body early closes its connection", async () => {
 });
 
 test("a body is read once", async () => {
-  const { url } = await listen((_request, response) => response.end("once"));
+  const { url } = await serveHttp((_request, response) => response.end("once"));
   const answer = await client()(url);
   expect(await answer.text()).toBe("once");
   await expect(answer.text()).rejects.toThrow("has been read");

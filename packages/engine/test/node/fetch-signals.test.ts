@@ -1,10 +1,11 @@
 import { defineAction, defineActionAdapter, jsonSchema } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
-import { listen, runNode } from "@millrace/test-support/flows";
+import { runNode } from "@millrace/test-support/flows";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 
 test("a body that is read under a signal of its own still ends with the attempt", async () => {
-  const { url, server } = await listen((_request, response) => response.write("first"));
+  const { url, server } = await serveHttp((_request, response) => response.write("first"));
   await createNodeHost()
     .openFetch({})(url)
     .catch(() => {}); // refused; what requests need is loaded, and takes no time of the attempt

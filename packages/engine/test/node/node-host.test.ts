@@ -1,6 +1,7 @@
 import { createNodeHost } from "@millrace/engine/node";
 import { createSimClock } from "@millrace/engine/testing";
-import { listen, runNode } from "@millrace/test-support/flows";
+import { runNode } from "@millrace/test-support/flows";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 
 test("hashes like every other host", () => {
@@ -28,7 +29,7 @@ test("tells the time, draws random numbers, and a timer that is cancelled never 
 });
 
 test("without an egress policy a flow reaches no private address", async () => {
-  const { url, connections } = await listen((_request, response) => response.end());
+  const { url, connections } = await serveHttp((_request, response) => response.end());
   const { error } = await runNode("http.request", { url }, { egress: {} });
   expect([error?.code, connections()]).toEqual(["egress_denied", 0]);
 });

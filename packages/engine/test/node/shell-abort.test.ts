@@ -6,6 +6,7 @@ import type { SpawnPort } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import { runNode } from "@millrace/test-support/flows";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { isAlive } from "@millrace/test-support/processes";
 import { expect, test } from "vitest";
 
 const NODE = { programs: { node: process.execPath } };
@@ -32,17 +33,6 @@ function starting(source: string, stdio: "ignore" | "inherit", then = FOREVER): 
   return `const child = ${child}; child.unref(); ${then}`;
 }
 
-/** Neither running nor waiting to be run: gone, or dead and not yet taken note of by its parent. */
-function isDead(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return true;
-  }
-  if (process.platform !== "linux" || !existsSync(`/proc/${pid}/stat`)) return false;
-  return /^\d+ \(.*\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-}
-
 function start(port: SpawnPort, source: string) {
   const stop = new AbortController();
   const ended = port.run("node", { args: ["-e", source], signal: stop.signal }).then(
@@ -63,7 +53,7 @@ test("an abort ends the program and what it has started", async () => {
   const both = await Promise.all([of("parent"), of("child")]);
   stop();
   expect(await ended).toEqual({ reason: "stop" });
-  await expect.poll(() => both.map(isDead)).toEqual([true, true]);
+  await expect.poll(() => both.map(isAlive)).toEqual([false, false]);
 });
 
 test("what does not listen to SIGTERM is killed, the children of a program that did too", async () => {
@@ -74,7 +64,7 @@ test("what does not listen to SIGTERM is killed, the children of a program that 
   stop();
   expect(await ended).toEqual({ reason: "stop" });
   // A killed process is dead when the system next gives it time.
-  await expect.poll(() => both.map(isDead)).toEqual([true, true]);
+  await expect.poll(() => both.map(isAlive)).toEqual([false, false]);
 });
 
 test("a program gets SIGTERM first and may put things in order; the abort stays an abort", async () => {
@@ -100,7 +90,7 @@ test("what a program leaves behind ends with it, and its output is still read", 
   const pid = await child;
   const end = await ended;
   expect([end.exitCode, new TextDecoder().decode(end.stdout)]).toEqual([0, "done\n"]);
-  expect(isDead(pid)).toBe(true);
+  expect(isAlive(pid)).toBe(false);
 });
 
 test("an abort before the start starts nothing", async () => {
@@ -120,5 +110,5 @@ test("the timeout of the node ends the program", async () => {
   );
   const { error } = await ended;
   expect(error).toMatchObject({ code: "timeout", retryable: true });
-  expect(isDead(await of("program"))).toBe(true);
+  expect(isAlive(await of("program"))).toBe(false);
 });

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ModelLease } from "@millrace/contracts";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { isAlive } from "@millrace/test-support/processes";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startTimeOf } from "../../src/process-identity.ts";
 import { Runners } from "../../src/runner/runners.ts";
-import { ENGINE, type Fault, faultRunners, handClock, isRunning, model, until } from "./support.ts";
+import { ENGINE, type Fault, faultRunners, handClock, model, until } from "./support.ts";
 
 const A = model("a");
 const B = model("b");
@@ -53,7 +54,7 @@ describe("loading", () => {
     });
     await runners.close();
     expect(readdirSync(dir)).toEqual([]);
-    expect(isRunning(child?.pid ?? 0)).toBe(false);
+    expect(isAlive(child?.pid)).toBe(false);
   });
 
   test.each<[Fault, string, RegExp]>([
@@ -268,7 +269,7 @@ describe("unloading", () => {
     expect(await waiting).toBe("model_busy");
     lease.release();
     expect(runners.state("a")).toBeNull();
-    expect(isRunning(children[0]?.pid ?? 0)).toBe(false);
+    expect(isAlive(children[0]?.pid)).toBe(false);
     await runners.unload("a");
     await runners.unload("nobody");
   });
@@ -280,7 +281,7 @@ describe("unloading", () => {
     await runners.close();
     expect(await waiting).toBe("model_busy");
     expect(await code(runners.acquire(A))).toBe("model_busy");
-    expect(children.map(({ pid }) => isRunning(pid ?? 0))).toEqual([false]);
+    expect(children.map(({ pid }) => isAlive(pid))).toEqual([false]);
     expect(clock.pending).toBe(0);
   });
 });
@@ -309,7 +310,7 @@ describe("processes that a manager has left", () => {
       log: (_level: string, text: string) => void logs.push(text),
     };
     new Runners({ ...context, writable: false });
-    expect(isRunning(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     expect(startTimeOf(pid)).not.toBeNull();
     const next = new Runners({ ...context, writable: true });
     onTestFinished(() => next.close());

@@ -114,16 +114,6 @@ export async function until(check: () => boolean): Promise<void> {
   while (!check()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Whether a process is there; one that has ended and that nobody has asked about counts as gone. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** A folder that goes with its file of tests. */
 export function kept(): string {
   const dir = mkdtempSync(join(tmpdir(), "millrace-runner-"));

@@ -8,10 +8,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
 import { tinyGguf } from "@millrace/test-support/gguf";
+import { isAlive } from "@millrace/test-support/processes";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Runners } from "../../src/runner/runners.ts";
 
-import { ENGINE, fileOf, handClock, isRunning, kept, model } from "./support.ts";
+import { ENGINE, fileOf, handClock, kept, model } from "./support.ts";
 
 // Loading the engine takes a second; where every processor has ten programs to run, a minute.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -354,8 +355,8 @@ describeUnless(await noLocalEngine())("the wire", () => {
     });
     const [line] = await once(createInterface(parent.stdout), "line");
     const pid = Number(line);
-    expect(isRunning(pid)).toBe(true);
+    expect(isAlive(pid)).toBe(true);
     parent.kill("SIGKILL");
-    await expect.poll(() => isRunning(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 });

@@ -3,9 +3,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { McpSource } from "@millrace/providers/mcp";
 import { notLinux, testUnless } from "@millrace/test-support";
+import { isAlive } from "@millrace/test-support/processes";
 import { bundleProgram } from "@millrace/test-support/program";
 import { afterEach, expect, test, vi } from "vitest";
-import { contextOf, everything, isAlive, processesWith, program, sourceOf } from "./support.ts";
+import { contextOf, everything, processesWith, program, sourceOf } from "./support.ts";
 
 let source: McpSource | undefined;
 afterEach(async () => {

@@ -1,24 +1,21 @@
 /** A server of the protocol over Streamable HTTP, with the protocol's own server package. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { McpSource } from "@millrace/providers/mcp";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 import { McpServer, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
 import { afterEach, expect, test } from "vitest";
 import { contextOf, sourceOf } from "./support.ts";
 
 let source: McpSource | undefined;
-let http: Server | undefined;
 afterEach(async () => {
   await source?.close();
-  http?.closeAllConnections();
-  http?.close();
 });
 
 const TOKEN = "token-of-the-crm";
 
 interface Served {
   readonly url: string;
+  readonly close: () => Promise<void>;
   /** Method and status of each request. */
   readonly seen: string[];
 }
@@ -34,12 +31,11 @@ async function serve(): Promise<Served> {
     sessionIdGenerator: () => "session-1",
   });
   await server.connect(transport);
-  http = createServer((request, response) => {
+  const http = await serveHttp((request, response) => {
     void handle(request, response).catch(() => response.destroy());
   });
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await bodyOf(request);
     if (request.url === "/away") {
       response.writeHead(307, { location: "http://127.0.0.1:9/mcp" }).end();
       return;
@@ -53,7 +49,7 @@ async function serve(): Promise<Served> {
       new Request(`http://127.0.0.1${request.url}`, {
         method: request.method ?? "GET",
         headers: request.headers as { [name: string]: string },
-        ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+        ...(body !== "" && { body }),
       }),
     );
     seen.push(`${request.method} ${answer.status}`);
@@ -68,9 +64,7 @@ async function serve(): Promise<Served> {
     }
     response.end();
   }
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
-  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, seen };
+  return { url: `${http.url}/mcp`, close: http.close, seen };
 }
 
 function sourceAt(url: string, token: string): McpSource {
@@ -121,8 +115,8 @@ test("a redirect to another origin is not followed", async () => {
 });
 
 test("an address that nobody listens at is an error of the network", async () => {
-  const { url } = await serve();
-  http?.close();
+  const { url, close } = await serve();
+  await close();
   const listing = sourceAt(url, TOKEN).list("crm", contextOf());
   await expect(listing).rejects.toMatchObject({ code: "network" });
 });

@@ -1,10 +1,11 @@
 /** Servers of the protocol for tests: real ones, and programs that misbehave. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { AiToolContext } from "@millrace/contracts";
 import type { McpServerSettings } from "@millrace/providers";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "@millrace/providers/mcp";
+import { isAlive } from "@millrace/test-support/processes";
 import { loopbackFetch } from "../support/providers.ts";
 
 const require = createRequire(import.meta.url);
@@ -78,17 +79,6 @@ function says(pid: number, word: string): boolean {
   try {
     const args = readFileSync(`/proc/${pid}/cmdline`, "utf8");
     return args.includes(word);
-  } catch {
-    return false;
-  }
-}
-
-/** Whether a process runs; the dead that nobody has taken note of do not. */
-export function isAlive(pid: number): boolean {
-  if (!existsSync(`/proc/${pid}`)) return false;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return !/^[ZX]$/.test(stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3));
   } catch {
     return false;
   }

@@ -10,6 +10,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { bodyOf } from "@millrace/test-support/loopback";
 import { WIRES, type Wire, type WireText } from "../../../testkit/src/providers/wires.ts";
 
 /** What one request is answered with; absent: an empty answer that ends well. */
@@ -87,9 +88,7 @@ export async function startWireServer(
   });
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString("utf8");
+    const text = await bodyOf(request);
     const path = request.url ?? "";
     const wire = wireOf(path);
     const { socket } = request;

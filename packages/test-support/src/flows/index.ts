@@ -1,5 +1,4 @@
 /** Flows of tests: run from text on a simulated clock, or one node alone over a real host. */
-export { bodyOf, client, type Handler, type Loopback, listen } from "./loopback-server.ts";
 export { randomFlow } from "./random-flow.ts";
 export {
   compiled,
@@ -16,7 +15,7 @@ export {
   TIMEOUT_MS,
 } from "./random-flows.ts";
 export { type ReferenceNode, type ReferenceResult, referenceRun } from "./reference-run.ts";
-export { type NodeEnd, runNode } from "./run-node.ts";
+export { client, type NodeEnd, runNode } from "./run-node.ts";
 export {
   finish,
   graphOf,

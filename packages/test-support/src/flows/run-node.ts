@@ -13,12 +13,22 @@ import {
   compileFlow,
   createEngine,
   createRegistry,
+  type EgressPolicy,
   type EngineOptions,
   type TypeSource,
 } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { graphWith } from "../graph.ts";
 import { STANDARD_TYPES } from "./standard-types.ts";
+
+/** A client that may reach 127.0.0.1, by its address, and nothing else that is private. */
+export function client(
+  policy: EgressPolicy = {},
+  resolve?: (host: string) => Promise<readonly string[]>,
+) {
+  const allow = [{ cidr: "127.0.0.1/32" }, ...(policy.allow ?? [])];
+  return createNodeHost(resolve === undefined ? {} : { resolve }).openFetch({ ...policy, allow });
+}
 
 /** How the one node of a run ended; `output` and `error` are undefined where it has none. */
 export interface NodeEnd {
