@@ -1,18 +1,15 @@
-import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
-import { OAuthError, type OAuthToken, refreshToken, type TokenEndpoint } from "@millrace/oauth";
-import {
-  type HostileStep,
-  startHostileTokenEndpoint,
-} from "@millrace/test-support/hostile-token-endpoint";
+import { type OAuthToken, refreshToken, type TokenEndpoint } from "@millrace/oauth";
+import type { HostileStep } from "@millrace/test-support/hostile-token-endpoint";
+import { freePort } from "@millrace/test-support/ports";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { errorOf, startEndpoint } from "./token-endpoint.ts";
 
 const GOOD: HostileStep = { body: { access_token: "a" } };
 const MIB = 1024 * 1024;
 
 async function start(...script: HostileStep[]) {
-  const server = await startHostileTokenEndpoint({ script });
-  onTestFinished(() => server.close());
+  const server = await startEndpoint(script);
   const ask = (options: Partial<TokenEndpoint> = {}): Promise<OAuthToken> =>
     refreshToken({
       tokenUrl: server.tokenUrl,
@@ -22,15 +19,6 @@ async function start(...script: HostileStep[]) {
       ...options,
     });
   return { ...server, host: new URL(server.origin).host, ask };
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<OAuthError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!OAuthError.isInstance(error)) throw new Error("not an OAuthError", { cause: error });
-  return error;
 }
 
 /** Ends a request that would otherwise take 30 s; the timer and its message are the same. */
@@ -184,10 +172,7 @@ describe("connections", () => {
   );
 
   test("a refused connection is Http with the code, and without the query of the URL", async () => {
-    const probe = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => probe.once("listening", resolve));
-    const { port } = probe.address() as { port: number };
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const { ask } = await start(GOOD);
     const error = await errorOf(
       ask({ tokenUrl: `http://127.0.0.1:${port}/token?key=PLANTED-SECRET` }),

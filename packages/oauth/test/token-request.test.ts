@@ -1,38 +1,16 @@
-import {
-  exchangeCode,
-  OAuthError,
-  refreshToken,
-  revokeToken,
-  type TokenEndpoint,
-} from "@millrace/oauth";
-import {
-  type HostileStep,
-  type HostileTokenEndpoint,
-  startHostileTokenEndpoint,
-} from "@millrace/test-support/hostile-token-endpoint";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { exchangeCode, refreshToken, revokeToken, type TokenEndpoint } from "@millrace/oauth";
+import type { HostileStep } from "@millrace/test-support/hostile-token-endpoint";
+import { describe, expect, test } from "vitest";
+import { errorOf, startEndpoint } from "./token-endpoint.ts";
 
 const GOOD: HostileStep = { body: { access_token: "a", expires_in: 60 } };
 const now = () => new Date("2026-01-01T00:00:00.000Z");
 
-async function start(...script: HostileStep[]): Promise<HostileTokenEndpoint> {
-  const server = await startHostileTokenEndpoint({ script: script.length > 0 ? script : [GOOD] });
-  onTestFinished(() => server.close());
-  return server;
-}
+const start = (step = GOOD) => startEndpoint([step]);
 
 const client = { clientId: "my client", clientSecret: "s&cret+é", now };
 const code = { code: "c/1", redirectUri: "http://127.0.0.1:1/callback" };
 const CLIENT = "client_id=my+client&client_secret=s%26cret%2B%C3%A9";
-
-async function errorOf(promise: Promise<unknown>): Promise<OAuthError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!OAuthError.isInstance(error)) throw new Error("not an OAuthError", { cause: error });
-  return error;
-}
 
 describe("exchanging a code", () => {
   test("is one POST with the five fields in the order of the specification", async () => {
@@ -156,20 +134,14 @@ describe("a programming error sends nothing", () => {
     ["a way of clientAuth that there is not", { clientAuth: "Basic" }, TypeError],
     ["timeoutMs NaN", { timeoutMs: Number.NaN }, RangeError],
     ["timeoutMs negative", { timeoutMs: -1 }, RangeError],
-    ...["grant_type", "code", "client_id", "client_secret", "redirect_uri"].map(
-      (name): [string, object, typeof TypeError] => [
-        `extraParams.${name}`,
-        { extraParams: { [name]: "x" } },
-        TypeError,
-      ],
-    ),
-    ...["refresh_token", "code_verifier", "scope", "resource"].map(
-      (name): [string, object, typeof TypeError] => [
-        `extraParams.${name}`,
-        { extraParams: { [name]: "x" } },
-        TypeError,
-      ],
-    ),
+    ...[
+      ...["grant_type", "code", "client_id", "client_secret", "redirect_uri"],
+      ...["refresh_token", "code_verifier", "scope", "resource"],
+    ].map((name): [string, object, typeof TypeError] => [
+      `extraParams.${name}`,
+      { extraParams: { [name]: "x" } },
+      TypeError,
+    ]),
   ];
 
   test.each(cases)("%s", async (_name, wrong, kind) => {

@@ -1,5 +1,4 @@
 /** The whole consent against a token endpoint on loopback. */
-import { createServer } from "node:http";
 import type { CredentialStore, Lock } from "@millrace/oauth";
 import {
   bindLoopback,
@@ -7,6 +6,7 @@ import {
   connectService,
   type LoopbackPage,
 } from "@millrace/oauth/loopback";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 import { expect, onTestFinished, test } from "vitest";
 import { type End, expectFree, failureOf, get, send } from "./support.ts";
 
@@ -34,21 +34,13 @@ async function world(options: Partial<ConnectOptions> = {}, told: Told = {}): Pr
   const forms: URLSearchParams[] = [];
   const entries = new Map<string, string>();
   const opened: URL[] = [];
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk) => {
-      body += chunk;
-    });
-    request.on("end", () => {
-      steps.push("exchange");
-      forms.push(new URLSearchParams(body));
-      response.writeHead(told.status ?? 200, { "content-type": "application/json" });
-      response.end(told.body ?? `{"access_token":"a","refresh_token":"r","token_type":"Bearer"}`);
-    });
+  const { url: origin } = await serveHttp(async (request, response) => {
+    const body = await bodyOf(request);
+    steps.push("exchange");
+    forms.push(new URLSearchParams(body));
+    response.writeHead(told.status ?? 200, { "content-type": "application/json" });
+    response.end(told.body ?? `{"access_token":"a","refresh_token":"r","token_type":"Bearer"}`);
   });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
   const store: CredentialStore = {
     get: async (account) => entries.get(account),
     set: async (account, value) => {
@@ -64,8 +56,8 @@ async function world(options: Partial<ConnectOptions> = {}, told: Told = {}): Pr
     entries,
     url: () => opened[0] as URL,
     options: {
-      authorizeUrl: `http://127.0.0.1:${port}/authorize`,
-      tokenUrl: `http://127.0.0.1:${port}/token`,
+      authorizeUrl: `${origin}/authorize`,
+      tokenUrl: `${origin}/token`,
       clientId: "client",
       clientSecret: SECRET,
       scopes: ["read", "write"],

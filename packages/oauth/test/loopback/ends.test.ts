@@ -7,6 +7,7 @@ import {
 } from "@millrace/oauth/loopback";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import {
+  asked,
   expectFree,
   failureOf,
   get,
@@ -30,8 +31,7 @@ function holdTimers(): void {
 describe("a timeout", () => {
   test("ends the wait and the silent sockets, and frees the port", async () => {
     holdTimers();
-    const listener = await listen();
-    const wanted = wait(listener, { timeoutMs: 300_000 });
+    const { listener, wanted } = await asked({ timeoutMs: 300_000 });
     const silent = received(await open(listener.port));
     await send(listener.port, get("/favicon.ico"));
     vi.advanceTimersByTime(300_000);
@@ -70,8 +70,7 @@ describe("a timeout", () => {
 
   test("of Infinity sets no timer", async () => {
     holdTimers();
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     await new Promise(setImmediate);
     expect(vi.getTimerCount()).toBe(0);
     await listener.close();
@@ -80,8 +79,7 @@ describe("a timeout", () => {
 
   test("that comes after the redirect changes nothing", async () => {
     holdTimers();
-    const listener = await listen();
-    const wanted = wait(listener, { timeoutMs: 1_000 });
+    const { listener, wanted } = await asked({ timeoutMs: 1_000 });
     await send(listener.port, REDIRECT);
     vi.advanceTimersByTime(10_000);
     expect(await wanted).toEqual({ code: "abc" });
@@ -128,8 +126,7 @@ describe("an abort", () => {
 
 describe("closing", () => {
   test("ends a wait, drops its sockets and frees the port", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const silent = received(await open(listener.port));
     await listener.close();
     expect(failureOf(await wanted)).toMatchObject({
@@ -152,8 +149,7 @@ describe("closing", () => {
   });
 
   test("leaves a page that is on its way", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const answer = send(listener.port, REDIRECT);
     expect(await wanted).toEqual({ code: "abc" });
     await listener.close();
@@ -163,8 +159,7 @@ describe("closing", () => {
 
 describe("misuse", () => {
   test("a listener serves one wait", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const second = failureOf(await wait(listener));
     expect(second).toMatchObject({ kind: "Http", retryable: false });
     expect(second.message).toContain("has served its wait");

@@ -1,13 +1,12 @@
 /** What the browser is left with, byte by byte. */
 import { expect, test } from "vitest";
-import { get, listen, type Options, STATE, send, wait } from "./support.ts";
+import { asked, get, type Options, STATE, send } from "./support.ts";
 
 async function answerTo(
   bytes: string,
   options: Options = {},
 ): Promise<{ head: string; body: string }> {
-  const listener = await listen();
-  const wanted = wait(listener, options);
+  const { listener, wanted } = await asked(options);
   const [head = "", ...rest] = (await send(listener.port, bytes)).split("\r\n\r\n");
   await listener.close();
   await wanted;
@@ -41,9 +40,9 @@ test.each([
 });
 
 test("HEAD gets the headers of its page and no body", async () => {
-  const asked = await answerTo("HEAD / HTTP/1.1\r\n\r\n");
+  const head = await answerTo("HEAD / HTTP/1.1\r\n\r\n");
   const got = await answerTo("PUT / HTTP/1.1\r\n\r\n");
-  expect(asked).toEqual({ head: got.head, body: "" });
+  expect(head).toEqual({ head: got.head, body: "" });
 });
 
 test("a page holds nothing of the request", async () => {

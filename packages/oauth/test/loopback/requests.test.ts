@@ -1,15 +1,14 @@
 /** What a request says, row by row: the page it gets and what becomes of the wait. */
 import { describe, expect, test } from "vitest";
 import {
+  asked,
   expectFree,
   failureOf,
   get,
-  listen,
   type Options,
   STATE,
   send,
   statusOf,
-  wait,
 } from "./support.ts";
 
 /** What the wait gets: the code, or the body of its error; undefined: the wait goes on. */
@@ -170,8 +169,7 @@ const rows: readonly Row[] = [
 
 describe("a request", () => {
   test.each(rows)("%s: page %i", async (_name, page, bytes, outcome, options = {}) => {
-    const listener = await listen();
-    const wanted = wait(listener, options);
+    const { listener, wanted } = await asked(options);
     expect(statusOf(await send(listener.port, bytes))).toBe(page);
     if (outcome === undefined) {
       const { path: at = "/", state = STATE } = options;
@@ -194,8 +192,7 @@ test("errors say why in words that hold nothing of the request", async () => {
     ["code=s3cret&state=s3cret", {}],
     [`code=s3cret&state=${STATE}&iss=s3cret`, { expectedIssuer }],
   ] as const) {
-    const listener = await listen();
-    const wanted = wait(listener, options);
+    const { listener, wanted } = await asked(options);
     await send(listener.port, get(`/?${query}`));
     const { message, reason, oauthError, stack } = failureOf(await wanted);
     expect(stack).not.toContain("s3cret");

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  asked,
   expectFree,
   failureOf,
   get,
@@ -13,6 +14,7 @@ import {
   STATE,
   send,
   statusOf,
+  talk,
   wait,
   write,
 } from "./support.ts";
@@ -26,8 +28,7 @@ test("a redirect may come in any segments", async () => {
     .map((at) => at.slice(1).map((end, i) => REDIRECT.slice(at[i], end)));
   await fc.assert(
     fc.asyncProperty(segmentations, async (segments) => {
-      const listener = await listen();
-      const wanted = wait(listener);
+      const { listener, wanted } = await asked();
       expect(statusOf(await send(listener.port, ...segments))).toBe(200);
       expect(await wanted).toEqual({ code: "abc" });
     }),
@@ -36,8 +37,7 @@ test("a redirect may come in any segments", async () => {
 });
 
 test("byte by byte", async () => {
-  const listener = await listen();
-  const wanted = wait(listener);
+  const { listener, wanted } = await asked();
   await send(listener.port, ...REDIRECT);
   expect(await wanted).toEqual({ code: "abc" });
 });
@@ -52,8 +52,7 @@ describe("a line of", () => {
 
   test.each([4_095, 4_096])("%i bytes with its line feed is whole", async (bytes) => {
     for (const tail of ["\n", "\r\n", " HTTP/1.1\r\n"]) {
-      const listener = await listen();
-      const wanted = wait(listener);
+      const { listener, wanted } = await asked();
       const { line, code } = lineOf(bytes, tail);
       expect(statusOf(await send(listener.port, line))).toBe(200);
       expect(await wanted).toEqual({ code });
@@ -61,24 +60,21 @@ describe("a line of", () => {
   });
 
   test("4097 bytes is cut, and its target is whole when the third word has begun", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const { line, code } = lineOf(4_097, " HTTP/1.1\r\n");
     expect(statusOf(await send(listener.port, line))).toBe(200);
     expect(await wanted).toEqual({ code });
   });
 
   test.each([4_097, 4_098, 10_000])("%i bytes loses its last parameter", async (bytes) => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     expect(statusOf(await send(listener.port, lineOf(bytes, "\n").line))).toBe(404);
     expect(statusOf(await send(listener.port, REDIRECT))).toBe(200);
     expect(await wanted).toEqual({ code: "abc" });
   });
 
   test("4097 bytes whose state comes last has no state", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const head = "GET /?code=abc&state=";
     const answer = await send(listener.port, `${head + "x".repeat(4_096 - head.length)}\n`);
     expect(statusOf(answer)).toBe(200);
@@ -86,10 +82,8 @@ describe("a line of", () => {
   });
 
   test("no end is answered at 4096 bytes, however much more comes", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
-    const socket = await open(listener.port);
-    const answer = received(socket);
+    const { listener, wanted } = await asked();
+    const { socket, answer } = await talk(listener.port);
     socket.write(`GET /?code=abc&state=${STATE}&x=${"x".repeat(3_000_000)}`);
     expect(statusOf(await answer)).toBe(200);
     expect(await wanted).toEqual({ code: "abc" });
@@ -98,8 +92,7 @@ describe("a line of", () => {
 
 describe("a socket that", () => {
   test("says nothing holds up nobody", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const silent = await Promise.all(Array.from({ length: 5 }, () => open(listener.port)));
     const gone = Promise.all(
       silent.map((socket) => once(socket.resume(), "close").catch(() => {})),
@@ -111,27 +104,20 @@ describe("a socket that", () => {
     await expectFree(listener.port);
   });
 
-  test("stops half way holds up nobody", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
-    await write(await open(listener.port), REDIRECT.slice(0, 20));
-    expect(statusOf(await send(listener.port, REDIRECT))).toBe(200);
-    expect(await wanted).toEqual({ code: "abc" });
-  });
-
-  test("is reset in its line counts for nothing", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+  test.each<[string, bytes: string, isReset?: true]>([
+    ["stops half way holds up nobody", REDIRECT.slice(0, 20)],
+    ["is reset in its line counts for nothing", `GET /?state=${STATE}&code=ab`, true],
+  ])("%s", async (_what, bytes, isReset) => {
+    const { listener, wanted } = await asked();
     const socket = await open(listener.port);
-    await write(socket, `GET /?state=${STATE}&code=ab`);
-    socket.resetAndDestroy();
+    await write(socket, bytes);
+    if (isReset) socket.resetAndDestroy();
     expect(statusOf(await send(listener.port, REDIRECT))).toBe(200);
     expect(await wanted).toEqual({ code: "abc" });
   });
 
   test("is reset behind its line has said what it said", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const socket = await open(listener.port);
     await write(socket, REDIRECT);
     socket.resetAndDestroy();
@@ -139,25 +125,14 @@ describe("a socket that", () => {
     await expectFree(listener.port);
   });
 
-  test("ends its side is answered all the same", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
-    const socket = await open(listener.port);
-    const answer = received(socket);
-    socket.end(REDIRECT);
-    expect(statusOf(await answer)).toBe(200);
-    expect(await wanted).toEqual({ code: "abc" });
-  });
-
   test.each([
+    ["behind its request", REDIRECT, 200, { code: "abc" }],
     ["behind the target", `GET /?code=abc&state=${STATE} `, 200, { code: "abc" }],
     ["in its last parameter", `GET /?state=${STATE}&code=ab`, 404, undefined],
     ["behind parameters that are whole", `GET /?code=abc&state=${STATE}&x`, 200, { code: "abc" }],
-  ] as const)("ends %s is read that far", async (_where, bytes, page, end) => {
-    const listener = await listen();
-    const wanted = wait(listener);
-    const socket = await open(listener.port);
-    const answer = received(socket);
+  ] as const)("ends %s is read that far, and answered", async (_where, bytes, page, end) => {
+    const { listener, wanted } = await asked();
+    const { socket, answer } = await talk(listener.port);
     socket.end(bytes);
     expect(statusOf(await answer)).toBe(page);
     if (end === undefined) await send(listener.port, REDIRECT);
@@ -165,10 +140,8 @@ describe("a socket that", () => {
   });
 
   test("ends without a word gets no answer", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
-    const socket = await open(listener.port);
-    const answer = received(socket);
+    const { listener, wanted } = await asked();
+    const { socket, answer } = await talk(listener.port);
     socket.end();
     expect(await answer).toBe("");
     await send(listener.port, REDIRECT);
@@ -176,8 +149,7 @@ describe("a socket that", () => {
   });
 
   test("never reads its page and never ends does not keep the result", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const socket = await open(listener.port);
     socket.pause();
     await write(socket, REDIRECT);
@@ -197,8 +169,7 @@ describe("before anybody waits", () => {
 
   test("a redirect is kept when its sender has ended, and beats a wait of no time", async () => {
     const listener = await listen();
-    const socket = await open(listener.port);
-    const answer = received(socket);
+    const { socket, answer } = await talk(listener.port);
     socket.end(REDIRECT);
     await write(await open(listener.port), "GET");
     expect(await wait(listener, { timeoutMs: 0 })).toEqual({ code: "abc" });
@@ -223,8 +194,7 @@ describe("of 64 sockets", () => {
     Promise.all(Array.from({ length: 64 }, () => open(port)));
 
   test("the oldest silent one goes for another", async () => {
-    const listener = await listen();
-    const wanted = wait(listener);
+    const { listener, wanted } = await asked();
     const oldest = await open(listener.port);
     const gone = received(oldest);
     const others = await fill(listener.port);

@@ -17,6 +17,12 @@ export async function listen(port?: number | readonly number[]): Promise<Loopbac
   return listener;
 }
 
+/** A listener, and a wait on it. */
+export async function asked(options: Options = {}) {
+  const listener = await listen();
+  return { listener, wanted: wait(listener, options) };
+}
+
 /** Waits with the usual state and without a timeout. */
 export function wait(listener: LoopbackListener, options: Options = {}): Promise<End> {
   return acceptOAuthCode(listener, {
@@ -49,6 +55,12 @@ export async function open(port: number): Promise<Socket> {
   return socket;
 }
 
+/** A connected socket, and all that it will have been told. */
+export async function talk(port: number) {
+  const socket = await open(port);
+  return { socket, answer: received(socket) };
+}
+
 /** Everything that the other side writes until it ends, as Latin-1. */
 export function received(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
@@ -69,8 +81,7 @@ export async function send(
   port: number,
   ...segments: readonly (string | Uint8Array)[]
 ): Promise<string> {
-  const socket = await open(port);
-  const answer = received(socket);
+  const { socket, answer } = await talk(port);
   for (const segment of segments) await write(socket, segment);
   return answer;
 }

@@ -8,7 +8,8 @@ import { loadToken, type OAuthToken, storeToken } from "@millrace/oauth";
 import { connectService } from "@millrace/oauth/loopback";
 import { fileCredentialStore } from "@millrace/oauth/store/file";
 import { temporaryFolder } from "@millrace/test-support/folder";
-import { expect, onTestFinished, test } from "vitest";
+import { endWithTest } from "@millrace/test-support/processes";
+import { expect, test } from "vitest";
 import { startBrowser, startProvider } from "./provider.ts";
 
 const SCRIPT = fileURLToPath(new URL("./children/refresh-together.mjs", import.meta.url));
@@ -16,11 +17,7 @@ const SCRIPT = fileURLToPath(new URL("./children/refresh-together.mjs", import.m
 /** A child that has loaded the package and waits for its task. */
 async function startChild(): Promise<ChildProcessWithoutNullStreams> {
   const child = spawn(process.execPath, [SCRIPT]);
-  const ended = once(child, "close");
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
+  endWithTest(child);
   await once(child.stdout, "data");
   return child;
 }

@@ -1,17 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { endWithTest } from "@millrace/test-support/processes";
 
 /** A child process that runs a script of `children/` on the built package, ended with the test. */
 export function startChild(script: string, args: readonly string[], input = new Uint8Array()) {
   const path = fileURLToPath(new URL(`./children/${script}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  const ended = once(child, "close");
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
+  const ended = endWithTest(child);
   child.stdin.end(input);
   return {
     firstOutput: once(child.stdout, "data"),
@@ -19,6 +15,6 @@ export function startChild(script: string, args: readonly string[], input = new 
       child.kill("SIGKILL");
       await ended;
     },
-    exitCode: ended.then(([code]) => code as number | null),
+    exitCode: ended,
   };
 }

@@ -7,6 +7,7 @@ import { OAuthError } from "@millrace/oauth";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
 import { testUnless } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { isAlive } from "@millrace/test-support/processes";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { startChild } from "./child.ts";
 import { type FakeLibraries, fakeLibraries } from "./fake-libraries.ts";
@@ -194,18 +195,4 @@ function script(code: string): URL {
   const path = join(temporaryFolder(), "helper.mjs");
   writeFileSync(path, code);
   return pathToFileURL(path);
-}
-
-/** A process that ended and was not yet waited for by its parent counts as gone. */
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  if (HAS_PROC) {
-    const status = `/proc/${pid}/stat`;
-    return existsSync(status) && !/\) [ZX] /.test(readFileSync(status, "utf8"));
-  }
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }

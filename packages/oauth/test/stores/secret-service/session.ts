@@ -5,8 +5,8 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { endWithTest } from "@millrace/test-support/processes";
 import { fileOf, type Program } from "@millrace/test-support/programs";
-import { onTestFinished } from "vitest";
 
 /** The environment of a program that runs in a session. */
 export type SessionEnv = Readonly<Record<string, string>>;
@@ -75,10 +75,6 @@ function startProgram(program: Program, args: string[], env: SessionEnv) {
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", "ignore"],
   });
-  const ended = once(child, "close");
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
+  endWithTest(child);
   return child;
 }
