@@ -15,31 +15,18 @@ export type CliErrorCode =
   | "cancelled"
   | "internal";
 
-const STATUS: Record<CliErrorCode, SummaryStatus> = {
-  usage: "invalid",
-  flow_invalid: "invalid",
-  check_failed: "failed",
-  confirmation_required: "failed",
-  credentials_missing: "failed",
-  credentials_expired: "failed",
-  unavailable: "failed",
-  timeout: "cancelled",
-  cancelled: "cancelled",
-  internal: "failed",
-};
-
-/** Default of `problem` by code. */
-const PROBLEM: Record<CliErrorCode, ErrorCode> = {
-  usage: "invalid_args",
-  flow_invalid: "flow_invalid",
-  check_failed: "value_invalid",
-  confirmation_required: "precondition_required",
-  credentials_missing: "reconnect_service",
-  credentials_expired: "reconnect_service",
-  unavailable: "upstream_failed",
-  timeout: "upstream_timeout",
-  cancelled: "internal",
-  internal: "internal",
+/** By code: the status of the summary, and the default of `problem`. */
+const ENDS: Record<CliErrorCode, readonly [SummaryStatus, ErrorCode]> = {
+  usage: ["invalid", "invalid_args"],
+  flow_invalid: ["invalid", "flow_invalid"],
+  check_failed: ["failed", "value_invalid"],
+  confirmation_required: ["failed", "precondition_required"],
+  credentials_missing: ["failed", "reconnect_service"],
+  credentials_expired: ["failed", "reconnect_service"],
+  unavailable: ["failed", "upstream_failed"],
+  timeout: ["cancelled", "upstream_timeout"],
+  cancelled: ["cancelled", "internal"],
+  internal: ["failed", "internal"],
 };
 
 /** The command that helps where a store of credentials says in its message that the encrypted file would; undefined elsewhere. */
@@ -74,10 +61,10 @@ export class CliError extends Error {
     code: CliErrorCode,
     message: string,
     options: {
-      hint?: string;
-      diagnostics?: readonly Diagnostic[];
+      hint?: string | undefined;
+      diagnostics?: readonly Diagnostic[] | undefined;
       reported?: boolean | "log";
-      problem?: ErrorCode;
+      problem?: ErrorCode | undefined;
       frame?: string;
       file?: WrongFile;
     } = {},
@@ -87,20 +74,20 @@ export class CliError extends Error {
     this.hint = options.hint;
     this.diagnostics = options.diagnostics;
     this.reported = options.reported ?? false;
-    this.problem = options.problem ?? PROBLEM[code];
+    this.problem = options.problem ?? ENDS[code][1];
     this.frame = options.frame;
     this.file = options.file;
   }
 
   /** Status of the summary that this error becomes. */
   get status(): SummaryStatus {
-    return STATUS[this.code];
+    return ENDS[this.code][0];
   }
 }
 
 /** A wrong word on the command line: exit code 2. */
 export function usage(message: string, hint?: string): CliError {
-  return new CliError("usage", message, hint === undefined ? {} : { hint });
+  return new CliError("usage", message, { hint });
 }
 
 /** A file that cannot be used, which the message names: exit code 2. */
@@ -125,8 +112,7 @@ export async function interruptible<T>(signal: AbortSignal, work: Promise<T>): P
 
 /** The end of a command that a signal has ended. `more`: what is true in spite of that. */
 export function endedBy(signal: AbortSignal, more = "", hint?: string): CliError {
-  const message = `ended by ${String(signal.reason)}${more}`;
-  return new CliError("cancelled", message, hint === undefined ? {} : { hint });
+  return new CliError("cancelled", `ended by ${String(signal.reason)}${more}`, { hint });
 }
 
 /** The system's word for what went wrong with a file, without the path of anything else. */

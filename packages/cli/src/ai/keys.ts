@@ -46,11 +46,7 @@ function asFailure(error: unknown, id: string): unknown {
     return new CliError("credentials_missing", `${id} refused the key: ${message}`);
   }
   const hint = fileStoreHint(message);
-  return new CliError(
-    "unavailable",
-    `${id} cannot be asked: ${message}`,
-    hint === undefined ? {} : { hint },
-  );
+  return new CliError("unavailable", `${id} cannot be asked: ${message}`, { hint });
 }
 
 /** Whether there is a key for a provider; `none`: it needs none. Nobody is asked. */

@@ -52,8 +52,17 @@ function localModels(
   host: NodeHost,
 ): AiProvider {
   let opened: Promise<ManagedModels | null> | undefined;
+  const open = async (): Promise<ManagedModels | null> => {
+    const { modelsProblem, openModels } = await import("@millrace/server/models");
+    const models = modelsOf(config, io);
+    const problem = modelsProblem(models);
+    if (problem !== undefined) throw usage(clean(`models ${problem}`));
+    const { egress } = config;
+    const ports = { machine: host, egress, credentials, log: () => {} };
+    return openModels(models, config.credentials.dir, ports);
+  };
   const provider = async (): Promise<AiProvider> => {
-    opened ??= open(config, credentials, io, host);
+    opened ??= open();
     const models = await opened;
     if (models !== null) return models.provider;
     const text = "there are no local models here: npm install -g @millrace/local-models adds them";
@@ -73,22 +82,4 @@ function localModels(
       await (await opened?.catch(() => null))?.close();
     },
   };
-}
-
-async function open(
-  config: Config,
-  credentials: CredentialsPort,
-  io: CliIo,
-  host: NodeHost,
-): Promise<ManagedModels | null> {
-  const { modelsProblem, openModels } = await import("@millrace/server/models");
-  const models = modelsOf(config, io);
-  const problem = modelsProblem(models);
-  if (problem !== undefined) throw usage(clean(`models ${problem}`));
-  return openModels(models, config.credentials.dir, {
-    machine: host,
-    egress: config.egress,
-    credentials,
-    log: () => {},
-  });
 }

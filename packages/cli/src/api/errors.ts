@@ -4,15 +4,6 @@ import type { Diagnostic, ErrorCode, Problem } from "@millrace/contracts";
 import { CliError, type CliErrorCode, fileStoreHint, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 
-/** A problem as far as its end depends on it. */
-interface Refusal {
-  readonly code: ClientErrorCode;
-  /** Description of the failure, a sentence. */
-  readonly message: string;
-  /** Places of the arguments that are wrong. */
-  readonly errors?: readonly Problem[] | undefined;
-}
-
 /** Every other code means that something is not there or not able: 6. */
 const CODES: Partial<Record<ClientErrorCode, CliErrorCode>> = {
   invalid_args: "usage",
@@ -68,20 +59,14 @@ export function toCliError(
   if (code !== "oauth_credential") return error;
   // The message names the store and never an entry of it.
   const hint = fileStoreHint(message);
-  const problem = "credential_store_unavailable";
-  return new CliError("unavailable", message, { problem, ...(hint !== undefined && { hint }) });
+  return new CliError("unavailable", message, { problem: "credential_store_unavailable", hint });
 }
 
-/** The end that a failed call means, whatever it was about. */
-function endOf({ code, message, problem }: ClientError): CliError {
-  if (problem === undefined) return refusal({ code, message });
+/** The exit code of a failed call: 2 for arguments, 3 for a flow, 5 for missing access, 1 for a conflict, else 6. */
+function endOf({ code, message: whole, problem }: ClientError): CliError {
+  const { errors = [] } = problem ?? {};
   // The client's message has the first place already.
-  const said = problem.errors === undefined ? message : (problem.detail ?? problem.title);
-  return refusal({ code, message: said, errors: problem.errors });
-}
-
-/** The exit code of a problem: 2 for arguments, 3 for a flow, 5 for missing access, 1 for a conflict, else 6. */
-function refusal({ code, message, errors = [] }: Refusal): CliError {
+  const message = problem?.errors === undefined ? whole : (problem.detail ?? problem.title);
   const places = errors.map(({ pointer, message: what }) => `; ${pointer.slice(1)} ${what}`);
   const text = clean(message + places.join("")).slice(0, MAX_TEXT);
   const isRefused =
@@ -95,7 +80,7 @@ function refusal({ code, message, errors = [] }: Refusal): CliError {
       : fileStoreHint(message);
   return new CliError(end, text, {
     problem: PROBLEM_OF[code] ?? (code as ErrorCode),
-    ...(hint !== undefined && { hint }),
+    hint,
     ...(code === "flow_invalid" && { diagnostics: errors.map(toDiagnostic) }),
   });
 }
@@ -131,7 +116,7 @@ function inContext(
     case "not_found": {
       const { resource } = problem as { readonly resource?: unknown };
       const list = LISTS.get(resource);
-      const hint = list === undefined ? {} : { hint: `millrace ${list} shows what there is` };
+      const hint = list && `millrace ${list} shows what there is`;
       const noun =
         resource === "node"
           ? "node type"
@@ -173,7 +158,6 @@ function inContext(
   }
 }
 
-function again(end: CliError, message: string, more: { readonly hint?: string } = {}): CliError {
-  const { code, problem, hint = more.hint } = end;
-  return new CliError(code, message, { problem, ...(hint !== undefined && { hint }) });
+function again({ code, problem, hint }: CliError, message: string, more?: string): CliError {
+  return new CliError(code, message, { problem, hint: hint ?? more });
 }

@@ -92,6 +92,11 @@ export async function printAnswer(
   if (isShown) await io.err.write(`${said.join("\n")}\n`);
 }
 
+/** Writes a line for a person to stderr, unless the command answers as JSON or is quiet. */
+export async function say(io: CommandIo, line: string): Promise<void> {
+  if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${line}\n`);
+}
+
 /** A command that asks this installation, or a server that is named. */
 export function serverCommand(path: string, summary: string, row: CommandRow): CliCommand {
   return command(path, summary, { ...row, flags: [...(row.flags ?? []), ...REMOTE_FLAGS] });

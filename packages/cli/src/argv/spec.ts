@@ -120,6 +120,11 @@ export type Parsed =
       readonly command: CliCommand | undefined;
     };
 
+/** The first argument; "" where there is none. */
+export function firstArg({ args }: Input): string {
+  return args[0] ?? "";
+}
+
 /** The text of a flag that takes one value. */
 export function flagText(input: Input, name: string): string | undefined {
   const value = input.flags[name];

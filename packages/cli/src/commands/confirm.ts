@@ -8,7 +8,7 @@ import type { Confirmation, Json } from "@millrace/contracts";
 import { type Api, MAX_PAGE } from "../api/api.ts";
 import { withApi } from "../api/command.ts";
 import { runIdOf } from "../api/runs.ts";
-import { arg, option, serverCommand } from "../argv/flags.ts";
+import { arg, option, say, serverCommand } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, flagText, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
@@ -57,8 +57,8 @@ async function run(input: Input, io: CommandIo): Promise<number> {
       .catch(async (error: unknown) => {
         throw isSettled(error) ? await settled(runId, asked.id, api) : error;
       });
-    if (io.json !== undefined) await io.json.result(answered);
-    else if (io.verbosity !== "quiet") await io.err.write(`${said(answered)}\n`);
+    await io.json?.result(answered);
+    await say(io, said(answered));
     return api.where === "remote" ? 0 : goOn(runId, lastSeq, input, api, io);
   });
 }

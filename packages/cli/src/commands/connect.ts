@@ -242,9 +242,8 @@ async function ended<T>(work: Promise<T>): Promise<T> {
     if (!OAuthError.isInstance(error)) throw error;
     if (error.reason === "redirect_timeout") throw new CliError("timeout", error.message);
     if (error.kind === "Token") throw new CliError("credentials_missing", error.message);
-    throw new CliError("unavailable", error.message, {
-      ...(error.reason === "bind" && { hint: "choose another with --port", problem: "in_use" }),
-    });
+    const bound = { hint: "choose another with --port", problem: "in_use" } as const;
+    throw new CliError("unavailable", error.message, error.reason === "bind" ? bound : {});
   }
 }
 

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { resolve } from "node:path";
 import { formatFlow, parseFlow } from "@millrace/dsl";
 import { createTwoFilesPatch } from "diff";
-import { command } from "../argv/flags.ts";
+import { command, say } from "../argv/flags.ts";
 import { type CliCommand, type CommandIo, type Input, isOn } from "../argv/spec.ts";
 import { CliError, usage } from "../errors.ts";
 import { expandFiles, readInput, replaceFile } from "../files.ts";
@@ -73,7 +73,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
       if (io.json === undefined) await io.out.write(result.text);
     } else if (result.changed) {
       await replaceFile(resolve(io.cwd, file), result.text);
-      if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${clean(file)}\n`);
+      await say(io, clean(file));
     }
   }
   if (broken.length > 0) throw invalidFlow(broken);

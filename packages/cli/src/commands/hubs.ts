@@ -15,7 +15,7 @@ import {
 } from "../api/command.ts";
 import { proposedLines } from "../api/proposed-schedules.ts";
 import { arg, option, PAGE_FLAGS } from "../argv/flags.ts";
-import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
+import { type ArgSpec, type CliCommand, firstArg, flagText, isOn } from "../argv/spec.ts";
 import { askYes } from "../ask.ts";
 import { CliError, usage } from "../errors.ts";
 import { factLines, formatBytes } from "../output/table.ts";
@@ -74,8 +74,8 @@ const remove = apiCommand("hubs remove", "forget a hub; what was installed from 
   examples: [["hubs remove acme", "its index is forgotten too"]],
   command: "remove_hub",
   write: true,
-  request: ({ input }) => ({ hubId: hubOf(input), ifMatch: "*" }),
-  show: (_, { input }) => ({ said: [`${clean(hubOf(input))} is forgotten`] }),
+  request: ({ input }) => ({ hubId: firstArg(input), ifMatch: "*" }),
+  show: (_, { input }) => ({ said: [`${clean(firstArg(input))} is forgotten`] }),
 });
 
 const sync = apiCommand("hubs sync", "fetch the index of a hub, and nothing else", {
@@ -83,7 +83,7 @@ const sync = apiCommand("hubs sync", "fetch the index of a hub, and nothing else
   examples: [["hubs sync acme", "what it offers now"]],
   command: "sync_hub",
   write: true,
-  request: ({ input }) => ({ hubId: hubOf(input) }),
+  request: ({ input }) => ({ hubId: firstArg(input) }),
   show: (hub: Hub) => ({
     said: [`${hub.id} is at ${hub.serial ?? "-"}, synced ${formatTime(hub.syncedAt)}`],
   }),
@@ -94,9 +94,9 @@ const items = apiCommand("hubs items", "list what a hub offers", {
   flags: PAGE_FLAGS,
   examples: [["hubs items acme", "as it was synced last"]],
   command: "list_hub_items",
-  request: ({ input }) => ({ hubId: hubOf(input), ...pageOf(input) }),
+  request: ({ input }) => ({ hubId: firstArg(input), ...pageOf(input) }),
   show: (page, context) => {
-    const hub = hubOf(context.input);
+    const hub = firstArg(context.input);
     return listed(page, context, {
       headings: ["ITEM", "KIND", "VERSION", "SIZE", "TITLE"],
       row: ({ id, kind, version, bytes, title }) => [
@@ -152,10 +152,6 @@ const install = apiCommand("hubs install", "install an item of a hub after its d
 });
 
 export const commands: readonly CliCommand[] = [list, add, remove, sync, items, install];
-
-function hubOf(input: Input): string {
-  return input.args[0] ?? "";
-}
 
 /** `hub.example.com` as a slug. */
 function idOf(url: string): string {

@@ -15,7 +15,7 @@ import {
 import { activate, activeLine, proposedLines } from "../api/proposed-schedules.ts";
 import { saveFlow } from "../api/save-flow.ts";
 import { arg, option, serverCommand } from "../argv/flags.ts";
-import { type ArgSpec, type CliCommand, flagText, type Input, isOn } from "../argv/spec.ts";
+import { type ArgSpec, type CliCommand, firstArg, flagText, isOn } from "../argv/spec.ts";
 import { cannotWrite, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { factLines } from "../output/table.ts";
@@ -55,7 +55,7 @@ const show = serverCommand("templates show", "show a stored flow", {
   examples: [["templates show hello", "its text, and where it came from"]],
   run: (input, io) =>
     withApi(input, io, undefined, async (api) => {
-      const slug = slugOf(input);
+      const slug = firstArg(input);
       const version = wholeNumber(input, "version");
       if (version !== undefined) {
         const value = await api.invoke("get_template_version", { slug, version });
@@ -80,7 +80,7 @@ const save = serverCommand("templates save", "store a flow, or the next version 
   run: (input, io) =>
     withApi(input, io, true, async (api) => {
       const all = { input, io, api };
-      const template = await saveFlow(slugOf(input), input.args[1] ?? "-", all);
+      const template = await saveFlow(firstArg(input), input.args[1] ?? "-", all);
       const active = isOn(input, "activate") ? await activate(api, template) : [];
       const { said = [] } = io.json === undefined ? await stored(template, "is stored", all) : {};
       return { value: template, said: [...said, ...active.map(activeLine)] };
@@ -93,8 +93,8 @@ const remove = apiCommand("templates remove", "delete a stored flow with all its
   examples: [["templates remove hello", "unless a schedule or webhook uses it"]],
   command: "delete_template",
   write: true,
-  request: ({ input }) => ({ slug: slugOf(input), ifMatch: flagText(input, "if-match") ?? "*" }),
-  show: (_, { input }) => ({ said: [`${clean(slugOf(input))} is deleted`] }),
+  request: ({ input }) => ({ slug: firstArg(input), ifMatch: flagText(input, "if-match") ?? "*" }),
+  show: (_, { input }) => ({ said: [`${clean(firstArg(input))} is deleted`] }),
 });
 
 const versions = listCommand(
@@ -104,7 +104,7 @@ const versions = listCommand(
     command: "list_template_versions",
     args: [SLUG],
     examples: [["templates versions hello", "none is ever changed"]],
-    request: ({ input }) => ({ slug: slugOf(input) }),
+    request: ({ input }) => ({ slug: firstArg(input) }),
     headings: ["VERSION", "CREATED", "DIGEST"],
     row: ({ version, createdAt, digest }) => [`${version}`, formatTime(createdAt), digest],
     none: "no version",
@@ -118,7 +118,7 @@ const restore = apiCommand("templates restore", "write an old version as the new
   command: "restore_template_version",
   write: true,
   request: ({ input }) => ({
-    slug: slugOf(input),
+    slug: firstArg(input),
     version: toWhole(input.args[1] ?? "", "the version"),
     ifMatch: flagText(input, "if-match") ?? "*",
   }),
@@ -152,7 +152,7 @@ const exportFlow = serverCommand("templates export", "print the text of a stored
   examples: [["templates export hello -o copy.flow", "with its comments"]],
   run: (input, io) =>
     withApi(input, io, undefined, async (api) => {
-      const value = await api.invoke("export_template", { slug: slugOf(input) });
+      const value = await api.invoke("export_template", { slug: firstArg(input) });
       const file = flagText(input, "output");
       if (file === undefined) {
         const text = value.text.replace(/\n$/, "");
@@ -175,10 +175,6 @@ export const commands: readonly CliCommand[] = [
   importFlow,
   exportFlow,
 ];
-
-function slugOf(input: Input): string {
-  return input.args[0] ?? "";
-}
 
 function sourceOf({ source }: TemplateSummary): string {
   return source.kind === "hub" ? `${source.hub}/${source.item}@${source.version}` : source.kind;

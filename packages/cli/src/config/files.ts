@@ -1,5 +1,6 @@
 /** The files of configuration: where the user's file, the data and the nearest project file are; reading and editing them. */
-import { readFile, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isObject } from "@millrace/contracts/kit";
@@ -44,11 +45,7 @@ export async function* foldersUpward(folder: string, io: Surroundings): AsyncGen
   const home = io.env.HOME ?? homedir();
   for (let at = folder; ; at = dirname(at)) {
     yield at;
-    const isTop = await stat(join(at, ".git")).then(
-      () => true,
-      () => false,
-    );
-    if (isTop || at === home || at === dirname(at)) return;
+    if (existsSync(join(at, ".git")) || at === home || at === dirname(at)) return;
   }
 }
 

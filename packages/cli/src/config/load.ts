@@ -71,25 +71,12 @@ export interface Config {
   readonly sources: ConfigSources;
 }
 
-/** Keys as far as they are read here. */
-interface Values {
-  readonly [key: string]: unknown;
-  readonly egress?: unknown;
-  readonly extensions?: unknown;
-  readonly files?: unknown;
-  readonly shell?: unknown;
-  readonly flows?: unknown;
-  readonly history?: unknown;
-  readonly environment?: unknown;
-  readonly run?: unknown;
-  readonly credentials?: unknown;
-  readonly store?: unknown;
-  readonly providers?: unknown;
-  readonly mcpServers?: unknown;
-  readonly ai?: unknown;
-  readonly server?: unknown;
-  readonly serve?: unknown;
-}
+/** Values by key; those that are read here by name are named. */
+type Values = { readonly [key: string]: unknown } & {
+  readonly [key in
+    | ("extensions" | "shell" | "flows" | "history" | "environment")
+    | ("providers" | "mcpServers" | "ai")]?: unknown;
+};
 
 /** Reads the files and merges what counts of them. */
 export async function loadConfig(

@@ -1,9 +1,10 @@
 /** Keys with a form of their own: `credentials`, `egress`, `shell`, `extensions` and `mcpServers`. Usage errors name the place. */
+import { existsSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import type { JsonObject } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
 import type { EgressPolicy, EgressRule, ShellPolicy } from "@millrace/engine";
-import { usage } from "../errors.ts";
+import { CliError, usage } from "../errors.ts";
 import type { CliIo } from "../output/io.ts";
 import { clean } from "../output/text.ts";
 import { dataFolder } from "./files.ts";
@@ -61,11 +62,18 @@ export function readCredentials(
     return { ...found, key: lazy, keyPlace: String(reference) };
   }
   const keyPlace = join(dir, "credentials.key");
-  const made = async (): Promise<{ readonly bytes: Uint8Array }> => {
-    const { keyOfFolder } = await import("../credentials/key.ts");
-    return { bytes: await keyOfFolder(dir, keyPlace) };
-  };
-  return { ...found, key: made, keyPlace };
+  return { ...found, key: () => keyOfFolder(dir, keyPlace), keyPlace };
+}
+
+/** The key in `path`, made where there is none, unless the credentials in the folder were sealed with another one. */
+async function keyOfFolder(dir: string, path: string): Promise<{ readonly bytes: Uint8Array }> {
+  const { keyFile } = await import("@millrace/oauth/store/file");
+  const bytes = await keyFile({ path, make: !existsSync(join(dir, "credentials.json")) });
+  if (bytes !== undefined) return { bytes };
+  throw new CliError(
+    "unavailable",
+    `give the key that it was made with: put it back into ${path}, set MILLRACE_CREDENTIAL_KEY, or let credentials.key name it`,
+  );
 }
 
 /** 32 bytes as 64 hex digits or in base64, as `openssl rand -base64 32` makes them. */

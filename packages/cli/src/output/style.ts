@@ -22,30 +22,19 @@ export interface Mark {
   readonly paint: (text: string) => string;
 }
 
-const UNICODE = {
-  pending: "○",
-  running: "●",
-  retrying: "↻",
-  waiting: "‖",
-  confirm: "?",
-  succeeded: "✓",
-  failed: "✗",
-  skipped: "–",
-  cancelled: "⊘",
-  open: "▾",
-};
-const ASCII = {
-  pending: "o",
-  running: "*",
-  retrying: "r",
-  waiting: "=",
-  confirm: "?",
-  succeeded: "+",
-  failed: "x",
-  skipped: "-",
-  cancelled: "/",
-  open: "v",
-};
+/** Signs with UTF-8 and without, and their colour. */
+const SYMBOLS = {
+  pending: ["○", "o", "dim"],
+  running: ["●", "*", "busy"],
+  retrying: ["↻", "r", "warn"],
+  waiting: ["‖", "=", "warn"],
+  confirm: ["?", "?", "warn"],
+  succeeded: ["✓", "+", "good"],
+  failed: ["✗", "x", "bad"],
+  skipped: ["–", "-", "dim"],
+  cancelled: ["⊘", "/", "dim"],
+  open: ["▾", "v", "busy"],
+} as const;
 
 /** Decides by `--color`, `NO_COLOR`, `FORCE_COLOR`, `TERM` and whether stderr is a terminal; the flag wins. */
 export function wantsColour(flag: string | undefined, env: Environment, isTTY: boolean): boolean {
@@ -62,31 +51,19 @@ export function createStyle(colour: boolean, env: Environment): Style {
     colour ? styleText(format, text, { validateStream: false }) : text;
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "";
   const unicode = env.TERM !== "dumb" && (locale === "" || /utf-?8/i.test(locale));
-  const symbols = unicode ? UNICODE : ASCII;
-  const good = paint("green");
-  const bad = paint("red");
-  const warn = paint("yellow");
-  const busy = paint("cyan");
-  const dim = paint("dim");
-  const colours: Partial<Record<keyof typeof UNICODE, (text: string) => string>> = {
-    running: busy,
-    open: busy,
-    retrying: warn,
-    waiting: warn,
-    confirm: warn,
-    succeeded: good,
-    failed: bad,
-    skipped: dim,
-    cancelled: dim,
-    pending: dim,
+  const paints = {
+    bold: paint("bold"),
+    dim: paint("dim"),
+    good: paint("green"),
+    bad: paint("red"),
+    warn: paint("yellow"),
+    busy: paint("cyan"),
   };
   return {
-    bold: paint("bold"),
-    dim,
-    good,
-    bad,
-    warn,
-    busy,
-    symbol: (state) => ({ text: symbols[state], paint: colours[state] ?? dim }),
+    ...paints,
+    symbol(state) {
+      const [sign, ascii, colour] = SYMBOLS[state];
+      return { text: unicode ? sign : ascii, paint: paints[colour] };
+    },
   };
 }

@@ -1,11 +1,12 @@
 /** Templates of projects and flows: the examples, each by its name, and their way to the disk: all files, or none where one is there. */
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Answer, CommandIo, FlagSpec } from "../argv/spec.ts";
 import { meant } from "../argv/suggest.ts";
-import { CliError, cannotWrite, reason, usage } from "../errors.ts";
-import { makeFolder } from "../files.ts";
+import { CliError, cannotWrite, usage } from "../errors.ts";
+import { makeFolder, readIfThere } from "../files.ts";
 import { clean } from "../output/text.ts";
 import { EXAMPLES } from "./folder.ts";
 
@@ -95,10 +96,7 @@ export async function writeFiles(
   files: ReadonlyMap<string, Uint8Array | string>,
   force: boolean,
 ): Promise<void> {
-  const there = [];
-  for (const path of files.keys()) {
-    if (!force && (await exists(join(folder, path)))) there.push(path);
-  }
+  const there = force ? [] : [...files.keys()].filter((path) => existsSync(join(folder, path)));
   if (there.length > 0) {
     throw new CliError(
       "check_failed",
@@ -111,10 +109,7 @@ export async function writeFiles(
 
 /** Adds a line to a text file unless it is there. Says whether the file changed. */
 export async function addLine(path: string, line: string): Promise<boolean> {
-  const before = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw usage(`cannot read ${path}: ${reason(error)}`);
-  });
+  const before = (await readIfThere(path)) ?? "";
   if (before.split(/\r?\n/).includes(line)) return false;
   await write(path, `${before}${before === "" || before.endsWith("\n") ? "" : "\n"}${line}\n`);
   return true;
@@ -144,11 +139,4 @@ async function write(path: string, content: Uint8Array | string): Promise<void> 
   } catch (error) {
     throw cannotWrite(path, error);
   }
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -49,12 +49,26 @@ export function fail(says: string, fix: string): readonly Finding[] {
   return [{ status: "fail", says, fix }];
 }
 
+/** Calls `look` once for a context, however many checks want its answer. */
+export function once<T>(
+  look: (context: DoctorContext) => Promise<T>,
+): (context: DoctorContext) => Promise<T> {
+  const answers = new WeakMap<DoctorContext, Promise<T>>();
+  return (context) => {
+    const answer = answers.get(context) ?? look(context);
+    answers.set(context, answer);
+    return answer;
+  };
+}
+
+/** For `catch`: the end of a command as a value. */
+export function orCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  throw error;
+}
+
 /** Undefined for a configuration that another check finds wrong. */
 export async function usableConfig({ io, options }: DoctorContext): Promise<Config | undefined> {
-  try {
-    return await loadConfig(options, io, () => {});
-  } catch (error) {
-    if (error instanceof CliError) return undefined;
-    throw error;
-  }
+  const config = await loadConfig(options, io, () => {}).catch(orCliError);
+  return config instanceof CliError ? undefined : config;
 }

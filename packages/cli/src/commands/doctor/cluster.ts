@@ -7,10 +7,11 @@ import { CliError, reason } from "../../errors.ts";
 import { clusterOf } from "../serve/cluster.ts";
 import {
   type Check,
-  type DoctorContext,
   type Finding,
   fail,
   ok,
+  once,
+  orCliError,
   usableConfig,
   warn,
 } from "./check.ts";
@@ -21,48 +22,22 @@ const MAX_CLOCK_MS = 5_000;
 const OLDEST_RESTATE = { major: 1, minor: 7 } as const;
 
 /** The option of `serve`; undefined: no store is named, or a check before says why there is none. */
-type Cluster = ClusterOption | CliError | undefined;
-
-const clusters = new WeakMap<DoctorContext, Promise<Cluster>>();
-
-function clusterIn(context: DoctorContext): Promise<Cluster> {
-  const before = clusters.get(context);
-  if (before !== undefined) return before;
-  const look = async (): Promise<Cluster> => {
-    const config = await usableConfig(context);
-    return config && (await clusterOf(config, {}, context.io).catch(orCliError));
-  };
-  const cluster = look();
-  clusters.set(context, cluster);
-  return cluster;
-}
-
-const orCliError = (error: unknown): CliError => {
-  if (error instanceof CliError) return error;
-  throw error;
-};
-
-type Inspected = StoreInspection | Error | undefined;
-
-const inspections = new WeakMap<DoctorContext, Promise<Inspected>>();
+const clusterIn = once(async (context): Promise<ClusterOption | CliError | undefined> => {
+  const config = await usableConfig(context);
+  return config && clusterOf(config, {}, context.io).catch(orCliError);
+});
 
 /** The store as it is; undefined: none is named. */
-function storeIn(context: DoctorContext): Promise<Inspected> {
-  const before = inspections.get(context);
-  if (before !== undefined) return before;
-  const look = async (): Promise<Inspected> => {
-    const cluster = await clusterIn(context);
-    if (cluster === undefined || cluster instanceof CliError) return cluster;
-    const { inspectPostgresStore } = await import("@millrace/store-postgres");
-    return await inspectPostgresStore({ url: cluster.url, now: context.io.now }).catch(asError);
-  };
-  const inspected = look();
-  inspections.set(context, inspected);
-  return inspected;
-}
+const storeIn = once(async (context): Promise<StoreInspection | Error | undefined> => {
+  const cluster = await clusterIn(context);
+  if (cluster === undefined || cluster instanceof CliError) return cluster;
+  const { inspectPostgresStore } = await import("@millrace/store-postgres");
+  return inspectPostgresStore({ url: cluster.url, now: context.io.now }).catch(asError);
+});
 
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(reason(error));
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(reason(error));
+}
 
 export const postgresStore: Check = {
   name: "postgres",

@@ -6,7 +6,7 @@ import { dataFolder } from "../../config/files.ts";
 import { CliError } from "../../errors.ts";
 import { createStyle } from "../../output/style.ts";
 import { clean } from "../../output/text.ts";
-import type { Check, DoctorContext, Finding } from "./check.ts";
+import { type Check, type DoctorContext, type Finding, orCliError } from "./check.ts";
 import { postgresStore, restateCluster, storeClock, storeKey } from "./cluster.ts";
 import { modelEngine } from "./engines.ts";
 import {
@@ -54,10 +54,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
 async function contextOf(input: Input, io: CommandIo): Promise<DoctorContext> {
   const home = flagText(input, "home");
   const options = { folder: io.cwd, file: flagText(input, "config"), home };
-  const sources = await explainConfig(options, io).catch((error: unknown) => {
-    if (error instanceof CliError) return error;
-    throw error;
-  });
+  const sources = await explainConfig(options, io).catch(orCliError);
   const configured = sources instanceof Error ? "" : sources.value("server.url");
   return {
     io,

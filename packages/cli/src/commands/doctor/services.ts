@@ -14,6 +14,8 @@ import {
   type Finding,
   fail,
   ok,
+  once,
+  orCliError,
   usableConfig,
   warn,
 } from "./check.ts";
@@ -35,7 +37,7 @@ interface Answer {
   readonly here: number;
 }
 
-const asked = new WeakMap<DoctorContext, Promise<Answer | CliError>>();
+const ask = once((context) => request(context).catch(orCliError));
 
 /** Whether the server that is configured answers; nothing where none is. */
 export const serverReachable: Check = {
@@ -79,17 +81,6 @@ export const clockSkew: Check = {
     );
   },
 };
-
-function ask(context: DoctorContext): Promise<Answer | CliError> {
-  const before = asked.get(context);
-  if (before !== undefined) return before;
-  const answer = request(context).catch((error: unknown) => {
-    if (error instanceof CliError) return error;
-    throw error;
-  });
-  asked.set(context, answer);
-  return answer;
-}
 
 async function request({ server, io }: DoctorContext): Promise<Answer> {
   const base = serverBase(server);

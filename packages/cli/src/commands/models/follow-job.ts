@@ -85,12 +85,12 @@ function isEnd({ stage }: Progress, about: string): boolean {
 /** The end of a job that failed: code, sentence, and what to do next. A frame has the code alone, the job the sentence. */
 function failureOf({ message }: Progress, about: string, job: Job | undefined): CliError {
   const code = message.slice(about.length + 2);
-  const meaning = Object.hasOwn(JOB_CODES, code) ? JOB_CODES[code] : undefined;
+  const hint = Object.hasOwn(JOB_CODES, code) ? JOB_CODES[code] : undefined;
   const said = [about, clean(code) || "it failed", clean(job?.error?.message ?? "")];
   return new CliError(
     NEGATIVE.has(code) ? "check_failed" : "unavailable",
     said.filter((part) => part !== "").join(": "),
-    meaning === undefined ? {} : { hint: meaning },
+    { hint },
   );
 }
 

@@ -8,21 +8,23 @@ import {
   wholeNumber,
   withApi,
 } from "../../api/command.ts";
-import { arg, option, PAGE_FLAGS, serverCommand } from "../../argv/flags.ts";
+import { arg, option, PAGE_FLAGS, say, serverCommand } from "../../argv/flags.ts";
 import {
   type Answer,
   type ArgSpec,
   type CliCommand,
   type CommandIo,
+  firstArg,
   flagText,
   type Input,
   isOn,
 } from "../../argv/spec.ts";
 import { CliError, usage } from "../../errors.ts";
+import type { Ndjson } from "../../output/ndjson.ts";
 import { formatBytes, tableLines } from "../../output/table.ts";
 import { clean, formatTime } from "../../output/text.ts";
 import { followJob } from "./follow-job.ts";
-import { install, say } from "./install.ts";
+import { install } from "./install.ts";
 
 const MODEL: ArgSpec = arg("id", "the model");
 /** The one engine that there is. */
@@ -80,8 +82,8 @@ const remove = apiCommand("models remove", "delete the files of a model", {
   examples: [["models remove tiny", "for good"]],
   command: "remove_model",
   write: true,
-  request: ({ input }) => ({ modelId: modelOf(input), force: isOn(input, "force") || undefined }),
-  show: (_, { input }) => ({ said: [`${clean(modelOf(input))} is deleted`] }),
+  request: ({ input }) => ({ modelId: firstArg(input), force: isOn(input, "force") || undefined }),
+  show: (_, { input }) => ({ said: [`${clean(firstArg(input))} is deleted`] }),
 });
 
 const load = apiCommand("models load", "load a model into memory", {
@@ -95,7 +97,7 @@ const load = apiCommand("models load", "load a model into memory", {
   command: "load_model",
   write: true,
   request: ({ input }) => ({
-    modelId: modelOf(input),
+    modelId: firstArg(input),
     wait: true,
     contextSize: wholeNumber(input, "context-size"),
     threads: wholeNumber(input, "threads"),
@@ -117,7 +119,7 @@ const unload = apiCommand("models unload", "unload a model from memory", {
   examples: [["models unload tiny", "its files stay"]],
   command: "unload_model",
   write: true,
-  request: ({ input }) => ({ modelId: modelOf(input), force: isOn(input, "force") || undefined }),
+  request: ({ input }) => ({ modelId: firstArg(input), force: isOn(input, "force") || undefined }),
   show: ({ id, state }) => ({ said: [`${id} is ${state}`] }),
 });
 
@@ -170,10 +172,6 @@ export const commands: readonly CliCommand[] = [
   engine,
 ];
 
-function modelOf(input: Input): string {
-  return input.args[0] ?? "";
-}
-
 function remarkOf({ error, verified, origin }: Model): string {
   if (error !== null) return error.code;
   if (origin !== "managed") return origin;
@@ -197,12 +195,16 @@ function scanModels(input: Input, io: CommandIo): Promise<number | Answer> {
   });
 }
 
+async function printEach(values: readonly object[], json: Ndjson): Promise<number> {
+  for (const each of values) await json.result(each);
+  return 0;
+}
+
 /** The work that goes on or has ended, one line each. */
 function listJobs(input: Input, io: CommandIo): Promise<number | Answer> {
   return withApi(input, io, undefined, async (api) => {
     const found = await api.invoke("list_model_jobs", isOn(input, "open") ? { open: true } : {});
-    for (const each of found) await io.json?.result(each);
-    if (io.json !== undefined) return 0;
+    if (io.json !== undefined) return printEach(found, io.json);
     if (found.length === 0) return { value: found, said: ["no work on models"] };
     const rows = found.map(({ id, kind, modelId, stage, current, total, startedAt, error }) => [
       id,
@@ -232,14 +234,10 @@ function engineAction(input: Input, io: CommandIo): Promise<number | Answer> {
   if (action !== "list") throw usage(`models engine takes fetch or list, found "${action ?? ""}"`);
   return withApi(input, io, undefined, async (api) => {
     const engines = await api.invoke("list_engines", {});
-    for (const each of engines) await io.json?.result(each);
-    if (io.json !== undefined) return 0;
+    if (io.json !== undefined) return printEach(engines, io.json);
     const rows = engines.map(({ id, version, platform, state, source }) => [
-      id,
-      version ?? "-",
-      platform,
-      state,
-      source ?? "-",
+      ...[id, version ?? "-", platform],
+      ...[state, source ?? "-"],
     ]);
     const data = await tableLines(["ENGINE", "VERSION", "PLATFORM", "STATE", "FROM"], rows);
     return { value: engines, data };

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { ModelInstallArgs } from "@millrace/contracts";
 import { omitUndefined, withApi } from "../../api/command.ts";
-import { arg, option, serverCommand } from "../../argv/flags.ts";
+import { arg, option, say, serverCommand } from "../../argv/flags.ts";
 import {
   type Answer,
   type CliCommand,
@@ -59,11 +59,6 @@ async function installModel(input: Input, io: CommandIo): Promise<number | Answe
     await say(io, `${id} is installed; flows name it as the model "${id}" of the provider "local"`);
     return 0;
   });
-}
-
-/** Writes a line to stderr, unless the command answers as JSON or is quiet. */
-export async function say(io: CommandIo, line: string): Promise<void> {
-  if (io.json === undefined && io.verbosity !== "quiet") await io.err.write(`${line}\n`);
 }
 
 /** A URL, `hub:<hub>/<item>`, or a file. */

@@ -1,6 +1,7 @@
 /** `millrace runs`: lists runs and acts on them. `show` and `tail` are in `views.ts`. */
 
 import { type RunState, startedBy } from "@millrace/contracts";
+import { itemsOf, MAX_PAGE } from "../../api/api.ts";
 import {
   apiCommand,
   type CommandContext,
@@ -9,9 +10,10 @@ import {
   listCommand,
   pairsOf,
   valuesOf,
+  withApi,
 } from "../../api/command.ts";
 import { flowOf, runIdOf } from "../../api/runs.ts";
-import { arg, option, serverCommand } from "../../argv/flags.ts";
+import { arg, option, printAnswer, serverCommand } from "../../argv/flags.ts";
 import {
   type ArgSpec,
   type CliCommand,
@@ -19,9 +21,10 @@ import {
   flagText,
   type Input,
   isOn,
+  type Run,
 } from "../../argv/spec.ts";
 import { formatDuration, parseDuration } from "../../argv/values.ts";
-import { usage } from "../../errors.ts";
+import { reason, usage } from "../../errors.ts";
 import { clean, formatTime } from "../../output/text.ts";
 import { followToEnd, startedRun } from "../../run/follow-to-end.ts";
 
@@ -110,10 +113,7 @@ const retry = serverCommand("runs retry", "repeat a run as a new one that keeps 
     ["runs retry run_01 --failed-items", "so do the items that a map went without"],
     ["runs retry --failed --unacknowledged", "the same for all that failed"],
   ],
-  run: async (...all) => {
-    const isOne = all[0].args[0] !== undefined;
-    return (isOne ? retryOne : (await import("./retry-failed.ts")).retryFailed)(...all);
-  },
+  run: (...all) => (all[0].args[0] === undefined ? retryFailed : retryOne)(...all),
 });
 
 const retryOne = callApi({
@@ -133,6 +133,49 @@ const retryOne = callApi({
   show: startedRun,
   after: followToEnd,
 });
+
+/** Repeats every failed run that was not acknowledged, the oldest first. A refused one stays in the list. */
+const retryFailed: Run = (input, io) => {
+  if (!isOn(input, "unacknowledged")) {
+    throw usage("runs retry takes a run, or --failed --unacknowledged");
+  }
+  return withApi(input, io, true, async (api) => {
+    const template = flagText(input, "template");
+    const filter = { unacknowledged: true, ...(template !== undefined && { template }) };
+    const failed: { readonly runId: string; readonly createdAt: string }[] = [];
+    const pages = itemsOf((page) => api.invoke("list_runs", { ...filter, ...page }));
+    for await (const { runId, createdAt } of pages) failed.unshift({ runId, createdAt });
+    const items: { readonly runId: string; readonly retryOf: string }[] = [];
+    const refused: { readonly runId: string; readonly message: string }[] = [];
+    const again = isOn(input, "failed-items") ? ({ failedItems: true } as const) : {};
+    let code = 0;
+    for (const { runId, createdAt } of failed) {
+      try {
+        // While those before it ran, somebody may have acknowledged it or run it again.
+        const now = { ...filter, since: createdAt, until: createdAt, limit: MAX_PAGE };
+        const { items: open } = await api.invoke("list_runs", now);
+        if (!open.some((run) => run.runId === runId)) continue;
+        const ref = await api.invoke("retry_run", { runId, ...again });
+        items.push({ runId: ref.runId, retryOf: runId });
+        code = Math.max(code, await followToEnd(ref, { api, io, input }, { answered: true }));
+      } catch (error) {
+        refused.push({ runId, message: reason(error) });
+      }
+    }
+    await printAnswer(
+      {
+        value: { items, refused },
+        data: items.map(({ runId, retryOf }) => `${runId} repeats ${retryOf}`),
+        said: [
+          ...refused.map(({ runId, message }) => `${runId} is not repeated: ${clean(message)}`),
+          ...(failed.length === 0 ? ["nothing to retry"] : []),
+        ],
+      },
+      io,
+    );
+    return Math.max(code, refused.length > 0 ? 1 : 0);
+  });
+};
 
 const ack = apiCommand("runs ack", "acknowledge failed runs: somebody has looked at them", {
   args: [{ name: "id", summary: RUN.summary, variadic: true, complete: "run" }],

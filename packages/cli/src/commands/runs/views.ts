@@ -11,6 +11,7 @@ import {
 import type { Api } from "../../api/api.ts";
 import { type CommandContext, callApi, type Rendered, withApi } from "../../api/command.ts";
 import { eventsOf, flowOf, lastRun, runIdOf } from "../../api/runs.ts";
+import { say } from "../../argv/flags.ts";
 import type { CommandIo, Input, Run } from "../../argv/spec.ts";
 import { CliError, endedBy } from "../../errors.ts";
 import { createDisplay } from "../../output/create-display.ts";
@@ -25,9 +26,7 @@ export const show: Run = callApi({
     const [word] = args;
     if (word !== undefined) return { runId: await runIdOf(word, api) };
     const { runId, createdAt } = await lastRun(api);
-    if (io.json === undefined && io.verbosity !== "quiet") {
-      await io.err.write(`the last run, of ${formatTime(createdAt)}:\n`);
-    }
+    await say(io, `the last run, of ${formatTime(createdAt)}:`);
     return { runId };
   },
   show: drawn,

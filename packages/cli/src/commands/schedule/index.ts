@@ -4,7 +4,7 @@ import type { CommandArgs, Schedule } from "@millrace/contracts";
 import { apiCommand, callApi, listed, pageOf, wholeNumber } from "../../api/command.ts";
 import { timesOf } from "../../api/proposed-schedules.ts";
 import { arg, option, PAGE_FLAGS, serverCommand } from "../../argv/flags.ts";
-import type { ArgSpec, CliCommand, Input, Run } from "../../argv/spec.ts";
+import { type ArgSpec, type CliCommand, firstArg, type Run } from "../../argv/spec.ts";
 import { factLines } from "../../output/table.ts";
 import { clean, formatTime } from "../../output/text.ts";
 import { followToEnd, startedRun } from "../../run/follow-to-end.ts";
@@ -42,7 +42,7 @@ const show = apiCommand("schedule show", "show a schedule", {
   args: [ID],
   examples: [["schedule show sch_01", "with its last error"]],
   command: "get_schedule",
-  request: ({ input }) => ({ scheduleId: idOf(input) }),
+  request: ({ input }) => ({ scheduleId: firstArg(input) }),
   show: (each) => ({
     data: factLines([
       ["schedule", each.id],
@@ -67,8 +67,8 @@ const remove = apiCommand("schedule remove", "delete a schedule", {
   examples: [["schedule remove sch_01", "its runs stay"]],
   command: "delete_schedule",
   write: true,
-  request: ({ input }) => ({ scheduleId: idOf(input), ifMatch: "*" }),
-  show: (_, { input }) => ({ said: [`${clean(idOf(input))} is deleted`] }),
+  request: ({ input }) => ({ scheduleId: firstArg(input), ifMatch: "*" }),
+  show: (_, { input }) => ({ said: [`${clean(firstArg(input))} is deleted`] }),
 });
 
 const pause = serverCommand("schedule pause", "let a schedule fire no more for now", {
@@ -88,7 +88,7 @@ const runNow = apiCommand("schedule run-now", "start the run of a schedule now",
   examples: [["schedule run-now sch_01", "its times stay as they are"]],
   command: "run_schedule_now",
   write: true,
-  request: ({ input }) => ({ scheduleId: idOf(input) }),
+  request: ({ input }) => ({ scheduleId: firstArg(input) }),
   show: startedRun,
   after: followToEnd,
 });
@@ -98,7 +98,7 @@ const next = apiCommand("schedule next", "say when a schedule fires next", {
   flags: [option("count", "<n>", "how many times, 1 to 100 (default 5)", { short: "n" })],
   examples: [["schedule next sch_01 -n 3", "one time a line"]],
   command: "preview_schedule",
-  request: ({ input }) => ({ scheduleId: idOf(input), n: wholeNumber(input, "count") }),
+  request: ({ input }) => ({ scheduleId: firstArg(input), n: wholeNumber(input, "count") }),
   show: ({ times }) =>
     times.length === 0 ? { said: ["it never fires again"] } : { data: times.map(formatTime) },
 });
@@ -114,10 +114,6 @@ export const commands: readonly CliCommand[] = [
   next,
 ];
 
-function idOf(input: Input): string {
-  return input.args[0] ?? "";
-}
-
 function templateOf({ template, version }: Schedule): string {
   return version === undefined ? template : `${template}@${version}`;
 }
@@ -128,7 +124,7 @@ function switchTo(enabled: boolean): Run {
     command: "update_schedule",
     write: true,
     request: async ({ input, api }): Promise<CommandArgs<"update_schedule">> => {
-      const scheduleId = idOf(input);
+      const scheduleId = firstArg(input);
       const {
         id: _id,
         nextAt: _nextAt,

@@ -15,8 +15,8 @@ const START_GRACE_MS = 1_000;
 /** Throws what a start that failed is for a person: a bad option, a port that is taken. */
 export function refuseStart(error: unknown, port: number | undefined): never {
   if (ConfigError.isInstance(error)) {
-    const hint = error.code === "open_bind_refused" ? { hint: OPEN_BIND } : {};
-    throw new CliError("usage", error.message, hint);
+    const hint = error.code === "open_bind_refused" ? OPEN_BIND : undefined;
+    throw new CliError("usage", error.message, { hint });
   }
   if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") {
     throw new CliError("unavailable", `port ${port ?? ""} is in use`, {

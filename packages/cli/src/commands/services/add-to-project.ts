@@ -7,6 +7,7 @@ import {
   type ServiceSpec,
   serviceArguments,
 } from "@millrace/contracts";
+import { say } from "../../argv/flags.ts";
 import { type CommandIo, flagText, type Input, isOn } from "../../argv/spec.ts";
 import { configOptions, PROJECT_FILE, projectFile, projectFolder } from "../../config/files.ts";
 import { SERVICES_FOLDER } from "../../config/services.ts";
@@ -51,19 +52,16 @@ export async function addToProject(
   if (check || dirname(file) !== join(folder, SERVICES_FOLDER)) return code;
   if (project === undefined) await makeProject(folder, io);
   const trust = await nextTrust(await projectFile(options, io), options.home, io);
-  const lines = io.json === undefined ? next : [];
-  for (const line of trust === undefined ? lines : [trust, ...lines]) {
-    if (io.verbosity !== "quiet") await io.err.write(`next: ${line}\n`);
-  }
+  // The one that lets the project count is said with `--json`, too.
+  if (trust !== undefined && io.verbosity !== "quiet") await io.err.write(`next: ${trust}\n`);
+  for (const line of next) await say(io, `next: ${line}`);
   return code;
 }
 
 /** Descriptors count beside a project file, so there must be one. */
 async function makeProject(folder: string, io: CommandIo): Promise<void> {
   await replaceFile(join(folder, PROJECT_FILE), "{}\n");
-  if (io.json === undefined && io.verbosity !== "quiet") {
-    await io.err.write(`${PROJECT_FILE}: added, because services count beside one\n`);
-  }
+  await say(io, `${PROJECT_FILE}: added, because services count beside one`);
 }
 
 interface Imported {
@@ -106,13 +104,10 @@ async function writeDescriptor(
     });
   }
   if (change !== "none") await replaceFile(file, text);
-  if (io.json === undefined && io.verbosity !== "quiet") {
-    const { length } = entry.serviceIntegration.operations;
-    const count = `${length} operation${length === 1 ? "" : "s"}`;
-    await io.err.write(
-      `${clean(shown)}: ${entry.slug}, ${count}, ${change === "none" ? "unchanged" : change}\n`,
-    );
-  }
+  const { length } = entry.serviceIntegration.operations;
+  const count = `${length} operation${length === 1 ? "" : "s"}`;
+  const done = change === "none" ? "unchanged" : change;
+  await say(io, `${clean(shown)}: ${entry.slug}, ${count}, ${done}`);
   return 0;
 }
 

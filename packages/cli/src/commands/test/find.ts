@@ -5,7 +5,8 @@
  *   T2  A project: `flows/x.flow`, and `fixtures/x/` with `golden.ndjson` beside `millrace.json`. It goes before T1.
  */
 
-import { readdir, stat } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { CommandIo } from "../../argv/spec.ts";
 import { type ConfigOptions, projectFolder } from "../../config/files.ts";
@@ -33,10 +34,7 @@ export async function findTests(
   const tests: FlowTest[] = [];
   for (const name of names) {
     const path = resolve(io.cwd, name);
-    const isFolder = await stat(path).then(
-      (info) => info.isDirectory(),
-      () => false,
-    );
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
     const files = await expandFiles([name], io);
     const found = [];
     for (const file of files) {
@@ -62,20 +60,20 @@ async function testOf(
   const folder = dirname(resolve(io.cwd, file));
   const project = await projectFolder({ ...named, folder }, io);
   const own = project === undefined ? undefined : join(project, FIXTURES, nameOf(file));
-  if (own !== undefined && (await exists(own))) {
+  if (own !== undefined && existsSync(own)) {
     return { file, fixtures: own, golden: join(own, GOLDEN) };
   }
   const beside = join(folder, FIXTURES);
-  const fixtures = (await exists(beside)) ? beside : undefined;
+  const fixtures = existsSync(beside) ? beside : undefined;
   const kept = [join(beside, GOLDEN), join(folder, GOLDEN)];
-  for (const golden of kept) if (await exists(golden)) return { file, fixtures, golden };
+  for (const golden of kept) if (existsSync(golden)) return { file, fixtures, golden };
   // Flows of a project stand side by side: each keeps its events apart from the others'.
   const isApart = own !== undefined && fixtures === undefined && project !== folder;
   return { file, fixtures, golden: join(isApart ? own : folder, GOLDEN) };
 }
 
 async function isTest({ file, fixtures, golden }: FlowTest, io: CommandIo): Promise<boolean> {
-  if (fixtures === undefined && !(await exists(golden))) return false;
+  if (fixtures === undefined && !existsSync(golden)) return false;
   const folder = dirname(resolve(io.cwd, file));
   const isOwn = fixtures !== undefined && dirname(fixtures) !== folder; // T2
   if (isOwn || nameOf(file) === basename(folder).replace(/^\d+-/, "")) return true;
@@ -85,11 +83,4 @@ async function isTest({ file, fixtures, golden }: FlowTest, io: CommandIo): Prom
 
 function nameOf(file: string): string {
   return basename(file).replace(/\.[^.]*$/, "");
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

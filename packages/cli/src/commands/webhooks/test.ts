@@ -89,9 +89,6 @@ async function refused(
   const { title = "", detail } = isObject(problem) ? problem : {};
   const [hint = enabled ? undefined : `millrace webhooks resume ${id} lets it answer again`] =
     await closedLines(context);
-  return new CliError(
-    "unavailable",
-    `the webhook answers ${status}: ${clean(String(detail ?? title))}`,
-    hint === undefined ? {} : { hint },
-  );
+  const said = clean(String(detail ?? title));
+  return new CliError("unavailable", `the webhook answers ${status}: ${said}`, { hint });
 }
