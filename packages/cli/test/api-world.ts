@@ -90,10 +90,15 @@ export function steady(text: string): string {
     .replace(/(?<=\S) {2,}/g, "  ");
 }
 
-/** What each line wrote, with its exit code, in order: stdout, then stderr after bars. */
-export async function transcript(at: World, lines: readonly string[]): Promise<string> {
+/** What each line wrote, with its exit code, in order: stdout, then stderr after bars. `noun` stands before every line. */
+export async function transcript(
+  at: World,
+  lines: readonly string[],
+  noun?: string,
+): Promise<string> {
   let text = "";
-  for (const line of lines) {
+  for (const words of lines) {
+    const line = noun === undefined ? words : `${noun} ${words}`;
     const [code, stdout, stderr] = await at.spawned(line);
     text += `$ ${line} [${code}]\n${stdout}${stderr.replace(/^(?=.)/gm, "| ")}`;
   }

@@ -108,6 +108,14 @@ export async function urlOf(server: Running): Promise<string> {
   return (JSON.parse(server.output().split("\n")[0] ?? "") as { url: string }).url;
 }
 
+/** Every line of NDJSON output, as it is. */
+export function jsonLines<T>(text: string): T[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as T);
+}
+
 /** Every event of NDJSON output. */
 export function events(stdout: string): ExecutionEvent[] {
   return stdout

@@ -6,7 +6,7 @@ import { freePort } from "@millrace/test-support/ports";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { type RestateCluster, startRestate } from "@millrace/test-support/restate";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { lastSummary } from "./cli.ts";
+import { jsonLines, lastSummary } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 const KEY = Buffer.alloc(32, 6);
@@ -32,11 +32,7 @@ async function look(
   });
   expect(stdout).not.toContain(env.STORE_KEY);
   expect(stdout).not.toContain("hidden");
-  const lines = stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Line)
-    .filter(({ check }) => CLUSTER_CHECKS.includes(check));
+  const lines = jsonLines<Line>(stdout).filter(({ check }) => CLUSTER_CHECKS.includes(check));
   for (const { status, fix } of lines) expect(status === "ok" || fix !== undefined).toBe(true);
   expect(lastSummary(stdout).exitCode).toBe(code);
   return { code, lines };

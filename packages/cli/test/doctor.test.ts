@@ -8,7 +8,7 @@ import { mountDisk, noMount } from "@millrace/test-support/disk";
 import { serveHttp } from "@millrace/test-support/loopback";
 import { freePort } from "@millrace/test-support/ports";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { lastSummary, scratch, start, urlOf } from "./cli.ts";
+import { jsonLines, lastSummary, scratch, start, urlOf } from "./cli.ts";
 import { inside, type World } from "./inside.ts";
 
 interface Line {
@@ -27,9 +27,8 @@ async function look(
     ...world,
     env: { MILLRACE_CREDENTIALS_STORE: "memory", ...world.env },
   });
-  const lines = stdout.trimEnd().split("\n").slice(0, -1);
   expect(lastSummary(stdout).exitCode).toBe(code);
-  return { lines: lines.map((line) => JSON.parse(line) as Line), code };
+  return { lines: jsonLines<Line>(stdout).slice(0, -1), code };
 }
 
 /** The one finding of a check that is not in order. */

@@ -1,6 +1,6 @@
 /** Graphs as JSON, from programs that leave out what is empty: on the command line and over HTTP. */
-import { start } from "@millrace/server";
 import { expect, test } from "vitest";
+import { world } from "./api-world.ts";
 import { inside } from "./inside.ts";
 
 const GRAPH = {
@@ -28,25 +28,16 @@ test.each([
 });
 
 test("a graph that leaves out its empty lists is validated, printed, stored and run over HTTP", async () => {
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const server = await start({ port: 0, signals: false, store: "memory", log });
-  const invoke = async (command: string, args: object): Promise<unknown> => {
-    const body = JSON.stringify({ command, args });
-    const headers = { "content-type": "application/json" };
-    const answer = await fetch(`${server.url}/api/invoke`, { method: "POST", headers, body });
-    return answer.json();
-  };
-  try {
-    expect(await invoke("validate_flow", { graph: GRAPH })).toMatchObject({ valid: true });
-    expect(await invoke("convert_flow", { graph: GRAPH })).toMatchObject({
-      dsl: expect.stringContaining("a -> b"),
-    });
-    expect(await invoke("save_template", { slug: "bare", graph: GRAPH })).toMatchObject({
-      slug: "bare",
-    });
-    const ran = await invoke("run_and_wait", { graph: GRAPH, waitMs: 30_000 });
-    expect(ran).toMatchObject({ status: "succeeded" });
-  } finally {
-    await server.close({ graceMs: 0 });
-  }
+  const at = await world();
+  const invoke = async (command: string, args: object): Promise<unknown> =>
+    JSON.parse(await at.invoke(command, args));
+  expect(await invoke("validate_flow", { graph: GRAPH })).toMatchObject({ valid: true });
+  expect(await invoke("convert_flow", { graph: GRAPH })).toMatchObject({
+    dsl: expect.stringContaining("a -> b"),
+  });
+  expect(await invoke("save_template", { slug: "bare", graph: GRAPH })).toMatchObject({
+    slug: "bare",
+  });
+  const ran = await invoke("run_and_wait", { graph: GRAPH, waitMs: 30_000 });
+  expect(ran).toMatchObject({ status: "succeeded" });
 });

@@ -5,7 +5,7 @@ import { type ExecutionEvent, ndjson } from "@millrace/contracts";
 import { expect, test } from "vitest";
 import { ASKS, HELLO, transcript, type World, world } from "./api-world.ts";
 import { events, example, lastSummary, scratch } from "./cli.ts";
-import { inside, millrace } from "./inside.ts";
+import { inside, millrace, refusals } from "./inside.ts";
 
 const TURNS =
   'flow 1 turns\n\nnode open: condition {\n  if = run.id == ""\n}\n\nnode b: join\n\nopen.true -> b\n';
@@ -41,11 +41,7 @@ test("runs are listed, shown, followed, repeated, stopped and deleted", async ()
   expect([tagged.stdout.includes(done), tagged.stdout.includes(failed)]).toEqual([true, false]);
   const shown = await at.inside(["runs", "show", done]);
   expect(shown.stdout).toMatch(/tags +team=fx\n[\s\S]*{\n {2}"text": "world"\n}\n$/);
-  const said = (some: readonly string[]) =>
-    transcript(
-      at,
-      some.map((line) => `runs ${line}`),
-    );
+  const said = (some: readonly string[]) => transcript(at, some, "runs");
   const before = await said(lines.slice(0, -1));
   const live = { status: ["pending", "running", "cancelling"] };
   await expect.poll(() => at.invoke("list_runs", live)).toContain('"items":[]');
@@ -114,12 +110,7 @@ test("failed runs are worked off: acknowledged one by one or by template, and re
     "retry --failed",
     `retry ${two} --unacknowledged`,
   ];
-  expect(
-    await transcript(
-      at,
-      lines.map((line) => `runs ${line}`),
-    ),
-  ).toMatchInlineSnapshot(`
+  expect(await transcript(at, lines, "runs")).toMatchInlineSnapshot(`
     "$ runs ack RUN [0]
     | 1 failed run acknowledged
     $ runs ack RUN [0]
@@ -180,15 +171,15 @@ test("a picture is that of a template, or of a run with the states of its nodes"
     const told = await at.inside(["graph", "--run", failed, "-f", format]);
     expect([told.code, told.stdout]).toEqual([0, expect.stringContaining(text)]);
   }
-  for (const [words, code, says] of [
-    [[], 2, "graph draws one flow: a file, a template, or --run ID"],
-    [["hi", "--run", failed], 2, "graph draws one flow"],
-    [["none"], 6, "cannot read none: no such file, and no template has this name"],
-    [["--run", "none"], 6, 'there is no run "none"'],
-  ] as const) {
-    const told = await at.inside(["graph", ...words]);
-    expect([told.code, told.stderr]).toEqual([code, expect.stringContaining(says)]);
-  }
+  await refusals(
+    (words) => at.inside(["graph", ...words]),
+    [
+      [[], 2, "graph draws one flow: a file, a template, or --run ID"],
+      [["hi", "--run", failed], 2, "graph draws one flow"],
+      [["none"], 6, "cannot read none: no such file, and no template has this name"],
+      [["--run", "none"], 6, 'there is no run "none"'],
+    ],
+  );
 });
 
 test.each([
@@ -231,28 +222,22 @@ test("what cannot be done with a run is said with its id and its state", async (
   const at = await world();
   const done = await ended(at, HELLO);
   const waits = await asking(at);
-  const cases: readonly (readonly [words: string, code: number, says: string])[] = [
-    ["show nope", 6, 'there is no run "nope"; millrace runs list shows what there is'],
-    ["tail nope", 6, 'there is no run "nope"'],
-    ["show no/run", 2, "runId"],
-    [`cancel ${done}`, 6, `${done} is succeeded, which does not allow that`],
-    [`delete ${waits}`, 6, waits],
-    [`retry ${waits}`, 6, waits],
-    [`retry ${done} --from nope`, 2, "nope"],
-    ["prune", 2, "without --before or --status"],
-    ["prune --before 30", 2, "--before takes a time"],
-    ["list --status broken", 2, "--status takes pending, running"],
-    ["list --tag team", 2, "--tag takes name=value"],
-  ];
-  for (const [words, code, says] of cases) {
-    const told = await at.inside(["runs", ...words.split(" ")]);
-    expect([words, told.code, told.stdout, told.stderr]).toEqual([
-      words,
-      code,
-      "",
-      expect.stringContaining(says),
-    ]);
-  }
+  await refusals(
+    (words) => at.inside(["runs", ...words]),
+    [
+      ["show nope", 6, 'there is no run "nope"; millrace runs list shows what there is'],
+      ["tail nope", 6, 'there is no run "nope"'],
+      ["show no/run", 2, "runId"],
+      [`cancel ${done}`, 6, `${done} is succeeded, which does not allow that`],
+      [`delete ${waits}`, 6, waits],
+      [`retry ${waits}`, 6, waits],
+      [`retry ${done} --from nope`, 2, "nope"],
+      ["prune", 2, "without --before or --status"],
+      ["prune --before 30", 2, "--before takes a time"],
+      ["list --status broken", 2, "--status takes pending, running"],
+      ["list --tag team", 2, "--tag takes name=value"],
+    ],
+  );
   await at.invoke("cancel_run", { runId: waits });
 });
 
@@ -323,16 +308,16 @@ test("a log that breaks an invariant is not shown: which, and where", async () =
     expect(told.stderr).toContain(says);
   }
   mkdirSync(join(folder, "folder"));
-  for (const [words, says] of [
-    [["none.ndjson"], "cannot read none.ndjson"],
-    [["."], "cannot read ."],
-    [["folder"], "cannot read folder: it is a folder, and no run has this id"],
-    [["log.ndjson", "--until", "two"], "--until takes a whole number"],
-    [["log.ndjson", "--speed", "2"], "--speed takes 1 or max"],
-  ] as const) {
-    const told = await inside(["replay", ...words], { cwd: folder });
-    expect([told.code, told.stderr]).toEqual([2, expect.stringContaining(says)]);
-  }
+  await refusals(
+    (words) => inside(["replay", ...words], { cwd: folder }),
+    [
+      ["none.ndjson", 2, "cannot read none.ndjson"],
+      [".", 2, "cannot read ."],
+      ["folder", 2, "cannot read folder: it is a folder, and no run has this id"],
+      ["log.ndjson --until two", 2, "--until takes a whole number"],
+      ["log.ndjson --speed 2", 2, "--speed takes 1 or max"],
+    ],
+  );
 });
 
 test("embedded, a repeated run is shown to its end, and one that waits for a person is left", async () => {

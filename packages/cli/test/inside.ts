@@ -1,6 +1,7 @@
 /** The command as a function: `main` with a world of its own. */
 import { Readable, Writable } from "node:stream";
 import { type CliIo, main } from "@millrace/cli";
+import { expect } from "vitest";
 import { type Ended, scratch } from "./cli.ts";
 
 export interface World {
@@ -61,6 +62,18 @@ export async function inside(words: readonly string[], world: World = {}): Promi
   };
   const code = await main(words, io);
   return { code, stdout: out.text(), stderr: err.text(), writes: err.writes(), cwd };
+}
+
+/** Each line of words must end with its code, say this on stderr, and write nothing to stdout. */
+export async function refusals(
+  run: (words: readonly string[]) => Promise<Told>,
+  cases: readonly (readonly [words: string | readonly string[], code: number, says: string])[],
+): Promise<void> {
+  for (const [words, code, says] of cases) {
+    const told = await run(typeof words === "string" ? words.split(" ") : words);
+    const stderr = expect.stringContaining(says);
+    expect([words, told.code, told.stdout, told.stderr]).toEqual([words, code, "", stderr]);
+  }
 }
 
 /** A flow of these lines. */

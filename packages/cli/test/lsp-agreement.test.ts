@@ -6,7 +6,7 @@ import type { Diagnostic } from "@millrace/contracts";
 import { applyEdits } from "@millrace/dsl/editor";
 import { notFull, testUnless } from "@millrace/test-support";
 import { expect } from "vitest";
-import { ROOT, scratch, start } from "./cli.ts";
+import { jsonLines, ROOT, scratch, start } from "./cli.ts";
 import { converse, opened, START } from "./lsp-client.ts";
 
 /** Every flow of the repository that is written by hand, with what lies beside it; and each once more, spoilt. */
@@ -88,11 +88,8 @@ testUnless(notFull)(
       files.length,
     );
     expect(code).toBe(0);
-    const reports = validated.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { file?: string; diagnostics: Diagnostic[] })
-      .filter(({ file }) => file !== undefined);
+    type Report = { file?: string; diagnostics: Diagnostic[] };
+    const reports = jsonLines<Report>(validated.stdout).filter(({ file }) => file !== undefined);
     expect(reports.map(({ file }) => file)).toEqual(files);
     for (const [index, { file = "", diagnostics }] of reports.entries()) {
       const published = answers.findLast(({ params }) => params?.uri === uris[index])?.params;

@@ -7,8 +7,8 @@ import { tinyGguf } from "@millrace/test-support/gguf";
 import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
 import { transcript, type World, world } from "./api-world.ts";
-import { lastSummary, scratch } from "./cli.ts";
-import { inside, millrace } from "./inside.ts";
+import { jsonLines, lastSummary, scratch } from "./cli.ts";
+import { inside, millrace, refusals } from "./inside.ts";
 
 const TINY = tinyGguf();
 const DIGEST = createHash("sha256").update(TINY).digest("hex");
@@ -36,8 +36,7 @@ test("a model is fetched with its progress, listed, loaded, unloaded and deleted
     `models install ${url} --sha256 ${DIGEST} --json`,
   );
   expect([code, stderr]).toEqual([0, ""]);
-  const lines = stdout.trimEnd().split("\n").slice(0, -1);
-  const frames = lines.map((line) => JSON.parse(line) as { channel: string; payload: unknown });
+  const frames = jsonLines<{ channel: string; payload: unknown }>(stdout).slice(0, -1);
   const steps = frames
     .filter(({ channel }) => channel === "models:install_progress")
     .map(({ payload }) => payload as ChannelMap["models:install_progress"]);
@@ -96,11 +95,7 @@ test("work that goes on is listed, and given up by its name", async () => {
   const started = await at.invoke("install_model", { source: url, id: "tiny", sha256: DIGEST });
   const { jobId } = JSON.parse(started) as { jobId: string };
   const listed = await at.inside(["models", "jobs", "--open", "--json"]);
-  const open = listed.stdout
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as object);
-  expect(open).toContainEqual(
+  expect(jsonLines(listed.stdout)).toContainEqual(
     expect.objectContaining({ id: jobId, kind: "install", modelId: "tiny", error: null }),
   );
   expect(await at.inside(["models", "cancel", jobId])).toMatchObject({ code: 0 });
@@ -171,20 +166,20 @@ test("what is no model, or not the one that was meant, is not kept, and the exit
     env: { NO_COLOR: "1" },
   });
   expect(bar.stderr).toMatch(/done .*other/);
-  for (const [words, code, says] of [
-    ["load nope", 6, 'there is no model "nope"'],
-    ["cancel nope", 6, 'there is no job "nope"; millrace models jobs shows what there is'],
+  await refusals(
+    (words) => at.inside(["models", ...words]),
     [
-      "remove mine:q4 --server http://127.0.0.1:1",
-      6,
-      "the server http://127.0.0.1:1: it cannot be reached",
+      ["load nope", 6, 'there is no model "nope"'],
+      ["cancel nope", 6, 'there is no job "nope"; millrace models jobs shows what there is'],
+      [
+        "remove mine:q4 --server http://127.0.0.1:1",
+        6,
+        "the server http://127.0.0.1:1: it cannot be reached",
+      ],
+      ["engine make", 2, "fetch or list"],
+      ["load mine:q4 --ttl 5", 2, "--ttl takes a duration"],
     ],
-    ["engine make", 2, "fetch or list"],
-    ["load mine:q4 --ttl 5", 2, "--ttl takes a duration"],
-  ] as const) {
-    const told = await at.inside(["models", ...words.split(" ")]);
-    expect([words, told.code, told.stderr]).toEqual([words, code, expect.stringContaining(says)]);
-  }
+  );
 });
 
 test("a signal cancels the job that it was waiting for, wherever that is", async () => {

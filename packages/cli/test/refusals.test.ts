@@ -4,8 +4,8 @@
  */
 import type { Diagnostic, FlowReport } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
-import { start } from "@millrace/server";
 import { expect, test } from "vitest";
+import { world } from "./api-world.ts";
 import { scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 
@@ -116,29 +116,18 @@ test("what holds is found nothing wrong with by either", async () => {
 });
 
 test("over HTTP a check says what a run is refused for, of text and of graph", async () => {
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const server = await start({ port: 0, signals: false, store: "memory", log });
-  const invoke = async (command: string, args: object): Promise<{ errors?: Diagnostic[] }> => {
-    const body = JSON.stringify({ command, args });
-    const headers = { "content-type": "application/json" };
-    const answer = await fetch(`${server.url}/api/invoke`, { method: "POST", headers, body });
-    return (await answer.json()) as { errors?: Diagnostic[] };
-  };
-  try {
-    for (const [name, dsl] of Object.entries(BESIDE)) {
-      await invoke("save_template", { slug: name.replace(".flow", ""), dsl });
+  const at = await world();
+  for (const [name, dsl] of Object.entries(BESIDE)) {
+    await at.invoke("save_template", { slug: name.replace(".flow", ""), dsl });
+  }
+  for (const [what, text] of Object.entries(REFUSED)) {
+    const dsl = flowOf(text);
+    const { graph, ok } = parseFlow(dsl);
+    for (const flow of ok ? [{ dsl }, { graph }] : [{ dsl }]) {
+      const report = JSON.parse(await at.invoke("validate_flow", flow)) as FlowReport;
+      expect(report.valid, what).toBe(false);
+      const { errors = [] } = JSON.parse(await at.invoke("start_run", flow));
+      expect(places(report.diagnostics), what).toEqual(places(errors));
     }
-    for (const [what, text] of Object.entries(REFUSED)) {
-      const dsl = flowOf(text);
-      const { graph, ok } = parseFlow(dsl);
-      for (const flow of ok ? [{ dsl }, { graph }] : [{ dsl }]) {
-        const report = (await invoke("validate_flow", flow)) as unknown as FlowReport;
-        expect(report.valid, what).toBe(false);
-        const { errors = [] } = await invoke("start_run", flow);
-        expect(places(report.diagnostics), what).toEqual(places(errors));
-      }
-    }
-  } finally {
-    await server.close({ graceMs: 0 });
   }
 });

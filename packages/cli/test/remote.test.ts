@@ -1,7 +1,7 @@
 /** Commands on connections that ask a server: the token goes there and nowhere else. */
-import { start as startServer } from "@millrace/server";
 import { serveHttp } from "@millrace/test-support/loopback";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { world } from "./api-world.ts";
 import { scratch } from "./cli.ts";
 import { inside } from "./inside.ts";
 
@@ -9,21 +9,8 @@ const TOKEN = "planted-token-of-a-server";
 const KEY = Buffer.alloc(32, 7).toString("base64");
 const LIST = ["connections", "list", "--json"];
 
-async function server(): Promise<string> {
-  const running = await startServer({
-    port: 0,
-    signals: false,
-    store: "memory",
-    tokens: [TOKEN],
-    credentials: { store: "memory" },
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-  });
-  onTestFinished(() => running.close({ graceMs: 0 }));
-  return running.url;
-}
-
 test("a server that wants a token is given the one of the variable, the file or the store; without one, 5", async () => {
-  const url = await server();
+  const { url } = await world({ tokens: [TOKEN] });
   const home = scratch({
     "config.json": `{ "credentials": { "store": "file" }, "server": { "url": "${url}" } }`,
     token: `# of the server\n${TOKEN}\n`,

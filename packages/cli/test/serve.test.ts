@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
-import { millrace, scratch, start, urlOf } from "./cli.ts";
+import { jsonLines, millrace, scratch, start, urlOf } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 test("a server says where its API and data are, who is let in, and which schedules do not fire", async () => {
@@ -63,11 +63,7 @@ test("what is no terminal gets JSON from the first line on, with the level as a 
   await server.until('"run.ended"');
   server.child.kill("SIGTERM");
   await server.until('"server.stopped"');
-  const lines = server
-    .told()
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as { level: string; time: string; msg: string });
+  const lines = jsonLines<{ level: string; time: string; msg: string }>(server.told());
   const levels = new Map(lines.map(({ msg, level }) => [msg, level]));
   expect(levels.get("run.started")).toBe("debug");
   expect(levels.get("run.ended")).toBe("info");

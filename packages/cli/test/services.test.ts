@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { world } from "./api-world.ts";
-import { scratch } from "./cli.ts";
+import { jsonLines, scratch } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
 
 const operation = (more: object = {}): object => ({
@@ -139,10 +139,7 @@ test("a check says what changed and what breaks, writes nothing, and ends with 1
   expect(checked.stderr).toContain("breaking: list_pets now requires kind");
   expect(readFileSync(fileOf(cwd), "utf8")).toBe(before);
   const json = await inside(["services", "import", "openapi.json", "--check", "--json"], { cwd });
-  const [result, summary] = json.stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const [result, summary] = jsonLines(json.stdout);
   expect(result).toMatchObject({
     change: "changed",
     operations: { added: [], changed: ["list_pets"] },

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { graphWith } from "@millrace/test-support/graph";
 import { expect, test } from "vitest";
+import { jsonLines } from "./cli.ts";
 import { flow, inside } from "./inside.ts";
 
 const TYPO = 'flow 1 rates\n\nnode fetch: htp.request {\n  url = "https://rates.example/"\n}\n';
@@ -25,10 +26,7 @@ test("under --json each file is a line, and the summary carries the diagnostics"
   const told = await inside(["validate", "rates.flow", "--json"], {
     files: { "rates.flow": TYPO },
   });
-  const lines = told.stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const lines = jsonLines<Record<string, unknown>>(told.stdout);
   expect(lines[0]).toMatchObject({
     file: "rates.flow",
     valid: false,
