@@ -10,7 +10,7 @@ import type {
 import type { Fields, NodePack, NodeType } from "@millrace/engine";
 import { coreEntry, toolRefs } from "@millrace/engine/pack";
 import { expectItem, expectProblems } from "./expect-entry.ts";
-import { credential, modelId, provider, sampling } from "./fields.ts";
+import { credential, modelId, provider, sampling, targetSchema } from "./fields.ts";
 import { type Label, labelProblems } from "./labels.ts";
 import { runAi } from "./loop.ts";
 import { toolNames } from "./tool-names.ts";
@@ -64,19 +64,6 @@ const tool: JsonSchema = {
       additionalProperties: false,
     },
   ],
-};
-
-const target: JsonSchema = {
-  type: "object",
-  properties: {
-    provider,
-    modelId,
-    credential,
-    params: { type: "object", properties: sampling, additionalProperties: false },
-    on: reasons,
-  },
-  required: ["provider", "modelId"],
-  additionalProperties: false,
 };
 
 const label: JsonSchema = {
@@ -162,7 +149,7 @@ const properties: { readonly [name: string]: JsonSchema } = {
   ),
   failover: {
     type: "array",
-    items: target,
+    items: targetSchema({ on: reasons }),
     maxItems: 8,
     default: [],
     description: "Models to fall back to, in order.",
@@ -197,52 +184,42 @@ const properties: { readonly [name: string]: JsonSchema } = {
 const text: JsonSchema = { type: "string" };
 const integer: JsonSchema = { type: "integer" };
 
+const results: { readonly [name: string]: JsonSchema } = {
+  output: {
+    description: "Text, data that fits the schema, label, labels, vectors, or score and reason.",
+    "x-millrace": { untrusted: true, aliases: ["json", "data", "object", "result", "value"] },
+  },
+  text: {
+    ...text,
+    description: "Text of the last accepted answer.",
+    "x-millrace": { untrusted: true, aliases: ["content", "message", "answer", "response"] },
+  },
+  label: { ...text, description: "With labels." },
+  labels: { type: "array", items: text, description: "With labels and multi." },
+  finish: { enum: ["stop", "length", "content_filter", "max_steps"] },
+  provider: { ...text, description: "Who answered." },
+  modelId: text,
+  usage: {
+    type: ["object", "null"],
+    properties: {
+      inputTokens: integer,
+      outputTokens: integer,
+      cachedInputTokens: integer,
+      cacheWriteTokens: integer,
+      reasoningTokens: integer,
+    },
+    additionalProperties: false,
+    description: "Of all calls; null when nobody said.",
+  },
+  costUsd: { type: ["number", "null"] },
+  steps: integer,
+  toolCalls: { type: "array", items: { type: "object" } },
+};
+
 const output: JsonSchema = {
   type: "object",
-  properties: {
-    output: {
-      description: "Text, data that fits the schema, label, labels, vectors, or score and reason.",
-      "x-millrace": { untrusted: true, aliases: ["json", "data", "object", "result", "value"] },
-    },
-    text: {
-      ...text,
-      description: "Text of the last accepted answer.",
-      "x-millrace": { untrusted: true, aliases: ["content", "message", "answer", "response"] },
-    },
-    label: { ...text, description: "With labels." },
-    labels: { type: "array", items: text, description: "With labels and multi." },
-    finish: { enum: ["stop", "length", "content_filter", "max_steps"] },
-    provider: { ...text, description: "Who answered." },
-    modelId: text,
-    usage: {
-      type: ["object", "null"],
-      properties: {
-        inputTokens: integer,
-        outputTokens: integer,
-        cachedInputTokens: integer,
-        cacheWriteTokens: integer,
-        reasoningTokens: integer,
-      },
-      additionalProperties: false,
-      description: "Of all calls; null when nobody said.",
-    },
-    costUsd: { type: ["number", "null"] },
-    steps: integer,
-    toolCalls: { type: "array", items: { type: "object" } },
-  },
-  required: [
-    "output",
-    "text",
-    "label",
-    "labels",
-    "finish",
-    "provider",
-    "modelId",
-    "usage",
-    "costUsd",
-    "steps",
-    "toolCalls",
-  ],
+  properties: results,
+  required: Object.keys(results),
   additionalProperties: false,
 };
 

@@ -90,11 +90,12 @@ export class Audit {
   /** For `node.checked`. */
   detail({ rule, wanted, path, value }: CheckOutcome): string {
     const place = path === undefined ? rule : `${path} ${rule}`;
-    const ends = wanted !== undefined && this.#keepsValues();
+    const ends = wanted !== undefined && this.keepsValues;
     return (ends ? `${place} ${beginning(this.#copy(wanted))}` : place) + this.#shown(value);
   }
 
-  #keepsValues(): boolean {
+  /** Whether the level keeps contents, not only their digests. */
+  get keepsValues(): boolean {
     return this.level === "redacted" || this.level === "full";
   }
 
@@ -109,7 +110,7 @@ export class Audit {
   }
 
   #shown(value: Json | undefined): string {
-    if (value === undefined || !this.#keepsValues()) return "";
+    if (value === undefined || !this.keepsValues) return "";
     return `: ${beginning(JSON.stringify(this.#copy(value)))}`;
   }
 

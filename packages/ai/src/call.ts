@@ -126,7 +126,7 @@ export function askTarget(
         ...end,
         call,
         value: end.failure === null ? end : null,
-        costUsd: costOf(end.usage, priceOf(session, target, price)),
+        costUsd: costOf(end.usage, session.ctx.shared(AI).price(target, price)),
       };
     });
   });
@@ -179,7 +179,12 @@ export function beginCall(
   const { call, prompt, messages } = what;
   const { step, purpose } = prompt;
   const { provider, modelId: model, index } = target;
-  session.begin({ call, provider, model, target: index, step, purpose }, messages);
+  const audit = session.audit.messages(messages);
+  session.ctx.emit({
+    kind: "llm.started",
+    ...{ call, provider, model, target: index, step, purpose },
+    ...(audit !== undefined && { audit }),
+  });
 }
 
 export function endCircuit(session: Session, target: Target, failure: AiFailure | null): void {
@@ -187,14 +192,6 @@ export function endCircuit(session: Session, target: Target, failure: AiFailure 
   if (failure?.reason === "auth") ai.forget(target.provider, target.credential);
   if (failure?.reason === "aborted") ai.circuits.end(circuitKey(target), "aborted", 0);
   else ai.circuits.end(circuitKey(target), failure?.reason ?? null, session.ctx.now());
-}
-
-export function priceOf(
-  { ctx }: Session,
-  { provider, modelId }: Target,
-  own: PricePerMillion | undefined,
-): PricePerMillion | undefined {
-  return ctx.shared(AI).price(provider, modelId, own);
 }
 
 export function failedTry(call: string, failure: AiFailure | null): Try<never> {

@@ -189,13 +189,6 @@ const MAX_WARNING_UNITS = 300;
 const MAX_FIELD_UNITS = 64;
 
 function answerOf({ target, tried }: Answered<StreamEnd>): Answer {
-  const { text, parts, tools, finish } = tried.value ?? NO_ANSWER;
+  const { text, parts, tools, finish } = tried.value as StreamEnd;
   return { call: tried.call, target: target.index, text, parts, tools, finish };
 }
-
-const NO_ANSWER: Pick<Answer, "text" | "parts" | "tools" | "finish"> = {
-  text: "",
-  parts: [],
-  tools: [],
-  finish: "other",
-};

@@ -3,21 +3,13 @@
  *   K1  it opens with the n-th failure within the window; a success forgets all failures.
  *   K2  after the cool-down exactly one call at a time may try; its success closes, its failure opens anew.
  */
+import { PASSING } from "./failure.ts";
 import type { CircuitOptions } from "./options.ts";
 
 const FAILURES = 5; // a single failure does not open it, and a provider that is down opens it within seconds
 const WINDOW_MS = 60_000;
 const COOL_DOWN_MS = 30_000;
 const MOST_KEPT = 1_000; // models that have failed lately; more are a mistake in a loop
-
-/** Reasons that say something of the model's side, not of the request. */
-export const CIRCUIT_REASONS: readonly string[] = [
-  "server",
-  "timeout",
-  "network",
-  "stream_cut",
-  "rate_limit",
-];
 
 interface State {
   failures: number[];
@@ -76,7 +68,7 @@ export class Circuits {
     }
     const wasProbe = (state?.probe ?? null) !== null;
     if (state !== undefined) state.probe = null;
-    if (!CIRCUIT_REASONS.includes(reason)) return;
+    if (!PASSING.has(reason)) return;
     const known = state ?? { failures: [], openedAt: null, probe: null };
     known.failures = [...known.failures.filter((at) => now - at < this.#windowMs), now];
     if (wasProbe || known.failures.length >= this.#failures) known.openedAt = now;

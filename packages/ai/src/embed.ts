@@ -1,7 +1,7 @@
 /** Vectors of texts: in batches of what the model takes, all by one model. */
 import type { AiEmbedding, Json } from "@millrace/contracts";
 import { untilAborted } from "@millrace/contracts/kit";
-import { beginCall, endCircuit, failedTry, priceOf, readyTarget, type Try } from "./call.ts";
+import { beginCall, endCircuit, failedTry, readyTarget, type Try } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { AiError, type AiFailure, failureOfError } from "./failure.ts";
 import { textPart } from "./messages.ts";
@@ -85,7 +85,7 @@ async function embedOnce(
     ...end,
     call,
     finish: "stop",
-    costUsd: costOf(end.usage, priceOf(session, target, ready.capabilities.price)),
+    costUsd: costOf(end.usage, ctx.shared(AI).price(target, ready.capabilities.price)),
     warnings: [],
   };
 }

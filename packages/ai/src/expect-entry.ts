@@ -9,7 +9,7 @@ import {
 import { isObject } from "@millrace/contracts/kit";
 import { compilePattern, compileValue } from "@millrace/dsl";
 import { schemaProblems, unreadable } from "@millrace/engine/pack";
-import { credential, modelId, provider, sampling } from "./fields.ts";
+import { targetSchema } from "./fields.ts";
 
 /** Kinds of checks. `expr` and `judge` are carried out by the loop. */
 export type CheckKind =
@@ -62,19 +62,6 @@ interface Shape {
   readonly anyOf?: readonly string[];
 }
 
-/** A model that grades. */
-const target: JsonSchema = {
-  type: "object",
-  properties: {
-    provider,
-    modelId,
-    credential,
-    params: { type: "object", properties: sampling, additionalProperties: false },
-  },
-  required: ["provider", "modelId"],
-  additionalProperties: false,
-};
-
 const SHAPES: { readonly [K in CheckKind]: Shape } = {
   expr: { fields: { when: {} }, needs: ["when"] },
   contains: { fields: { value: {}, ignoreCase: flag }, needs: ["value"] },
@@ -89,7 +76,11 @@ const SHAPES: { readonly [K in CheckKind]: Shape } = {
   latencyMs: range,
   finish: { fields: { in: texts }, needs: ["in"] },
   judge: {
-    fields: { rubric: text, threshold: { type: "number", minimum: 0, maximum: 1 }, target },
+    fields: {
+      rubric: text,
+      threshold: { type: "number", minimum: 0, maximum: 1 },
+      target: targetSchema(),
+    },
     needs: ["rubric", "target"],
   },
 };

@@ -40,8 +40,8 @@ export interface AiFailure {
   readonly isFinal?: true;
 }
 
-/** Reasons after which the same target may be asked again. */
-const SAME_TARGET: ReadonlySet<string> = new Set([
+/** Trouble of the model's side that may pass: the same target may be asked again, and too much of it opens its circuit. */
+export const PASSING: ReadonlySet<string> = new Set([
   "rate_limit",
   "server",
   "timeout",
@@ -60,7 +60,7 @@ const NEVER_OVER: ReadonlySet<string> = new Set([
 ]);
 
 export function mayRetry({ reason, isFinal }: AiFailure): boolean {
-  return isFinal !== true && SAME_TARGET.has(reason);
+  return isFinal !== true && PASSING.has(reason);
 }
 
 export function mayFailOver({ reason }: AiFailure): boolean {
@@ -84,17 +84,6 @@ const BY_CODE: { readonly [code: string]: AiReason } = {
   capability_denied: "bad_request",
   host_unsupported: "bad_request",
 };
-
-/** Codes that the node's error keeps, because exit codes depend on them. */
-const KEPT_CODES: ReadonlySet<string> = new Set([
-  "egress_denied",
-  "credentials_missing",
-  "credentials_expired",
-  "no_refresh_token",
-  "unavailable",
-  "provider_unavailable",
-  "model_unavailable",
-]);
 
 const MAX_CAUSES = 8; // of one error; a longer chain is a circle
 
@@ -208,7 +197,7 @@ function ofNodeError(error: NodeError): AiFailure {
   return {
     reason: reason as AiReason,
     text: error.message,
-    ...((KEPT_CODES.has(code) || isOwn) && { code }),
+    ...((Object.hasOwn(REASON_OF_CODE, code) || isOwn) && { code }),
     ...(status !== undefined && isStatus(status) && { status }),
     ...wait(retryAfterMs ?? Number.NaN),
     ...((code === "tls" || code === "unavailable") && { isFinal: true as const }),
@@ -310,6 +299,7 @@ export function nodeErrorOf(failure: AiFailure, model: string): NodeError {
   });
 }
 
+/** Codes that the node's error keeps, because exit codes depend on them, each with its reason. */
 const REASON_OF_CODE: { readonly [code: string]: string } = {
   egress_denied: "denied",
   credentials_missing: "auth",

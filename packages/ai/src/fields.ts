@@ -197,3 +197,19 @@ export const sampling: { readonly [name: string]: JsonSchema } = {
 
 /** Names of the sampling fields, as fields, targets and capabilities have them. */
 export const SAMPLING: readonly (keyof Sampling)[] = Object.keys(sampling) as (keyof Sampling)[];
+
+/** A model to call, with further members. */
+export function targetSchema(more: { readonly [name: string]: JsonSchema } = {}): JsonSchema {
+  return {
+    type: "object",
+    properties: {
+      provider,
+      modelId,
+      credential,
+      params: { type: "object", properties: sampling, additionalProperties: false },
+      ...more,
+    },
+    required: ["provider", "modelId"],
+    additionalProperties: false,
+  };
+}

@@ -53,7 +53,10 @@ export class AiRuntime {
   }
 
   /** The operator's price of a model, else the provider's. */
-  price(provider: string, modelId: string, own?: PricePerMillion): PricePerMillion | undefined {
+  price(
+    { provider, modelId }: { readonly provider: string; readonly modelId: string },
+    own?: PricePerMillion,
+  ): PricePerMillion | undefined {
     const prices = this.options.prices ?? {};
     const name = `${provider}/${modelId}`;
     return Object.hasOwn(prices, name) ? prices[name] : own;

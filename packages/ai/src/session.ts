@@ -1,5 +1,5 @@
 /** State of one node attempt: its fields, its time, its usage, and its audit. */
-import type { AiMessage, Json, JsonObject, LlmStarted, Usage } from "@millrace/contracts";
+import type { AiMessage, Json, JsonObject, Usage } from "@millrace/contracts";
 import { canonicalJson } from "@millrace/contracts/kit";
 import type { CoreContext } from "@millrace/engine";
 import { Audit } from "./audit.ts";
@@ -44,9 +44,7 @@ export class Session {
 
   /** Steps of a node that keeps no content go with the run; those of the others stay as long as its log. Nobody reads them. */
   get stepOptions(): { private: true; kept?: true } {
-    const { level } = this.audit;
-    const isKept = level === "redacted" || level === "full";
-    return isKept ? { private: true, kept: true } : { private: true };
+    return this.audit.keepsValues ? { private: true, kept: true } : { private: true };
   }
 
   /** Throws when the node was stopped or its time is up. */
@@ -98,14 +96,6 @@ export class Session {
     if (this.#warned.has(code)) return;
     this.#warned.add(code);
     this.ctx.warn(code, text);
-  }
-
-  begin(
-    start: Pick<LlmStarted, "call" | "provider" | "model" | "target" | "step" | "purpose">,
-    messages: readonly AiMessage[],
-  ): void {
-    const audit = this.audit.messages(messages);
-    this.ctx.emit({ kind: "llm.started", ...start, ...(audit !== undefined && { audit }) });
   }
 
   close(): void {

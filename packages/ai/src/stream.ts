@@ -103,7 +103,7 @@ class Reading {
     const { budget, ctx, fields } = this.#session;
     const { firstTokenMs } = fields;
     if (budget.isOver) {
-      this.#fail(budget.failure());
+      this.#end(budget.failure(), "other");
       return;
     }
     budget.onEnd(this.#isOver);
@@ -345,16 +345,12 @@ class Reading {
 
   #cut(failure: AiFailure): void {
     if (this.#over) return;
-    this.#fail(failure);
+    this.#end(failure, "other");
     this.#controller.abort();
     const reader = this.#reader;
     if (reader === null) return;
     const cancel = async () => reader.cancel();
     void cancel().catch(ignore);
-  }
-
-  #fail(failure: AiFailure): void {
-    this.#end(failure, "other");
   }
 
   #end(failure: AiFailure | null, finish: Finish): void {

@@ -5,8 +5,8 @@
  */
 import { NodeError } from "@millrace/contracts";
 import type { CoreContext } from "@millrace/engine";
-import { CIRCUIT_REASONS, type Probe } from "./circuit.ts";
-import { type AiFailure, mayFailOver } from "./failure.ts";
+import type { Probe } from "./circuit.ts";
+import { type AiFailure, mayFailOver, PASSING } from "./failure.ts";
 import { type AiFields, SAMPLING, type Sampling } from "./fields.ts";
 import { AI } from "./runtime.ts";
 
@@ -100,7 +100,7 @@ export class Targets {
     const isOpen = (at: number): boolean =>
       circuits.isOpen(circuitKey(this.#all[at] as Target), now);
     if (!isOpen(this.#at)) return;
-    const stands = (on: readonly string[]) => on.some((reason) => CIRCUIT_REASONS.includes(reason));
+    const stands = (on: readonly string[]) => on.some((reason) => PASSING.has(reason));
     const places = [this.#at, ...this.#eligible(stands)];
     const closed = places.find((at) => !isOpen(at));
     for (const at of places) {

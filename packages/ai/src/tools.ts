@@ -3,7 +3,6 @@ import {
   type AiSourceTool,
   type AiTool,
   type AiToolContext,
-  type AiToolSource,
   type Effect,
   isNodeExit,
   type Json,
@@ -89,7 +88,7 @@ function toolOf(
   deferred: DeferredField | undefined,
 ): Tool {
   const pinned = (field.with ?? {}) as JsonObject;
-  const inputSchema = withoutPinned(plainSchema(body.schema), Object.keys(pinned));
+  const inputSchema = withoutPinned(plain(body.schema) as JsonSchema, Object.keys(pinned));
   const isChecked = unreadable(inputSchema).length === 0;
   const description = field.description ?? body.description;
   return {
@@ -230,18 +229,11 @@ async function sourceBody(
     schema: found.inputSchema,
     description: found.description,
     asks: !found.trusted,
-    run: (args, use) => callSource(ctx, source, { server, name, args }, use),
+    async run(args, { signal, timeoutMs }) {
+      const context = contextOf(ctx, signal, timeoutMs);
+      return toOutput(await source.call(server, { tool: name, args }, context));
+    },
   };
-}
-
-async function callSource(
-  ctx: CoreContext,
-  source: AiToolSource,
-  { server, name, args }: { server: string; name: string; args: JsonObject },
-  { signal, timeoutMs }: ToolUse,
-): Promise<Json> {
-  const answer = await source.call(server, { tool: name, args }, contextOf(ctx, signal, timeoutMs));
-  return toOutput(answer);
 }
 
 function contextOf(ctx: CoreContext, signal: AbortSignal, timeoutMs: number): AiToolContext {
@@ -258,10 +250,6 @@ function contextOf(ctx: CoreContext, signal: AbortSignal, timeoutMs: number): Ai
 }
 
 /** A schema for a model, without the platform's own keywords. */
-function plainSchema(schema: JsonSchema): JsonSchema {
-  return plain(schema) as JsonSchema;
-}
-
 function plain(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.map((inner) => plain(inner) ?? null);
   if (typeof value !== "object" || value === null) return value;
