@@ -89,7 +89,8 @@ export function keyInVariable(env: AiCredentialsOptions["env"], name: string): s
   }
 }
 
-function missing(text: string): NodeError {
+/** A key that is needed and not there. */
+export function missing(text: string): NodeError {
   return new NodeError("credentials_missing", text, { reason: "auth", sent: false });
 }
 

@@ -4,8 +4,8 @@ import type { Model } from "@millrace/contracts";
 import type { FileStamp } from "../folders.ts";
 import type { GgufFacts } from "../gguf/inspect.ts";
 
-const DEFAULT_CONTEXT = 4_096; // memory of a context grows with its size; a caller can ask for more
-const DEFAULT_TTL_MS = 600_000;
+export const DEFAULT_CONTEXT = 4_096; // memory of a context grows with its size; a caller can ask for more
+export const DEFAULT_TTL_MS = 600_000;
 
 /** A model whose files were found whole. */
 export interface Entry {

@@ -1,12 +1,11 @@
 /** How a model is loaded: context, threads, and the memory that this takes. */
 import type { Model, ModelLoadOptions } from "@millrace/contracts";
 import type { GgufFacts } from "../gguf/inspect.ts";
+import { DEFAULT_CONTEXT, DEFAULT_TTL_MS } from "../library/entry.ts";
 
-const CONTEXT = 4_096; // more costs memory that most flows never use
 const FILE_FACTOR = 1.05; // weights as the engine lays them out
 const ENGINE_BYTES = 256 * 1024 * 1024; // the engine itself and its buffers
 const BYTES_OF_VALUE = 2; // of keys and values, in half precision
-const DEFAULT_TTL_MS = 600_000;
 
 /** A model whose files have just been looked at and are whole. */
 export interface RunnableModel {
@@ -38,7 +37,7 @@ export function sizingOf(
   options: ModelLoadOptions,
   machine: { readonly cores: number; readonly maxLoaded: number },
 ): Sizing {
-  const wanted = options.contextSize ?? defaults.contextSize ?? CONTEXT;
+  const wanted = options.contextSize ?? defaults.contextSize ?? DEFAULT_CONTEXT;
   const contextSize = gguf.contextLength > 0 ? Math.min(wanted, gguf.contextLength) : wanted;
   const free = Math.max(1, machine.cores - 1);
   const cache = 2 * gguf.layers * contextSize * gguf.kvHeads * gguf.headDim * BYTES_OF_VALUE;

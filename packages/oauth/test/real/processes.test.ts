@@ -17,7 +17,7 @@ const SCRIPT = fileURLToPath(new URL("./children/refresh-together.mjs", import.m
 /** A child that has loaded the package and waits for its task. */
 async function startChild(): Promise<ChildProcessWithoutNullStreams> {
   const child = spawn(process.execPath, [SCRIPT]);
-  endWithTest(child);
+  void endWithTest(child);
   await once(child.stdout, "data");
   return child;
 }

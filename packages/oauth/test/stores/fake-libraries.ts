@@ -4,7 +4,9 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { osCredentialStore } from "@millrace/oauth/store/os";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { onTestFinished } from "vitest";
 
 export type Library = "keytar" | "napi";
 
@@ -45,6 +47,15 @@ export function fakeLibraries(libraries: Partial<Record<Library, Mischief>>): Fa
       writeFileSync(join(folder, `${library}.json`), JSON.stringify(items)),
     calls: (library) => read(`${library}.calls`, "").split("\n").slice(0, -1),
   };
+}
+
+export type StoreOptions = Partial<Parameters<typeof osCredentialStore>[0]>;
+
+/** The store of the system over these stand-ins; it ends with the test. */
+export function openStore({ folder }: FakeLibraries, options: StoreOptions = {}) {
+  const store = osCredentialStore({ service: "millrace", resolveFrom: folder, ...options });
+  onTestFinished(() => store[Symbol.asyncDispose]());
+  return store;
 }
 
 function install(folder: string, code = 'throw new Error("no native part")'): void {

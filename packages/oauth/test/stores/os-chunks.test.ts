@@ -1,8 +1,7 @@
-import { osCredentialStore } from "@millrace/oauth/store/os";
 import { credentialStoreCases } from "@millrace/oauth/testing";
 import * as fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { type FakeLibraries, fakeLibraries, type Mischief } from "./fake-libraries.ts";
+import { describe, expect, test } from "vitest";
+import { fakeLibraries, type Mischief, openStore } from "./fake-libraries.ts";
 import { onPlatform } from "./platform.ts";
 
 /** As the Credential Manager of Windows: 2560 bytes for each item, whichever way characters are written. */
@@ -137,22 +136,16 @@ describe("on Windows, where an item holds 2560 bytes", () => {
 test("elsewhere a long value is one item", async () => {
   const libraries = fakeLibraries({ keytar: {} });
   onPlatform("darwin");
-  await open(libraries).set("service:a", "x".repeat(5000));
+  await openStore(libraries).set("service:a", "x".repeat(5000));
   expect(Object.keys(libraries.items("keytar"))).toEqual(["service:a"]);
 });
 
 function capped(mischief: Mischief = { set: CAP }) {
   const libraries = fakeLibraries({ keytar: mischief });
   onPlatform("win32");
-  return { store: open(libraries), libraries };
+  return { store: openStore(libraries), libraries };
 }
 
 function openCapped() {
   return capped().store;
-}
-
-function open({ folder }: FakeLibraries) {
-  const store = osCredentialStore({ service: "millrace", resolveFrom: folder });
-  onTestFinished(() => store[Symbol.asyncDispose]());
-  return store;
 }

@@ -4,17 +4,16 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { OAuthError } from "@millrace/oauth";
-import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
+import { describeCredentialBackends } from "@millrace/oauth/store/os";
 import { testUnless } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { isAlive } from "@millrace/test-support/processes";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startChild } from "./child.ts";
-import { type FakeLibraries, fakeLibraries } from "./fake-libraries.ts";
+import { fakeLibraries, openStore } from "./fake-libraries.ts";
 
 const HAS_PROC = existsSync("/proc/self/stat");
 const SECRET = "SECRET-TOKEN-93ab";
-type Options = Partial<Parameters<typeof osCredentialStore>[0]>;
 
 beforeEach(() => vi.stubEnv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=127.0.0.1,port=1"));
 afterEach(() => {
@@ -184,12 +183,6 @@ describe("the end of the helper", () => {
     await expect.poll(() => isAlive(libraries.helperPid())).toBe(false);
   });
 });
-
-function openStore({ folder }: FakeLibraries, options: Options = {}) {
-  const store = osCredentialStore({ service: "millrace", resolveFrom: folder, ...options });
-  onTestFinished(() => store[Symbol.asyncDispose]());
-  return store;
-}
 
 function script(code: string): URL {
   const path = join(temporaryFolder(), "helper.mjs");

@@ -1,11 +1,9 @@
 import { OAuthError } from "@millrace/oauth";
 import { describeCredentialBackends, osCredentialStore } from "@millrace/oauth/store/os";
 import { credentialStoreCases } from "@millrace/oauth/testing";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type FakeLibraries, fakeLibraries, type Library } from "./fake-libraries.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { fakeLibraries, type Library, openStore } from "./fake-libraries.ts";
 import { onPlatform } from "./platform.ts";
-
-type Options = Partial<Parameters<typeof osCredentialStore>[0]>;
 
 // An address that is left to the libraries: what they say is what there is.
 beforeEach(() => vi.stubEnv("DBUS_SESSION_BUS_ADDRESS", "tcp:host=127.0.0.1,port=1"));
@@ -216,9 +214,3 @@ test("on systems without a session bus a library that loads is taken at its word
     detail: "can be used",
   });
 });
-
-function openStore({ folder }: FakeLibraries, options: Options = {}) {
-  const store = osCredentialStore({ service: "millrace", resolveFrom: folder, ...options });
-  onTestFinished(() => store[Symbol.asyncDispose]());
-  return store;
-}

@@ -7,17 +7,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type AiCredentialsPort,
-  type AiSourceTool,
-  type AiToolContext,
-  type AiToolSource,
-  type CredentialsPort,
-  type FetchLike,
-  NodeError,
+import type {
+  AiCredentialsPort,
+  AiSourceTool,
+  AiToolContext,
+  AiToolSource,
+  CredentialsPort,
+  FetchLike,
 } from "@millrace/contracts";
 import { untilAborted } from "@millrace/contracts/kit";
-import { keyInVariable } from "../credentials.ts";
+import { keyInVariable, missing } from "../credentials.ts";
 import type { McpServerSettings } from "../settings/read.ts";
 import type { McpConnection, McpTarget } from "./connection.ts";
 import { mcpError } from "./failure.ts";
@@ -189,10 +188,6 @@ async function secretOf(account: string, { credentials }: McpSourceOptions): Pro
   if (value !== undefined) return value;
   const text = `the credential "${account}" is not stored; millrace secrets set ${account} stores it`;
   throw missing(text);
-}
-
-function missing(text: string): NodeError {
-  return new NodeError("credentials_missing", text, { reason: "auth", sent: false });
 }
 
 async function emptyFolder({ folders }: RunState): Promise<string> {

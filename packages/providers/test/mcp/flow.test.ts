@@ -3,9 +3,7 @@
 import { aiSettings } from "@millrace/ai";
 import { assertLog, type ExecutionEvent } from "@millrace/contracts";
 import { createEngine } from "@millrace/engine";
-import { createNodeHost } from "@millrace/engine/node";
 import {
-  createAi,
   createScriptedProvider,
   type McpServerSettings,
   readAiSettings,
@@ -13,6 +11,7 @@ import {
 } from "@millrace/providers";
 import { planOf } from "@millrace/test-support/flows";
 import { expect, onTestFinished, test } from "vitest";
+import { openAi } from "../support/flow.ts";
 import { everything, processesWith, program } from "./support.ts";
 
 const FLOW = (tool: string): string => `node ask: ai {
@@ -26,15 +25,7 @@ const FLOW = (tool: string): string => `node ask: ai {
 /** Starts a flow whose model calls a tool of the server `s`. */
 async function start(server: McpServerSettings, tool: string, script: readonly ScriptEntry[]) {
   const settings = readAiSettings({ mcpServers: { s: { ...server, trusted: [tool] } } });
-  const host = createNodeHost();
-  const none = async (): Promise<never> => {
-    throw new Error("there is no store");
-  };
-  const { ai, close } = createAi(settings, {
-    credentials: { secret: none, resolve: none },
-    env: {},
-    openFetch: (more) => host.openFetch(more),
-  });
+  const { host, ai, close } = openAi(settings);
   const model = createScriptedProvider(script);
   // The scripted provider needs no key.
   const credentials = { resolve: async () => ({}) };

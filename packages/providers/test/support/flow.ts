@@ -10,7 +10,7 @@ import {
 } from "@millrace/contracts";
 import { createEngine, type EngineOptions, type Run } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
-import { createAi, readAiSettings } from "@millrace/providers";
+import { type AiSettings, createAi, readAiSettings } from "@millrace/providers";
 import { planOf } from "@millrace/test-support/flows";
 import type { toolType } from "@millrace/test-support/models";
 import { onTestFinished } from "vitest";
@@ -51,6 +51,16 @@ export function node(fields: string, { id = "ask", modelId = "m" } = {}): string
 
 export const SPARE = 'failover = [{ provider: "spare", modelId: "s" }]';
 
+/** What an engine takes for these settings, where no store has a key; and its host. */
+export function openAi(settings: AiSettings, env: { readonly [name: string]: string } = {}) {
+  const host = createNodeHost();
+  const none = async (): Promise<never> => {
+    throw new Error("there is no store");
+  };
+  const credentials = { secret: none, resolve: none };
+  return { host, ...createAi(settings, { credentials, env, openFetch: host.openFetch }) };
+}
+
 /** Starts it. Log, wire and order are checked when it ends. */
 export async function start(setup: AskSetup): Promise<Asked> {
   const { wire, script, fields = "", modelId = "m" } = setup;
@@ -63,15 +73,7 @@ export async function start(setup: AskSetup): Promise<Asked> {
     },
     ai: setup.ai,
   });
-  const host = createNodeHost();
-  const none = async (): Promise<never> => {
-    throw new Error("there is no store");
-  };
-  const { providers, ai, close } = createAi(settings, {
-    credentials: { secret: none, resolve: none },
-    env: { KEY },
-    openFetch: (more) => host.openFetch(more),
-  });
+  const { host, providers, ai, close } = openAi(settings, { KEY });
   const engine = createEngine({
     host,
     settings: [aiSettings({ ...ai, providers })],

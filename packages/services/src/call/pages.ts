@@ -5,6 +5,7 @@
  */
 import type { Json, JsonObject, Pagination } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
+import { isObject } from "@millrace/contracts/kit";
 import { offOrigin, valueAt } from "@millrace/engine/pack";
 import { undecodable } from "../refusals.ts";
 import { nextLink } from "./link-header.ts";
@@ -76,8 +77,7 @@ export async function collectPages(pagination: Pagination, options: PagesOptions
 function itemsOf({ items = "" }: Pagination, body: Json): readonly Json[] {
   const found = valueAt(body, items);
   if (Array.isArray(found)) return found;
-  const isObject = typeof body === "object" && body !== null && !Array.isArray(body);
-  if (found === undefined && isObject) return [];
+  if (found === undefined && isObject(body)) return [];
   throw undecodable(`a page has no list at "${items}"`);
 }
 

@@ -1,6 +1,7 @@
 /** An answer as the record of `http.request`. */
-import { type Json, NodeError, type ResponseLike } from "@millrace/contracts";
+import type { Json, ResponseLike } from "@millrace/contracts";
 import { toBase64 } from "@millrace/engine/pack";
+import { undecodable } from "../refusals.ts";
 import type { HttpFields, HttpRecord } from "./fields.ts";
 
 /** Reads the body to its end. Throws `decode_failed` and what the host's client throws. */
@@ -31,7 +32,7 @@ function decode(
   try {
     return JSON.parse(text) as Json;
   } catch {
-    throw failed(`the body is not JSON (content type "${contentType.slice(0, 100)}")`);
+    throw undecodable(`the body is not JSON (content type "${contentType.slice(0, 100)}")`);
   }
 }
 
@@ -51,10 +52,6 @@ function textOf(bytes: Uint8Array, contentType: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    throw failed(`the charset "${charset.slice(0, 40)}" is not known here; read it as base64`);
+    throw undecodable(`the charset "${charset.slice(0, 40)}" is not known here; read it as base64`);
   }
-}
-
-function failed(message: string): NodeError {
-  return new NodeError("decode_failed", message, { reason: "output", sent: true });
 }

@@ -1,6 +1,7 @@
 /** Fields to a request. Nothing is sent here. */
-import { type FetchInit, type Json, type NodeContext, NodeError } from "@millrace/contracts";
+import type { FetchInit, Json, NodeContext } from "@millrace/contracts";
 import { idempotencyKeyOf } from "../idempotency-key.ts";
+import { invalidArgument } from "../refusals.ts";
 import type { HttpFields, Scalar } from "./fields.ts";
 
 const JSON_TYPE = "application/json";
@@ -29,7 +30,10 @@ export function buildRequest(
 
 function urlOf(fields: HttpFields): string {
   if (!URL.canParse(fields.url)) {
-    throw invalid("url: not an absolute address; write one such as https://api.example/v1");
+    throw invalidArgument(
+      "url",
+      "not an absolute address; write one such as https://api.example/v1",
+    );
   }
   const url = new URL(fields.url);
   const query = new URLSearchParams(pairsOf(fields.query ?? {})).toString();
@@ -61,8 +65,4 @@ function pairsOf(from: {
 
 function isList(value: Scalar | readonly Scalar[]): value is readonly Scalar[] {
   return Array.isArray(value);
-}
-
-function invalid(message: string): NodeError {
-  return new NodeError("field_invalid", message, { reason: "input", sent: false });
 }

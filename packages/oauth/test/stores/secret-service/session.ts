@@ -75,6 +75,6 @@ function startProgram(program: Program, args: string[], env: SessionEnv) {
     env: { ...process.env, ...env },
     stdio: ["pipe", "pipe", "ignore"],
   });
-  endWithTest(child);
+  void endWithTest(child);
   return child;
 }
