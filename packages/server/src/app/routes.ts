@@ -2,7 +2,7 @@
  * Routing. Routes are derived from the command registry; Hono's router finds them and does nothing else. What the gate has
  * let in is checked further here, in the order of the gate's table: role, method, draining, body, arguments.
  */
-import type { CommandDef, HttpBinding, RunBlob } from "@millrace/contracts";
+import type { CommandDef, RunBlob } from "@millrace/contracts";
 import { COMMANDS } from "@millrace/contracts/commands";
 import { RegExpRouter } from "hono/router/reg-exp-router";
 import { SmartRouter } from "hono/router/smart-router";
@@ -11,9 +11,11 @@ import { bodyLimit } from "../config/limits.ts";
 import {
   Answer,
   after,
+  type BoundCommand,
   bindArgs,
   dispatch,
   invoke,
+  isBound,
   isUnchanged,
   JSON_TYPE,
 } from "../dispatch/index.ts";
@@ -52,8 +54,6 @@ export interface Routes {
   methodsOf(path: string): readonly string[];
 }
 
-type BoundCommand = CommandDef & { readonly http: HttpBinding };
-
 /** Answers a request; `holes` are the path's, decoded. */
 type Serve = (exchange: Exchange, holes: Record<string, string>) => Response | Promise<Response>;
 
@@ -90,7 +90,7 @@ export function createRoutes(options: RouteOptions): Routes {
     exchange.pattern = http.path;
     const { query } = exchange.passage;
     const header = (wanted: string) => exchange.header(wanted);
-    const bind = (body: unknown) => bindArgs(command, http, { path, query, header, body });
+    const bind = (body: unknown) => bindArgs(command, { path, query, header, body });
     const takesBody = (http.body ?? "none") !== "none";
     const readArgs = () =>
       takesBody
@@ -270,10 +270,6 @@ function groupByRoute(
     else group.unshift(command);
   }
   return [...groups.values()];
-}
-
-function isBound(command: CommandDef): command is BoundCommand {
-  return command.http !== undefined;
 }
 
 function chooseByQuery(

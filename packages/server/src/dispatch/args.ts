@@ -32,8 +32,16 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 /** `tag.team=fx` is the pair `team: "fx"` of the argument `tags`. */
 const TAG_PREFIX = "tag.";
 
+/** A command that has a route. */
+export type BoundCommand = CommandDef & { readonly http: HttpBinding };
+
+export function isBound(command: CommandDef): command is BoundCommand {
+  return command.http !== undefined;
+}
+
 /** Collects arguments. Throws `invalid_args` for a repeated or unknown one; values are checked by the command's schema. */
-export function bindArgs(command: CommandDef, http: HttpBinding, parts: RequestParts): unknown {
+export function bindArgs(command: BoundCommand, parts: RequestParts): unknown {
+  const { http } = command;
   const args = new Map<string, unknown>();
   const errors: Problem[] = [];
   const add = (name: string, value: unknown) => {

@@ -1,5 +1,5 @@
 /** How commands are called, checked and answered, whichever way a call comes. */
-export { bindArgs, checkArgs } from "./args.ts";
+export { type BoundCommand, bindArgs, checkArgs, isBound } from "./args.ts";
 export {
   checkConditions,
   etagOf,

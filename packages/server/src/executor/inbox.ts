@@ -67,12 +67,6 @@ function checked(answer: Json): Json {
   });
 }
 
-interface Obeying {
-  readonly runId: string;
-  /** Undefined: it has ended. */
-  readonly live: LiveRun | undefined;
-}
-
 interface ObeyingAll {
   readonly runId: string;
   /** Does one, and resolves with its answer; a refusal with `state_conflict` is an answer too. */
@@ -101,8 +95,11 @@ async function answerOf(work: Promise<unknown>): Promise<Json> {
   }
 }
 
-/** Answers the requests to a run that a server of many drives, or that has ended. */
-export async function obey(store: SharedStore, { runId, live }: Obeying): Promise<void> {
+/** Answers the requests to a run that a server of many drives; `live` undefined: it has ended. */
+export async function obey(
+  store: SharedStore,
+  { runId, live }: { readonly runId: string; readonly live: LiveRun | undefined },
+): Promise<void> {
   await obeyAll(store.inbox, {
     runId,
     // A run that was left meanwhile knows nothing any more: its next driver answers.

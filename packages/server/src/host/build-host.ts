@@ -81,15 +81,18 @@ export async function openResources(
             });
     // Deadlines are judged by the clock of the database: servers whose clocks differ agree on them.
     if (isShared(store) && options.clock === undefined) now = () => store.now();
-    return { store, registry, machine, clock: clockOf(clock, now), now, opened };
+    return {
+      store,
+      registry,
+      machine,
+      clock: { now, setTimer: (fn, ms) => clock.setTimer(fn, ms) },
+      now,
+      opened,
+    };
   } catch (error) {
     await opened.extensions.close(); // a check of theirs may have started a process
     throw error;
   }
-}
-
-function clockOf(clock: Clock, now: () => number): Clock {
-  return { now, setTimer: (fn, ms) => clock.setTimer(fn, ms) };
 }
 
 /** Closes it again when nothing was built over it. */

@@ -4,8 +4,9 @@
  */
 import type { CommandDef, JsonObject } from "@millrace/contracts";
 import { executionEventSchema } from "@millrace/contracts/schemas";
+import { type BoundCommand, isBound } from "../dispatch/index.ts";
 import { createComponents } from "./components.ts";
-import { type BoundCommand, operationOf, PROBLEM_SCHEMA, problemResponse } from "./operation.ts";
+import { operationOf, PROBLEM_SCHEMA, problemResponse } from "./operation.ts";
 import { PLAIN_ROUTES } from "./plain-routes.ts";
 
 const DESCRIPTION =
@@ -23,9 +24,7 @@ export function buildOpenApi(
   version: string,
   basePath: string,
 ): JsonObject {
-  const bound = [...commands.values()].filter(
-    (command): command is BoundCommand => command.http !== undefined,
-  );
+  const bound = [...commands.values()].filter(isBound);
   const components = createComponents({
     input: bound.map(({ args }) => args),
     output: [

@@ -7,6 +7,7 @@ import {
   PROBLEMS,
 } from "@millrace/contracts";
 import { eventSchema, executionEventSchema } from "@millrace/contracts/schemas";
+import type { BoundCommand } from "../dispatch/index.ts";
 import type { Components, Schema } from "./components.ts";
 
 /** Codes that any request may be refused with. */
@@ -25,7 +26,7 @@ const GATE: readonly ErrorCode[] = [
 /** Codes of every command besides its own. */
 const COMMAND: readonly ErrorCode[] = ["forbidden", "invalid_args", "command_not_wired"];
 /** Codes of routes that take a body. */
-const BODY: readonly ErrorCode[] = [
+export const BODY_CODES: readonly ErrorCode[] = [
   "bad_json",
   "json_too_deep",
   "body_too_large",
@@ -51,8 +52,6 @@ const IDEMPOTENCY_KEY: JsonObject = {
   schema: { type: "string", pattern: "^[\\x21-\\x7e]{1,128}$" },
 };
 
-export type BoundCommand = CommandDef & { readonly http: HttpBinding };
-
 /** Problem responses by status, each for the codes that it may carry. */
 export function problemResponses(codes: readonly ErrorCode[]): { [status: string]: JsonObject } {
   const byStatus = new Map<number, ErrorCode[]>();
@@ -63,7 +62,7 @@ export function problemResponses(codes: readonly ErrorCode[]): { [status: string
   return Object.fromEntries(
     [...byStatus].map(([status, list]) => [
       status,
-      { $ref: `#/components/responses/${responseName(list)}` },
+      { $ref: `#/components/responses/${list.join(".")}` }, // the name of a response: its codes
     ]),
   );
 }
@@ -122,7 +121,7 @@ export function operationOf(command: BoundCommand, components: Components): Json
       ...problemResponses([
         ...COMMAND,
         ...(command.effect === "read" ? [] : (["draining"] as const)),
-        ...(body.schema === undefined ? [] : BODY),
+        ...(body.schema === undefined ? [] : BODY_CODES),
         ...command.errors.filter((code) => code !== "stream_only"), // by name alone
       ]),
     },
@@ -206,7 +205,10 @@ function successOf(
       content: { [http.media]: media, ...(stream.resume ? { [NDJSON]: media } : {}) },
     };
     const over = { description: "The run has ended and the reader has its last event" };
-    return { [http.status]: events, ...(holesOf(http) && stream.resume ? { 204: over } : {}) };
+    return {
+      [http.status]: events,
+      ...(http.path.includes("/:") && stream.resume ? { 204: over } : {}),
+    };
   }
   if (http.media !== undefined) {
     const media = { schema: { type: "string", contentMediaType: http.media } };
@@ -225,10 +227,6 @@ function itemOf(item: Schema, components: Components): JsonObject {
   const schema = components.schemaOf(item, "output");
   if (item !== eventSchema) return schema;
   return { anyOf: [components.schemaOf(executionEventSchema, "output"), schema] };
-}
-
-function holesOf({ path }: HttpBinding): boolean {
-  return path.includes("/:");
 }
 
 /** Schema of every problem document. Members beyond these belong to single codes. */
@@ -259,11 +257,6 @@ export const PROBLEM_SCHEMA: JsonObject = {
   },
   required: ["type", "title", "status", "code", "requestId"],
 };
-
-/** Name of the response that carries one of these codes: the codes themselves. */
-function responseName(codes: readonly ErrorCode[]): string {
-  return codes.join(".");
-}
 
 export function problemResponse(name: string): JsonObject {
   const codes = name.split(".") as ErrorCode[];

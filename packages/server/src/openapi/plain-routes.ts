@@ -1,6 +1,6 @@
 /** The routes that are no commands. */
 import type { JsonObject } from "@millrace/contracts";
-import { problemResponses } from "./operation.ts";
+import { BODY_CODES, problemResponses } from "./operation.ts";
 
 const PUBLIC: { readonly security: [] } = { security: [] };
 const STATE = {
@@ -107,11 +107,7 @@ export const PLAIN_ROUTES: { readonly [path: string]: JsonObject } = {
           "command_not_wired",
           "stream_only",
           "draining",
-          "bad_json",
-          "json_too_deep",
-          "body_too_large",
-          "unsupported_media_type",
-          "expectation_failed",
+          ...BODY_CODES,
         ]),
         default: {
           description: "What the command refuses",

@@ -93,7 +93,7 @@ export class EventStreams {
   /** Answers an exchange with a stream; headers go out at once. */
   answer(exchange: Exchange, options: StreamOptions): Response {
     const headers = exchange.headers({
-      "Content-Type": contentTypeOf(options.format),
+      "Content-Type": options.format === "ndjson" ? "application/x-ndjson" : "text/event-stream",
       "Cache-Control": "no-cache, no-transform",
       "X-Accel-Buffering": "no",
       ...options.headers,
@@ -209,7 +209,8 @@ export class EventStreams {
 async function send(options: StreamOptions, sink: Sink, signal: AbortSignal): Promise<boolean> {
   const { accepts, format, position } = options;
   let isWhole = false;
-  if (position !== undefined) await sink.write(positionFrame(position));
+  // An id without data is kept and dispatches nothing.
+  if (position !== undefined) await sink.write(Buffer.from(`id: ${position}\n\n`));
   for await (const page of options.read(signal)) {
     const events = accepts === undefined ? page : page.filter(accepts);
     let hasWaited = false;
@@ -254,10 +255,6 @@ const DRAINING = Buffer.from(": draining\n\n");
 /** Joined writes are no longer than this, unless one frame is. */
 const BATCH_BYTES = 16_384;
 
-function contentTypeOf(format: FrameFormat): string {
-  return format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
-}
-
 /** The part of a page that has been joined so far. */
 interface Joined {
   readonly chunks: Uint8Array[];
@@ -301,11 +298,6 @@ function joinNext(joined: Joined, page: readonly StoredEvent[], format: FrameFor
   joined.chunks.push(chunk);
   joined.events = end;
   return chunk;
-}
-
-/** Tells a reader where it is before the first event: an id without data is kept and dispatches nothing. */
-function positionFrame(position: number): Uint8Array {
-  return Buffer.from(`id: ${position}\n\n`);
 }
 
 function frameBytes({ line, seq }: StoredEvent, format: FrameFormat): number {

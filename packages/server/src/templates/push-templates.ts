@@ -61,7 +61,7 @@ export function pushTemplates(args: Args, { host, app }: CommandCall): Promise<P
     if (!args.dryRun) {
       const save = changed.map((one) => ({
         ...templateOf(one, args.by),
-        expected: versionOf(one),
+        expected: one.known?.summary.version ?? null,
       }));
       const isStored = await store.templates.replaceAll({ save, remove, own });
       if (!isStored)
@@ -90,7 +90,9 @@ async function readAll(
       begun = performance.now();
     }
     try {
-      if (seen.has(slug)) throw twice(slug);
+      if (seen.has(slug)) {
+        throw new ProblemError("flow_invalid", { detail: `there are two flows "${slug}"` });
+      }
       seen.add(slug);
       const flow = is?.text === dsl ? undefined : readText(dsl, reader);
       const isNew = flow !== undefined && flow.dsl !== is?.text;
@@ -107,10 +109,6 @@ async function readAll(
   const what = `${first.length} of ${flows.length} flows are wrong`;
   refuseAll("flow_invalid", [...first, ...rest], what);
   return read;
-}
-
-function twice(slug: string): ProblemError {
-  return new ProblemError("flow_invalid", { detail: `there are two flows "${slug}"` });
 }
 
 function refuseAll(
@@ -217,10 +215,6 @@ function templateOf({ slug, flow, known }: Changed, by: string): NewTemplate {
   const folder = known?.summary.source.folder;
   const source = { ...pushedBy(by, dsl), ...(folder !== undefined && { folder }) };
   return { slug, graph, dsl, digest, name, description, tags, source };
-}
-
-function versionOf({ known }: Pushed): number | null {
-  return known?.summary.version ?? null;
 }
 
 function reportOf({

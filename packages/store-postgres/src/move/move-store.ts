@@ -32,7 +32,7 @@ export async function moveStore(
   try {
     open = await openTarget(target, check);
     const facts = await factsOf(source);
-    const sides = { source: sideOf(source), target: open, facts };
+    const sides = { source, target: open, facts };
     let copied = 0;
     if (!check) {
       copied = await copy({
@@ -131,10 +131,6 @@ function digestOfMeta(cursorKey: string, lastPosition: number): RowsDigest {
   digest.add(["cursorKey", cursorKey]);
   digest.add(["lastPosition", lastPosition]);
   return digest.result();
-}
-
-function sideOf({ key, lastSeq, all }: StoreSource): Side {
-  return { key, lastSeq, all: (sql, values) => all(sql, values) };
 }
 
 async function factsOf(source: StoreSource): Promise<SourceFacts> {

@@ -39,15 +39,12 @@ export async function isStored(ops: readonly Op[], asked: Asked): Promise<boolea
     if (lines === undefined) continue;
     const { run, events } = lines;
     const seqs = `{${events.map(({ seq }) => seq).join(",")}}`;
-    const digests = `{${events.map(({ line }) => digestOf(line)).join(",")}}`;
+    const hashes = events.map(({ line }) => createHash("sha256").update(line).digest("hex"));
+    const digests = `{${hashes.join(",")}}`;
     const row = await rowOf(STORED, [seqs, digests, run], asked);
     if (row?.["lines"] !== events.length) return false;
   }
   return true;
-}
-
-function digestOf(line: Uint8Array): string {
-  return createHash("sha256").update(line).digest("hex");
 }
 
 /** A row, through connections that are cut. */
