@@ -60,7 +60,7 @@ export {
   type PathSegment,
   parsePath,
 } from "./events/path.ts";
-export { secretForms } from "./events/secrets.ts";
+export { lineForms, secretForms } from "./events/secrets.ts";
 export { serialiseEvent } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
 export { addCall, NO_USAGE } from "./events/sums.ts";

@@ -1,14 +1,15 @@
 /** A token as a run gets it: it can be asked for, and shown nowhere. */
+
 import type { ServiceAuth, ServiceCredential } from "@millrace/contracts";
+import { REDACTED } from "@millrace/contracts/kit";
 import type { OAuthToken } from "@millrace/oauth";
 
-const HIDDEN = "[redacted]";
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Makes a credential; its value is in no listing, JSON or inspection of it. */
 export function createCredential(auth: ServiceAuth, token?: OAuthToken): ServiceCredential {
   const value = token?.access_token ?? "";
-  const hidden = (): typeof HIDDEN => HIDDEN;
+  const hidden = (): string => REDACTED;
   const { scheme } = auth;
   const includes = (auth.scheme === "oauth2" && auth.includes) || {};
   const scopes = scopesOf(token).flatMap((scope) => [

@@ -3,7 +3,8 @@
  *   N1  The secret of an environment counts over the one of all environments.
  *   N2  Nothing here answers a value but `readSecret`, which is for runs.
  */
-import { type CredentialStore, OAuthError } from "@millrace/oauth";
+import { OAuthError } from "@millrace/oauth";
+import type { SecretStore } from "../ports.ts";
 
 /** A secret without its value. */
 export interface NamedSecret {
@@ -13,7 +14,6 @@ export interface NamedSecret {
   readonly setAt: string;
 }
 
-type Store = Pick<CredentialStore, "get" | "set" | "delete" | "list">;
 type Name = { readonly name: string; readonly environment?: string | undefined };
 
 const ACCOUNT = /^secret:(?:([^/]+)\/)?([^/]+)$/;
@@ -22,7 +22,7 @@ const accountOf = ({ name, environment }: Name): string =>
 
 /** The value for a run in an environment; undefined: it is not set. */
 export async function readSecret(
-  store: Store,
+  store: SecretStore,
   { name, environment }: Name,
 ): Promise<string | undefined> {
   const own = environment === undefined ? undefined : await read(store, { name, environment });
@@ -31,7 +31,7 @@ export async function readSecret(
 
 /** Sets a secret. */
 export async function setSecret(
-  store: Store,
+  store: SecretStore,
   secret: Name & { readonly value: string },
   now: number,
 ): Promise<NamedSecret> {
@@ -42,12 +42,12 @@ export async function setSecret(
 }
 
 /** Whether there was one. */
-export function deleteSecret(store: Store, name: Name): Promise<boolean> {
+export function deleteSecret(store: SecretStore, name: Name): Promise<boolean> {
   return store.delete(accountOf(name));
 }
 
 /** Names and dates, sorted by both names. */
-export async function listSecrets(store: Store): Promise<readonly NamedSecret[]> {
+export async function listSecrets(store: SecretStore): Promise<readonly NamedSecret[]> {
   const accounts = ((await store.list?.()) ?? []).filter((account) => ACCOUNT.test(account));
   const found: NamedSecret[] = [];
   for (const account of accounts) {
@@ -61,7 +61,7 @@ export async function listSecrets(store: Store): Promise<readonly NamedSecret[]>
 }
 
 async function read(
-  store: Store,
+  store: SecretStore,
   name: Name,
 ): Promise<{ readonly setAt: string; readonly value: string } | undefined> {
   const text = await store.get(accountOf(name));

@@ -5,11 +5,10 @@ import { isErrorCode } from "@millrace/contracts/commands";
 import { Answer, keyed, notWired, pageOf, wire } from "../dispatch/index.ts";
 import { notFound, ProblemError } from "../errors.ts";
 import type { CommandCall, HandlerList } from "../ports.ts";
+import { OVER } from "./open-models.ts";
 
 /** Time that the look at a file takes; its process is made after it, and a load is then answered with a model that loads. */
 const LOOK_MS = 50;
-/** Stages of a job after which nothing follows. */
-const ENDED: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
 
 /** Does something with the manager. Throws `command_not_wired` where there is none, and what the manager refuses as a problem. */
 async function withManager<T>(
@@ -104,7 +103,7 @@ export const modelHandlers: HandlerList = [
     ),
   ),
   wire("list_model_jobs", ({ open = false }, call) =>
-    withManager(call, (manager) => manager.jobs().filter((job) => !open || !ENDED.has(job.stage))),
+    withManager(call, (manager) => manager.jobs().filter((job) => !open || !OVER.has(job.stage))),
   ),
   wire("get_model_job", ({ jobId }, call) => withManager(call, (manager) => jobOf(manager, jobId))),
   wire("list_engines", (_args, call) => withManager(call, (manager) => [...manager.engines()])),

@@ -192,7 +192,8 @@ export function modelsFrom({
 const KEPT = 1_000; // at ten a second: a reader may be away for more than a minute
 const PAGE = 100;
 const PROGRESS = "models:install_progress";
-const OVER: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
+/** Stages of a job after which nothing follows. */
+export const OVER: ReadonlySet<string> = new Set(["done", "error", "cancelled"]);
 
 /** No events yet. */
 function createModelEvents(): ModelEvents {

@@ -2,16 +2,15 @@
  * Logs: lines on stderr, one a request and one a run. No query, body, header or prompt is ever logged, and one sink replaces
  * every configured secret wherever it occurs.
  */
-import { secretForms } from "@millrace/contracts";
+import { lineForms, secretForms } from "@millrace/contracts";
+import { REDACTED } from "@millrace/contracts/kit";
 import { pino } from "pino";
 import type { LogFormat, LogLevel } from "../config/options.ts";
 import type { Logger } from "../ports.ts";
 
-const REDACTED = "[redacted]";
-
 /** Replaces every secret in `text`, in all of its forms: as it is, in JSON, percent-encoded, and inside longer base64. */
 export function createRedactor(secrets: Iterable<string>): (text: string) => string {
-  const forms = new Set([...secrets].flatMap(secretForms).flatMap((form) => [form, inJson(form)]));
+  const forms = new Set(lineForms([...secrets]));
   for (const secret of secrets) for (const form of wholeBase64(secret)) forms.add(form);
   if (forms.size === 0) return (text) => text;
   // Longest first, so that a form that begins another one does not leave its tail behind.
@@ -21,11 +20,6 @@ export function createRedactor(secrets: Iterable<string>): (text: string) => str
     .join("|");
   const expression = new RegExp(pattern, "g");
   return (text) => text.replace(expression, REDACTED);
-}
-
-/** Lines are JSON: what was JSON before is escaped once more. */
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 /** `secretForms` leaves out what depends on the text around a base64 form; here it stands alone, to its last character. */

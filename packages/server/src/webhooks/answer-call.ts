@@ -9,10 +9,10 @@
  */
 import { createHash } from "node:crypto";
 import type { Json, RunRef, StartRows, Webhook } from "@millrace/contracts";
-import { type KeyedCall, oncePerKey, REPLAYED } from "../dispatch/index.ts";
+import { JSON_TYPE, type KeyedCall, oncePerKey, REPLAYED } from "../dispatch/index.ts";
 import { invalidArg, notFound, ProblemError } from "../errors.ts";
 import { specOfTemplate } from "../flows/stored-flows.ts";
-import { parseJson } from "../http/index.ts";
+import { type HeaderRecord, parseJson } from "../http/index.ts";
 import type { ServerHost } from "../ports.ts";
 import { callExecutor, isEnded, waitForRun, wholeOutputs } from "../runs/index.ts";
 import { type HookCall, readForm, readPayload, textAt } from "./payload.ts";
@@ -36,7 +36,7 @@ export const HOOK_PATTERN = "/hooks/:token";
 /** The answer to a call, and the run that it is about. */
 export interface HookAnswer {
   readonly status: number;
-  readonly headers: { readonly [name: string]: string };
+  readonly headers: HeaderRecord;
   readonly body: string;
   readonly runId?: string;
 }
@@ -49,7 +49,6 @@ const DELIVERY_MS = 3 * 86_400_000;
 const REMEMBERED_MS = 2 * WINDOW_S * 1_000 + 1;
 /** Valid challenges; the longest are the sentences of Microsoft. */
 const ECHO = /^[\x20-\x3b\x3d\x3f-\x7e]{1,1024}$/;
-const JSON_TYPE = { "Content-Type": "application/json" };
 /** Headers that every run gets. */
 const ALWAYS = ["content-type", "user-agent"];
 

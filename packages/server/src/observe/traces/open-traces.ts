@@ -3,13 +3,11 @@
  * @see https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 import { secretVariable } from "@millrace/providers/secret-variables";
+import type { Environment } from "../../config/read-options.ts";
 import type { Logger } from "../../ports.ts";
 import type { Traces } from "./traces.ts";
 
 export type { ServedRequest, Traces } from "./traces.ts";
-
-/** Variables of a process. */
-type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Parts of the process that are needed to open traces. */
 export interface TraceParts {
@@ -27,13 +25,13 @@ const INSTALL =
 const VERSION = "@0.223";
 
 /** Whether the variables ask for traces. */
-export function wantsTraces(env: Variables): boolean {
+export function wantsTraces(env: Environment): boolean {
   return endpointOf(env) !== undefined && env["OTEL_SDK_DISABLED"]?.toLowerCase() !== "true";
 }
 
 /** Traces, where they are wanted and can be made. */
 export async function openTraces(
-  env: Variables,
+  env: Environment,
   { log, timeoutMs: most = TIMEOUT_MS }: TraceParts,
 ): Promise<Traces | undefined> {
   const url = endpointOf(env);
@@ -78,7 +76,7 @@ export async function openTraces(
 }
 
 /** Where spans are sent; undefined: nowhere. */
-function endpointOf(env: Variables): string | undefined {
+function endpointOf(env: Environment): string | undefined {
   if (env["OTEL_TRACES_EXPORTER"] === "none") return undefined;
   const own = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
   if (own) return own;
@@ -87,12 +85,12 @@ function endpointOf(env: Variables): string | undefined {
 }
 
 /** A setting of the exporter: that of traces alone, else that of all signals. */
-function ofTraces(env: Variables, name: string): string | undefined {
+function ofTraces(env: Environment, name: string): string | undefined {
   return env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
 }
 
 /** Headers for the receiver, whose key stands in one of them. Throws for a file that cannot be read. */
-function headersOf(env: Variables): Readonly<Record<string, string>> {
+function headersOf(env: Environment): Readonly<Record<string, string>> {
   const [all, own] = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"].map(
     (name) => pairsOf(secretVariable(env, name)),
   );
