@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { connection, isDraining, isUnauthorised, staleSince } from "./backend.ts";
 import { Age } from "./parts/age.tsx";
+import { Button } from "./parts/button.tsx";
 import { Heading } from "./parts/heading.tsx";
 import { NotLoaded } from "./parts/lazily.tsx";
 import { Problem } from "./parts/problem.tsx";
@@ -47,9 +48,9 @@ export function Frame(): ComponentChildren {
           {first.error === undefined ? (
             <p class="muted">Loading…</p>
           ) : (
-            <button type="button" disabled={first.isBusy} onClick={() => void first.run()}>
+            <Button disabled={first.isBusy} onClick={() => void first.run()}>
               Try again
-            </button>
+            </Button>
           )}
         </main>
       )}
@@ -71,13 +72,9 @@ function Banner(): ComponentChildren {
   const isOpen = token.value === undefined && !isLoopback(location.hostname);
   return (
     <header class="banner">
-      <button
-        type="button"
-        class="skip"
-        onClick={() => document.querySelector<HTMLElement>("main h1")?.focus()}
-      >
+      <Button class="skip" onClick={() => document.querySelector<HTMLElement>("main h1")?.focus()}>
         Skip to content
-      </button>
+      </Button>
       <a class="brand" href={placeHref(["flows"])}>
         Millrace
       </a>
@@ -89,14 +86,8 @@ function Banner(): ComponentChildren {
       >
         {connection.value}
       </span>
-      <button type="button" onClick={nextTheme}>
-        Theme: {theme.value}
-      </button>
-      {token.value !== undefined && (
-        <button type="button" onClick={signOut}>
-          Sign out
-        </button>
-      )}
+      <Button onClick={nextTheme}>Theme: {theme.value}</Button>
+      {token.value !== undefined && <Button onClick={signOut}>Sign out</Button>}
       <div role="status" aria-label="Server" class="warnings">
         {isOpen && (
           <p class="warning">

@@ -6,6 +6,7 @@ import { type Picture, pictureToSvg } from "@millrace/graph";
 import { effect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { saveText } from "../parts/clipboard.ts";
 import { Toolbar } from "../parts/toolbar.tsx";
 import { theme } from "../state/theme.ts";
@@ -112,47 +113,35 @@ export function Canvas(props: CanvasProps): ComponentChildren {
         <canvas ref={minimap} class="canvas-minimap" hidden />
       </div>
       <Toolbar name="View">
-        <button
-          type="button"
+        <Button
           aria-label="Zoom out"
           title="Zoom out"
           onClick={() => view.current?.zoom(1 / ZOOM_STEP)}
         >
           −
-        </button>
-        <button
-          type="button"
-          aria-label="Zoom in"
-          title="Zoom in"
-          onClick={() => view.current?.zoom(ZOOM_STEP)}
-        >
+        </Button>
+        <Button aria-label="Zoom in" title="Zoom in" onClick={() => view.current?.zoom(ZOOM_STEP)}>
           +
-        </button>
-        <button type="button" onClick={() => view.current?.fit()}>
-          Fit
-        </button>
+        </Button>
+        <Button onClick={() => view.current?.fit()}>Fit</Button>
         {onTidy !== undefined && (
-          <button
-            type="button"
+          <Button
             title="Lays out all nodes automatically and removes the positions that were set by hand"
             onClick={onTidy}
           >
             Tidy
-          </button>
+          </Button>
         )}
         {hasBodies && (
-          <button
-            type="button"
+          <Button
             disabled={!canFold}
             title={canFold ? undefined : "Select a node that contains other nodes"}
             onClick={() => toggle(selected as string)}
           >
             {canFold && folded.has(selected) ? "Unfold" : "Fold"}
-          </button>
+          </Button>
         )}
-        <button type="button" onClick={() => download(picture, details, title)}>
-          Export SVG
-        </button>
+        <Button onClick={() => download(picture, details, title)}>Export SVG</Button>
       </Toolbar>
     </section>
   );

@@ -1,6 +1,7 @@
 /** The textbox "Flow text": the editor of a session, which is loaded when it is first shown. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import { formatNumber } from "../parts/format.ts";
 import { Problem } from "../parts/problem.tsx";
 import { navigate, placeHref } from "../router.ts";
@@ -93,15 +94,14 @@ export function FlowEditor({
       {state === "ready" && isEmpty && !isReadOnly && (
         <p class="example">
           <span class="muted">Write the flow here. The grey text is an example.</span>{" "}
-          <button
-            type="button"
+          <Button
             onClick={() => {
               session.replace(EXAMPLE);
               mounted.current?.show(EXAMPLE.length, { focus: true });
             }}
           >
             Use this example
-          </button>
+          </Button>
         </p>
       )}
       <div ref={host} class="editor" />

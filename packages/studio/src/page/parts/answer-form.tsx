@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { backend, hasCode, invokeOnce } from "../backend.ts";
 import { refusal } from "../state/meta.ts";
 import { useAction } from "../state/use-action.ts";
+import { Button } from "./button.tsx";
 import { Problem } from "./problem.tsx";
 import { checkForm, findingsOf } from "./schema-form/check-form.ts";
 import { focusProblems, SchemaForm } from "./schema-form/schema-form.tsx";
@@ -83,9 +84,9 @@ export function AnswerForm({
         <button type="submit" class="primary" {...button}>
           Approve
         </button>
-        <button type="button" class="danger" {...button} onClick={() => void answer.run("reject")}>
+        <Button class="danger" {...button} onClick={() => void answer.run("reject")}>
           Reject
-        </button>
+        </Button>
       </div>
     </form>
   );

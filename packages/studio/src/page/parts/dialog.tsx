@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { isUnauthorised } from "../backend.ts";
+import { Button } from "./button.tsx";
 import "./dialog.css";
 
 /** A dialog that is open while it is in the page. `onClose`: Escape, "Cancel", or a click beside it. */
@@ -77,9 +78,9 @@ export function DialogActions({
 }): ComponentChildren {
   return (
     <div class="dialog-actions">
-      <button type="button" autofocus={hasFocus} onClick={onClose}>
+      <Button autofocus={hasFocus} onClick={onClose}>
         {close}
-      </button>
+      </Button>
       {children}
     </div>
   );
@@ -107,9 +108,9 @@ export function ConfirmDialog({
     <Dialog title={title} onClose={onClose}>
       {children}
       <DialogActions hasFocus onClose={onClose}>
-        <button type="button" class="danger" disabled={isBusy} onClick={onConfirm}>
+        <Button class="danger" disabled={isBusy} onClick={onConfirm}>
           {action}
-        </button>
+        </Button>
       </DialogActions>
     </Dialog>
   );

@@ -1,6 +1,7 @@
 /** Spans of time as bars beside the names of what lasted, one row each. */
 import type { SpanKind, SpanState } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
 import { formatDuration } from "./format.ts";
 import { VirtualTable } from "./virtual-table.tsx";
 import "./gantt.css";
@@ -61,16 +62,15 @@ export function Gantt({
           name: `${path}, attempt ${attempt}, ${duration}`,
           isSelected,
           cells: [
-            <button
+            <Button
               key="node"
-              type="button"
               title={path}
               aria-current={isSelected ? "true" : undefined}
               style={{ marginInlineStart: `${depth * 0.75}rem` }}
               onClick={() => onSelect(row)}
             >
               <bdi>{path}</bdi>
-            </button>,
+            </Button>,
             attempt,
             duration,
             <Bars key="time" segments={segments} time={time} />,

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { isUnreachable } from "../backend.ts";
 import type { ListState } from "../state/use-list.ts";
+import { Button } from "./button.tsx";
 import { Problem } from "./problem.tsx";
 import "./list-screen.css";
 
@@ -27,9 +28,9 @@ export function ListView<T>({
       {items?.length === 0 && empty}
       {items !== undefined && items.length > 0 && children(items)}
       {hasMore && (
-        <button type="button" disabled={isLoading} onClick={loadMore}>
+        <Button disabled={isLoading} onClick={loadMore}>
           Load more
-        </button>
+        </Button>
       )}
     </>
   );

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ansiPieces } from "./ansi.ts";
+import { Button } from "./button.tsx";
 import { formatTime } from "./format.ts";
 import { cutAt } from "./value-view/value-text.ts";
 import { VisibleText } from "./value-view/visible-text.tsx";
@@ -36,9 +37,7 @@ export function LogView({
       {lines.length === 0 && <p class="muted">No lines.</p>}
       {first > 0 && (
         <p>
-          <button type="button" onClick={() => setCount(count + LINE_STEP)}>
-            Show more
-          </button>{" "}
+          <Button onClick={() => setCount(count + LINE_STEP)}>Show more</Button>{" "}
           <span class="muted">{first.toLocaleString()} earlier lines</span>
         </p>
       )}
@@ -154,9 +153,9 @@ function FollowedLog({
         {children}
       </div>
       {!isFollowed && (
-        <button type="button" class="log-jump" onClick={() => setFollowed(true)}>
+        <Button class="log-jump" onClick={() => setFollowed(true)}>
           Jump to end
-        </button>
+        </Button>
       )}
     </div>
   );

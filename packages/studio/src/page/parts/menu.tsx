@@ -1,6 +1,7 @@
 /** A button with a menu below it: arrow keys choose, Escape closes. @see WAI-ARIA Authoring Practices, "Menu Button" */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { useRoving } from "./roving.ts";
 import "./menu.css";
 
@@ -42,16 +43,15 @@ export function Menu({
   };
   return (
     <div class="menu">
-      <button
+      <Button
         ref={button}
-        type="button"
         aria-haspopup="menu"
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         onClick={() => setOpen(!isOpen)}
       >
         {name} <span aria-hidden="true">▾</span>
-      </button>
+      </Button>
       {isOpen && (
         <div
           role="menu"
@@ -67,14 +67,12 @@ export function Menu({
           }}
         >
           {items.map(({ title, onChoose, refusal, isChecked }) => (
-            <button
+            <Button
               key={title}
-              type="button"
               {...(isChecked === undefined
                 ? { role: "menuitem" }
                 : { role: "menuitemcheckbox", "aria-checked": isChecked })}
-              disabled={refusal !== undefined}
-              title={refusal}
+              refusal={refusal}
               onClick={() => {
                 close();
                 onChoose();
@@ -82,7 +80,7 @@ export function Menu({
             >
               {isChecked !== undefined && <span aria-hidden="true">{isChecked ? "✓ " : "  "}</span>}
               {title}
-            </button>
+            </Button>
           ))}
         </div>
       )}

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { refusal } from "../state/meta.ts";
 import type { Action } from "../state/use-action.ts";
+import { Button } from "./button.tsx";
 import { Problem } from "./problem.tsx";
 
 /** The button, with the form below it, which gets the focus, while that is open. `form`: is given what closes it; `children`: other buttons in the row. */
@@ -29,17 +30,15 @@ export function NewItem({
   return (
     <>
       <div class="actions">
-        <button
+        <Button
           ref={button}
-          type="button"
           class="primary"
           aria-expanded={isOpen}
-          disabled={why !== undefined}
-          title={why}
+          refusal={why}
           onClick={() => setOpen(!isOpen)}
         >
           {title}
-        </button>
+        </Button>
         {children}
       </div>
       {isOpen && <div ref={opened}>{form(close)}</div>}
@@ -82,9 +81,7 @@ export function FormCard({
         <button type="submit" class="primary" disabled={work.isBusy || isOff}>
           {action}
         </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+        <Button onClick={onCancel}>Cancel</Button>
       </div>
     </form>
   );

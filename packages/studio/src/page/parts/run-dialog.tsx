@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { keepInputs, keptInputs } from "../state/input-drafts.ts";
 import { refusal } from "../state/meta.ts";
 import { useAction } from "../state/use-action.ts";
+import { Button } from "./button.tsx";
 import { Dialog, DialogActions } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 import { checkInputs, type FormFinding, findingsOf } from "./schema-form/check-form.ts";
@@ -77,14 +78,9 @@ export function RunDialog({
         />
         <Problem error={start.error} />
         <DialogActions onClose={onClose}>
-          <button
-            type="submit"
-            class="primary"
-            disabled={start.isBusy || why !== undefined}
-            title={why}
-          >
+          <Button type="submit" class="primary" disabled={start.isBusy} refusal={why}>
             Start run
-          </button>
+          </Button>
         </DialogActions>
       </form>
     </Dialog>

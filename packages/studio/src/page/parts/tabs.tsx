@@ -1,6 +1,7 @@
 /** Tabs: one tab stop, arrow keys choose, and only the panel of the chosen tab is in the page. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { Button } from "./button.tsx";
 import { useRoving } from "./roving.ts";
 import "./tabs.css";
 
@@ -31,9 +32,8 @@ export function Tabs({
     <div class="tabs">
       <div role="tablist" aria-label={name} {...roving}>
         {tabs.map((tab) => (
-          <button
+          <Button
             key={tab.id}
-            type="button"
             role="tab"
             id={`${id}-${tab.id}`}
             aria-controls={`${id}-panel`}
@@ -42,7 +42,7 @@ export function Tabs({
             onFocus={() => onChoose(tab.id)}
           >
             {tab.title}
-          </button>
+          </Button>
         ))}
       </div>
       <div

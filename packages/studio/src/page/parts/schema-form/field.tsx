@@ -1,6 +1,7 @@
 /** One value of a form: the control of its schema, or its JSON where that says more or somebody asks for it. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../button.tsx";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import { BoxControl, ButtonsControl, isBox, isButtons, SelectControl } from "./choice-controls.tsx";
 import type { FieldProps } from "./field-context.ts";
@@ -18,8 +19,7 @@ export function Field(props: FieldProps): ComponentChildren {
   const isMisfit = !(canShow(shape, value) || (shape.isNullable && value === null));
   const isJson = isAsked || isMisfit || shape.control === "json";
   const toggle = shape.control !== "json" && (
-    <button
-      type="button"
+    <Button
       class="quiet"
       aria-label={`${props.name} as JSON`}
       title={isMisfit ? "This value can only be edited as JSON" : "As JSON"}
@@ -28,7 +28,7 @@ export function Field(props: FieldProps): ComponentChildren {
       onClick={() => setAsked(!isAsked)}
     >
       {"{}"}
-    </button>
+    </Button>
   );
   const isGroup =
     !isJson && (shape.control === "object" || shape.control === "list" || isChoice(props, shape));
@@ -103,14 +103,9 @@ function GroupField(props: ShownProps): ComponentChildren {
           (!isRequired || shape.isNullable) &&
           value !== undefined &&
           value !== null && (
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Clear ${name}`}
-              onClick={() => onChange(empty)}
-            >
+            <Button class="quiet" aria-label={`Clear ${name}`} onClick={() => onChange(empty)}>
               ✕
-            </button>
+            </Button>
           )}
         {toggle}
       </div>
@@ -120,12 +115,9 @@ function GroupField(props: ShownProps): ComponentChildren {
       ) : isAbsent ? (
         <p class="muted">
           {value === null ? "null" : "Not set."}{" "}
-          <button
-            type="button"
-            onClick={() => onChange(newItem({ ...schema, default: undefined }, root) ?? {})}
-          >
+          <Button onClick={() => onChange(newItem({ ...schema, default: undefined }, root) ?? {})}>
             Add {name}
-          </button>
+          </Button>
         </p>
       ) : shape.control === "object" ? (
         <ObjectControl {...props} />

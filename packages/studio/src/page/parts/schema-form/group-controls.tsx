@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "@millrace/contracts";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
+import { Button } from "../button.tsx";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import { type FieldProps, FormContext, fieldId } from "./field-context.ts";
 import { memberOf, moved, withMember } from "./form-value.ts";
@@ -85,8 +86,7 @@ export function ListControl(props: GroupProps): ComponentChildren {
               onChange={(next) => onChange(items.with(at, next ?? emptyItem(schema, root)))}
             />
             <span class="field-item-actions">
-              <button
-                type="button"
+              <Button
                 class="quiet"
                 id={`${id}.up.${at}`}
                 aria-label={`Move ${label} up`}
@@ -94,9 +94,8 @@ export function ListControl(props: GroupProps): ComponentChildren {
                 onClick={() => at > 0 && move(at, at - 1)}
               >
                 ↑
-              </button>
-              <button
-                type="button"
+              </Button>
+              <Button
                 class="quiet"
                 id={`${id}.down.${at}`}
                 aria-label={`Move ${label} down`}
@@ -104,9 +103,8 @@ export function ListControl(props: GroupProps): ComponentChildren {
                 onClick={() => at < items.length - 1 && move(at, at + 1)}
               >
                 ↓
-              </button>
-              <button
-                type="button"
+              </Button>
+              <Button
                 class="quiet"
                 aria-label={`Remove ${label}`}
                 onClick={() => {
@@ -115,13 +113,12 @@ export function ListControl(props: GroupProps): ComponentChildren {
                 }}
               >
                 ✕
-              </button>
+              </Button>
             </span>
           </div>
         );
       })}
-      <button
-        type="button"
+      <Button
         id={`${id}.add`}
         onClick={() => {
           target.current = fieldId(form, `${pointer}/${items.length}`);
@@ -129,7 +126,7 @@ export function ListControl(props: GroupProps): ComponentChildren {
         }}
       >
         Add to {name}
-      </button>
+      </Button>
       {value !== undefined && items.length === 0 && <span class="muted"> No items.</span>}
     </>
   );

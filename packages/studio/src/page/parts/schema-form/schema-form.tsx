@@ -6,6 +6,7 @@ import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
+import { Button } from "../button.tsx";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import type { FormFinding } from "./check-form.ts";
 import { Field } from "./field.tsx";
@@ -162,15 +163,9 @@ function FormFrame({
       <div class="schema-form">
         <div class="schema-form-head">
           <Findings id={id} findings={findings} />
-          <button
-            type="button"
-            aria-pressed={isJson}
-            disabled={why !== undefined}
-            title={why}
-            onClick={() => setAsked(!isAsked)}
-          >
+          <Button aria-pressed={isJson} refusal={why} onClick={() => setAsked(!isAsked)}>
             As JSON
-          </button>
+          </Button>
         </div>
         {isJson ? <WholeJson value={value} onChange={onChange} /> : children}
       </div>

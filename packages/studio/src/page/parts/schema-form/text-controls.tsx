@@ -2,6 +2,7 @@
 import type { Json, JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../button.tsx";
 import type { ControlProps } from "./field-frame.tsx";
 import { jsonText, numberText, readJson, readNumber } from "./form-value.ts";
 import type { Shape } from "./shape.ts";
@@ -92,15 +93,14 @@ export function TextControl({
         <input {...shared} type="text" inputMode={format === "uri" ? "url" : "text"} />
       )}
       {isPlain && (
-        <button
-          type="button"
+        <Button
           class="quiet"
           aria-label={`Several lines for ${name}`}
           title="Several lines"
           onClick={() => setAsked(true)}
         >
           ¶
-        </button>
+        </Button>
       )}
     </span>
   );

@@ -2,6 +2,7 @@
 import type { Json } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../button.tsx";
 import {
   cutAt,
   linkOf,
@@ -40,8 +41,7 @@ export function ValueRow({
   return (
     <li>
       {(step !== undefined || size !== undefined) && (
-        <button
-          type="button"
+        <Button
           class="value-name"
           tabIndex={-1}
           aria-expanded={size === undefined ? undefined : isOpen}
@@ -52,7 +52,7 @@ export function ValueRow({
           }}
         >
           {step === undefined ? "whole" : <VisibleText text={stepText(step)} />}
-        </button>
+        </Button>
       )}{" "}
       {size === undefined ? (
         <Scalar value={value} onGrow={onGrow} />
@@ -155,8 +155,7 @@ function ShowMore({
 }): ComponentChildren {
   return (
     <>
-      <button
-        type="button"
+      <Button
         tabIndex={-1}
         onClick={({ currentTarget }) => {
           if (shown + step >= total) focusBefore(currentTarget);
@@ -164,7 +163,7 @@ function ShowMore({
         }}
       >
         Show more
-      </button>{" "}
+      </Button>{" "}
       <span class="muted">
         {shown.toLocaleString()} of {total.toLocaleString()} {unit}
       </span>

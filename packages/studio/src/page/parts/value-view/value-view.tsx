@@ -6,6 +6,7 @@ import type { Json, ValueRef } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useAction } from "../../state/use-action.ts";
+import { Button } from "../button.tsx";
 import { copyText, saveText } from "../clipboard.ts";
 import { formatBytes } from "../format.ts";
 import { messageOf } from "../problem.tsx";
@@ -70,12 +71,11 @@ function Whole({
   return (
     <>
       <div class="value-actions">
-        <button type="button" class="quiet" onClick={() => void copyText(plainText(part))}>
+        <Button class="quiet" onClick={() => void copyText(plainText(part))}>
           Copy
-        </button>
+        </Button>
         {expression !== undefined && (
-          <button
-            type="button"
+          <Button
             class="quiet"
             onClick={async () => {
               const { pathExpression } = await import("./value-path.ts");
@@ -83,10 +83,9 @@ function Whole({
             }}
           >
             Copy path
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
+        <Button
           class="quiet"
           onClick={() => {
             const isText = typeof part === "string";
@@ -95,7 +94,7 @@ function Whole({
           }}
         >
           Download
-        </button>
+        </Button>
       </div>
       <ul class="value-tree" {...roving}>
         <ValueRow
@@ -134,9 +133,9 @@ function Kept({
         {ref === "" ? ", which is not kept." : ", kept beside the log."}
       </p>
       {ref !== "" && onLoad !== undefined && (
-        <button type="button" disabled={action.isBusy} onClick={() => void action.run()}>
+        <Button disabled={action.isBusy} onClick={() => void action.run()}>
           Load full value
-        </button>
+        </Button>
       )}
       {action.error !== undefined && <p class="problem">{messageOf(action.error)}</p>}
     </>

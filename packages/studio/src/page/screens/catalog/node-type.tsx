@@ -2,6 +2,7 @@
 import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { copyText } from "../../parts/clipboard.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { effectMeaning } from "../../parts/effect.tsx";
@@ -62,14 +63,13 @@ function Entry({ entry }: { readonly entry: CatalogEntry }): ComponentChildren {
           <figure key={text} class="example">
             <figcaption>
               <Prose text={title} />
-              <button
-                type="button"
+              <Button
                 class="quiet"
                 aria-label={`Copy ${title}`}
                 onClick={() => void copyText(text)}
               >
                 Copy
-              </button>
+              </Button>
             </figcaption>
             <pre>
               <VisibleText text={text} />

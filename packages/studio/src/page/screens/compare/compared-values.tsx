@@ -4,6 +4,7 @@ import { canonicalJson } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { DiffView } from "../../editor/diff-view.tsx";
+import { Button } from "../../parts/button.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { escapedText } from "../../parts/value-view/escapes.ts";
@@ -114,9 +115,7 @@ function Differing(props: DifferingProps): ComponentChildren {
       {isWanted ? (
         <Difference {...props} />
       ) : (
-        <button type="button" onClick={() => setWanted(true)}>
-          Load both values of {name}
-        </button>
+        <Button onClick={() => setWanted(true)}>Load both values of {name}</Button>
       )}
     </section>
   );

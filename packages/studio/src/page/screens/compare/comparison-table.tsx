@@ -2,6 +2,7 @@
 import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { DiffView } from "../../editor/diff-view.tsx";
+import { Button } from "../../parts/button.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
@@ -84,9 +85,9 @@ export function ComparisonTable({
         </table>
       </section>
       {rows.length > count && (
-        <button type="button" onClick={() => setCount(count + STEP)}>
+        <Button onClick={() => setCount(count + STEP)}>
           Show more ({formatNumber(rows.length - count)} left)
-        </button>
+        </Button>
       )}
     </>
   );
@@ -112,14 +113,9 @@ function Row({
       <td class="difference" data-difference={difference}>
         <span>{difference}</span>{" "}
         {hasOutput && (
-          <button
-            type="button"
-            aria-label={`Show ${path}`}
-            aria-expanded={isOpen}
-            onClick={onToggle}
-          >
+          <Button aria-label={`Show ${path}`} aria-expanded={isOpen} onClick={onToggle}>
             Show
-          </button>
+          </Button>
         )}
       </td>
     </tr>

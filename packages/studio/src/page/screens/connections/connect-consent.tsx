@@ -2,6 +2,7 @@
 import type { OAuthClientArgs, ServiceInfo } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
 import { placeHref, setQuery } from "../../router.ts";
@@ -114,39 +115,31 @@ export function ConnectConsent({
       </p>
       <div class="actions">
         {(progress === undefined || isPasting) && (
-          <button
+          <Button
             type="submit"
             class="primary"
-            disabled={begin.isBusy || consent.finish.isBusy || why !== undefined}
-            title={why}
+            disabled={begin.isBusy || consent.finish.isBusy}
+            refusal={why}
           >
             {isPasting ? "Finish" : "Continue"}
-          </button>
+          </Button>
         )}
         {isEnded && (
           <>
-            <button
-              type="button"
-              class="primary"
-              disabled={begin.isBusy}
-              onClick={() => void begin.run()}
-            >
+            <Button class="primary" disabled={begin.isBusy} onClick={() => void begin.run()}>
               Try again
-            </button>
-            <button type="button" onClick={consent.askClient}>
-              Use another client
-            </button>
+            </Button>
+            <Button onClick={consent.askClient}>Use another client</Button>
           </>
         )}
-        <button
-          type="button"
+        <Button
           onClick={() => {
             consent.cancel();
             onClose();
           }}
         >
           {progress?.state === "connected" ? "Close" : "Cancel"}
-        </button>
+        </Button>
       </div>
     </form>
   );

@@ -3,6 +3,7 @@ import type { ServiceInfo } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
@@ -73,17 +74,10 @@ export function ConnectSecret({
       <p class="muted">It goes to the credential store of the server and is never shown again.</p>
       <Problem error={store.error} />
       <div class="actions">
-        <button
-          type="submit"
-          class="primary"
-          disabled={store.isBusy || why !== undefined}
-          title={why}
-        >
+        <Button type="submit" class="primary" disabled={store.isBusy} refusal={why}>
           Continue
-        </button>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </form>
   );

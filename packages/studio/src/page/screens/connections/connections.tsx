@@ -3,6 +3,7 @@ import type { ConnectionStatus, ServiceInfo } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Heading } from "../../parts/heading.tsx";
@@ -167,24 +168,13 @@ function columnsOf({
         const verb = isConnected(connection) ? "Reconnect" : "Connect";
         return (
           <div class="row-actions">
-            <button
-              type="button"
-              disabled={why !== undefined}
-              title={why}
-              onClick={() => onConnect(slug)}
-            >
+            <Button refusal={why} onClick={() => onConnect(slug)}>
               {verb} {slug}
-            </button>
+            </Button>
             {connection !== undefined && connection.status !== "not_connected" && (
-              <button
-                type="button"
-                class="danger"
-                disabled={why !== undefined}
-                title={why}
-                onClick={() => onDisconnect(slug)}
-              >
+              <Button class="danger" refusal={why} onClick={() => onDisconnect(slug)}>
                 Disconnect {slug}
-              </button>
+              </Button>
             )}
           </div>
         );

@@ -1,6 +1,7 @@
 /** The dialog "Changed on the server": somebody saved the flow since this text began. */
 import type { ComponentChildren } from "preact";
 import { DiffView } from "../../editor/diff-view.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
@@ -40,12 +41,10 @@ export function ChangedDialog({
       )}
       <DiffView name={`Your text against version ${version}`} before={dsl} after={mine} />
       <DialogActions hasFocus onClose={onClose}>
-        <button type="button" onClick={onTakeTheirs}>
-          Take theirs
-        </button>
-        <button type="button" disabled={keep.isBusy} onClick={() => void keep.run()}>
+        <Button onClick={onTakeTheirs}>Take theirs</Button>
+        <Button disabled={keep.isBusy} onClick={() => void keep.run()}>
           Keep mine
-        </button>
+        </Button>
       </DialogActions>
     </Dialog>
   );

@@ -3,6 +3,7 @@ import type { CatalogEntry, FlowBody, FlowEdge, FlowNode } from "@millrace/contr
 import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 
 /** Edges of a node inside of its body. */
@@ -39,8 +40,7 @@ export function Edges({
           <li key={`${port} ${to}`}>
             {port === "out" ? "then" : port} → <VisibleText text={to} />{" "}
             {!isReadOnly && (
-              <button
-                type="button"
+              <Button
                 class="small"
                 aria-label={`Remove the edge ${port} to ${to}`}
                 onClick={() =>
@@ -48,7 +48,7 @@ export function Edges({
                 }
               >
                 Remove
-              </button>
+              </Button>
             )}
           </li>
         ))}
@@ -96,8 +96,7 @@ function NewEdge({
           ))}
         </select>
       </label>
-      <button
-        type="button"
+      <Button
         disabled={to === ""}
         onClick={() => {
           onAdd(port, to);
@@ -105,7 +104,7 @@ function NewEdge({
         }}
       >
         Add edge
-      </button>
+      </Button>
     </div>
   );
 }

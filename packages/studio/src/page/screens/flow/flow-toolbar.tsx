@@ -1,5 +1,6 @@
 /** The toolbar "Flow", with the menu of what is done less often. */
 import type { ComponentChildren } from "preact";
+import { Button } from "../../parts/button.tsx";
 import { saveText } from "../../parts/clipboard.ts";
 import { Menu, type MenuItem } from "../../parts/menu.tsx";
 import { Toolbar } from "../../parts/toolbar.tsx";
@@ -63,39 +64,18 @@ export function FlowToolbar({
   return (
     <div class="flow-actions">
       <Toolbar name="Flow">
-        <button
-          type="button"
-          disabled={noSave !== undefined}
-          title={noSave ?? "Ctrl+S"}
-          onClick={() => void save()}
-        >
+        <Button refusal={noSave} title="Ctrl+S" onClick={() => void save()}>
           Save
-        </button>
-        <button
-          type="button"
-          class="primary"
-          disabled={noRun !== undefined}
-          title={noRun ?? "Ctrl+Enter"}
-          onClick={() => void run()}
-        >
+        </Button>
+        <Button class="primary" refusal={noRun} title="Ctrl+Enter" onClick={() => void run()}>
           Run
-        </button>
-        <button
-          type="button"
-          disabled={isOld !== undefined}
-          title={isOld ?? "Ctrl+Shift+F"}
-          onClick={() => void format()}
-        >
+        </Button>
+        <Button refusal={isOld} title="Ctrl+Shift+F" onClick={() => void format()}>
           Format
-        </button>
-        <button
-          type="button"
-          disabled={noChange !== undefined}
-          title={noChange}
-          onClick={() => show({ kind: "add" })}
-        >
+        </Button>
+        <Button refusal={noChange} onClick={() => show({ kind: "add" })}>
           Add node
-        </button>
+        </Button>
       </Toolbar>
       <Menu name="More" items={items} />
     </div>

@@ -5,6 +5,7 @@ import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FlowReading, NodeReading } from "../../../worker/protocol.ts";
+import { Button } from "../../parts/button.tsx";
 import { Effect } from "../../parts/effect.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { Prose } from "../../parts/prose.tsx";
@@ -67,12 +68,12 @@ export function NodePanel(props: NodePanelProps): ComponentChildren {
         </p>
       )}
       <div class="actions">
-        <button type="button" disabled={!canChange} onClick={onRename}>
+        <Button disabled={!canChange} onClick={onRename}>
           Rename node
-        </button>
-        <button type="button" class="danger" disabled={!canChange} onClick={onDelete}>
+        </Button>
+        <Button class="danger" disabled={!canChange} onClick={onDelete}>
           Delete node
-        </button>
+        </Button>
       </div>
       {written !== undefined && (
         <>

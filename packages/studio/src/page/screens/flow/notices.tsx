@@ -1,5 +1,6 @@
 /** Notices about the shown text: a restored draft, an old version, a text that is not kept. */
 import type { ComponentChildren } from "preact";
+import { Button } from "../../parts/button.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { placeHref } from "../../router.ts";
 import { refusal } from "../../state/meta.ts";
@@ -29,12 +30,8 @@ export function Notices({
       {restored !== undefined && (
         <p class="notice">
           Draft of {timeOf(restored)} restored{" "}
-          <button type="button" onClick={() => session.discardDraft()}>
-            Discard draft
-          </button>
-          <button type="button" onClick={() => session.keepDraft()}>
-            Keep draft
-          </button>
+          <Button onClick={() => session.discardDraft()}>Discard draft</Button>
+          <Button onClick={() => session.keepDraft()}>Keep draft</Button>
         </p>
       )}
       {kept === "secret" && (
@@ -71,14 +68,9 @@ function OldVersion({
       <p class="notice">
         Version {version} is read-only.{" "}
         <a href={placeHref(["flows", slug])}>Open the newest version</a>{" "}
-        <button
-          type="button"
-          disabled={why !== undefined || restore.isBusy}
-          title={why}
-          onClick={() => void restore.run()}
-        >
+        <Button disabled={restore.isBusy} refusal={why} onClick={() => void restore.run()}>
           Restore version {version}
-        </button>
+        </Button>
       </p>
     </>
   );

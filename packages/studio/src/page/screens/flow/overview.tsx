@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { FlowReading } from "../../../worker/protocol.ts";
 import { backend, invokeOnce } from "../../backend.ts";
 import type { FlowProject } from "../../editor/project.ts";
+import { Button } from "../../parts/button.tsx";
 import { formatSchedule, sentence } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
@@ -167,15 +168,14 @@ function Schedules({
             {active.value?.includes(schedule.name) ? (
               <span class="muted">active</span>
             ) : (
-              <button
-                type="button"
+              <Button
                 aria-label={`Activate ${schedule.name}`}
-                disabled={why !== undefined || activate.isBusy}
-                title={why}
+                disabled={activate.isBusy}
+                refusal={why}
                 onClick={() => void activate.run(schedule)}
               >
                 Activate
-              </button>
+              </Button>
             )}
           </li>
         ))}

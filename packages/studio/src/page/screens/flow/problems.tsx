@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { FlowProblem } from "../../../worker/protocol.ts";
+import { Button } from "../../parts/button.tsx";
 import { formatNumber } from "../../parts/format.ts";
 import { Prose } from "../../parts/prose.tsx";
 
@@ -50,11 +51,7 @@ export function Problems({
           />
         ))}
       </ul>
-      {count > shown && (
-        <button type="button" onClick={() => setShown(shown + SHOWN)}>
-          Show more
-        </button>
-      )}
+      {count > shown && <Button onClick={() => setShown(shown + SHOWN)}>Show more</Button>}
     </section>
   );
 }
@@ -87,15 +84,11 @@ function Row({
       <div class="problem-actions">
         {onFix &&
           fixes.map(({ title }) => (
-            <button key={title} type="button" onClick={() => onFix(problem, title)}>
+            <Button key={title} onClick={() => onFix(problem, title)}>
               Fix: {title}
-            </button>
+            </Button>
           ))}
-        {start && (
-          <button type="button" onClick={() => onGoTo(problem)}>
-            Go to
-          </button>
-        )}
+        {start && <Button onClick={() => onGoTo(problem)}>Go to</Button>}
       </div>
     </li>
   );

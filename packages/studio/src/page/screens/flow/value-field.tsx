@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { SentCompletion, WrittenValue } from "../../../worker/protocol.ts";
 import { ExpressionEditor } from "../../editor/expression-editor.tsx";
 import { askFreely } from "../../editor/worker.ts";
+import { Button } from "../../parts/button.tsx";
 import { messageOf } from "../../parts/problem.tsx";
 import { plainProse } from "../../parts/prose.tsx";
 import { notify } from "../../state/notifications.ts";
@@ -86,14 +87,13 @@ export function ValueField(props: ValueFieldProps): ComponentChildren {
         )}
         {isRequired && <span class="muted">required</span>}
         {plain !== undefined && !isReadOnly && (
-          <button
-            type="button"
+          <Button
             class="small"
             aria-label={`Write ${name} as an expression`}
             onClick={() => setExpression(true)}
           >
             ƒ
-          </button>
+          </Button>
         )}
       </div>
       {plain === undefined ? (

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { DiffView } from "../../editor/diff-view.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -69,18 +70,15 @@ export function VersionsDialog({
                 >
                   Open version {version}
                 </a>
-                <button type="button" onClick={() => void compare.run(version)}>
-                  Compare version {version}
-                </button>
+                <Button onClick={() => void compare.run(version)}>Compare version {version}</Button>
                 {version !== newest && (
-                  <button
-                    type="button"
-                    disabled={why !== undefined || restore.isBusy}
-                    title={why}
+                  <Button
+                    disabled={restore.isBusy}
+                    refusal={why}
                     onClick={() => void restore.run(version).then((done) => done && onClose())}
                   >
                     Restore version {version}
-                  </button>
+                  </Button>
                 )}
               </li>
             ))}

@@ -6,6 +6,7 @@ import { Canvas, type NodeDetails } from "../../canvas/canvas.tsx";
 import { FlowEditor } from "../../editor/flow-editor.tsx";
 import type { MountedEditor } from "../../editor/mount.ts";
 import type { FlowProject } from "../../editor/project.ts";
+import { Button } from "../../parts/button.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Splitter } from "../../parts/splitter.tsx";
@@ -269,9 +270,7 @@ function Failures({
     <>
       <Problem error={error ?? projectError} note={note} />
       {projectError !== undefined && (
-        <button type="button" onClick={onReloadProject}>
-          Read the catalog again
-        </button>
+        <Button onClick={onReloadProject}>Read the catalog again</Button>
       )}
     </>
   );

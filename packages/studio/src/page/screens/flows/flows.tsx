@@ -3,6 +3,7 @@ import type { TemplateSummary } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { backend } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
@@ -83,17 +84,12 @@ function NewFlow(): ComponentChildren {
   return (
     <>
       <div class="actions">
-        <button type="button" class="primary" onClick={() => navigate(placeHref(["new"]))}>
+        <Button class="primary" onClick={() => navigate(placeHref(["new"]))}>
           New flow
-        </button>
-        <button
-          type="button"
-          disabled={why !== undefined || imported.isBusy}
-          title={why}
-          onClick={() => file.current?.click()}
-        >
+        </Button>
+        <Button disabled={imported.isBusy} refusal={why} onClick={() => file.current?.click()}>
           Import flow
-        </button>
+        </Button>
         <input
           ref={file}
           type="file"

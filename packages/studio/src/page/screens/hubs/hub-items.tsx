@@ -3,6 +3,7 @@ import type { HubItem, InstalledItem } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, hasCode, invokeOnce } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { formatBytes } from "../../parts/format.ts";
@@ -53,17 +54,16 @@ export function HubItems({ hubId }: { readonly hubId: string }): ComponentChildr
           why ?? (item.kind === "nodes" ? "node packs are installed by the operator" : undefined);
         return (
           <div class="row-actions">
-            <button
-              type="button"
+            <Button
               aria-label={`Install ${item.id}`}
-              disabled={installModel.isBusy || refused !== undefined}
-              title={refused}
+              disabled={installModel.isBusy}
+              refusal={refused}
               onClick={() =>
                 item.kind === "template" ? setChosen(item) : void installModel.run(item)
               }
             >
               Install
-            </button>
+            </Button>
           </div>
         );
       },

@@ -3,6 +3,7 @@ import type { Hub } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Heading } from "../../parts/heading.tsx";
@@ -69,23 +70,23 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
       isUntitled: true,
       cell: (hub) => (
         <div class="row-actions">
-          <button
-            type="button"
-            disabled={sync.isBusy || why !== undefined || !hub.enabled}
-            title={why ?? (hub.enabled ? undefined : "it is switched off")}
+          <Button
+            disabled={sync.isBusy || !hub.enabled}
+            refusal={why}
+            title={hub.enabled ? undefined : "it is switched off"}
             onClick={() => void sync.run(hub)}
           >
             Sync {hub.id}
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
             class="danger"
-            disabled={why !== undefined || hub.kind === "dir"}
-            title={why ?? (hub.kind === "dir" ? "it is a folder of the operator" : undefined)}
+            disabled={hub.kind === "dir"}
+            refusal={why}
+            title={hub.kind === "dir" ? "it is a folder of the operator" : undefined}
             onClick={() => setRemoved(hub)}
           >
             Remove {hub.id}
-          </button>
+          </Button>
         </div>
       ),
     },

@@ -3,6 +3,7 @@ import type { Confirmation, RunSummary } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { AnswerForm, outcomeOf } from "../../parts/answer-form.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Time } from "../../parts/time.tsx";
 import { ValueView } from "../../parts/value-view/value-view.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
@@ -71,9 +72,7 @@ export function Question({
           <span role="status" aria-label="Outcome">
             <VisibleText text={outcomeOf(question)} />
           </span>
-          <button type="button" onClick={onDismiss}>
-            Dismiss
-          </button>
+          <Button onClick={onDismiss}>Dismiss</Button>
         </div>
       )}
     </li>

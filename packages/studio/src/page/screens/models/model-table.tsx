@@ -3,6 +3,7 @@ import type { Model } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { formatBytes, formatNumber } from "../../parts/format.ts";
@@ -81,33 +82,28 @@ export function ModelTable({
       cell: ({ id, state, origin }) => (
         <div class="row-actions">
           {IN_MEMORY.has(state) ? (
-            <button
-              type="button"
-              disabled={isBusy || why !== undefined}
-              title={why}
-              onClick={() => void unload.run(id)}
-            >
+            <Button disabled={isBusy} refusal={why} onClick={() => void unload.run(id)}>
               Unload
-            </button>
+            </Button>
           ) : (
-            <button
-              type="button"
-              disabled={isBusy || why !== undefined || !mayLoad(state)}
-              title={why ?? (mayLoad(state) ? undefined : `it is ${state}`)}
+            <Button
+              disabled={isBusy || !mayLoad(state)}
+              refusal={why}
+              title={mayLoad(state) ? undefined : `it is ${state}`}
               onClick={() => void load.run(id)}
             >
               Load
-            </button>
+            </Button>
           )}
-          <button
-            type="button"
+          <Button
             class="danger"
-            disabled={isBusy || why !== undefined || keptBy(origin, state) !== undefined}
-            title={why ?? keptBy(origin, state)}
+            disabled={isBusy || keptBy(origin, state) !== undefined}
+            refusal={why}
+            title={keptBy(origin, state)}
             onClick={() => setRemoved(id)}
           >
             Remove
-          </button>
+          </Button>
         </div>
       ),
     },

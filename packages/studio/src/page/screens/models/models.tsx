@@ -14,6 +14,7 @@ import { InstallModel } from "./install-model.tsx";
 import { ModelTable } from "./model-table.tsx";
 import { titleOf, useModels } from "./use-models.ts";
 import "../../parts/list-screen.css";
+import { Button } from "../../parts/button.tsx";
 import "./models.css";
 
 /** Models, jobs and engines; what to install where nothing manages models. */
@@ -45,14 +46,9 @@ function Managed(): ComponentChildren {
           />
         )}
       >
-        <button
-          type="button"
-          disabled={scan.isBusy || why !== undefined}
-          title={why}
-          onClick={() => void scan.run()}
-        >
+        <Button disabled={scan.isBusy} refusal={why} onClick={() => void scan.run()}>
           Scan folders
-        </button>
+        </Button>
       </NewItem>
       <Problem error={error} />
       {models.jobs.map((job) => (
@@ -102,14 +98,9 @@ function JobProgress({
           {stage}
           {total > 0 && `, ${Math.floor((current / total) * 100)} % of ${formatBytes(total)}`}
         </span>
-        <button
-          type="button"
-          disabled={cancel.isBusy || why !== undefined}
-          title={why}
-          onClick={() => void cancel.run()}
-        >
+        <Button disabled={cancel.isBusy} refusal={why} onClick={() => void cancel.run()}>
           Cancel
-        </button>
+        </Button>
       </div>
       <Problem error={cancel.error} />
     </section>
@@ -138,9 +129,7 @@ function FailedJob({
         <p class="muted">
           <VisibleText text={`${code}: ${message}`} />
         </p>
-        <button type="button" onClick={onDismiss}>
-          Dismiss
-        </button>
+        <Button onClick={onDismiss}>Dismiss</Button>
       </div>
     </div>
   );
@@ -170,14 +159,13 @@ function Engines({
       cell: ({ id, state }) =>
         (state === "absent" || state === "invalid") && (
           <div class="row-actions">
-            <button
-              type="button"
-              disabled={fetchEngine.isBusy || why !== undefined}
-              title={why}
+            <Button
+              disabled={fetchEngine.isBusy}
+              refusal={why}
               onClick={() => void fetchEngine.run(id)}
             >
               Fetch engine
-            </button>
+            </Button>
           </div>
         ),
     },

@@ -2,6 +2,7 @@
 import { EVENT_KINDS, type ExecutionEvent, type Kind, ndjson } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
 import { saveText } from "../../parts/clipboard.ts";
 import { formatDuration, formatTime } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
@@ -60,9 +61,9 @@ export function Events(): ComponentChildren {
     const isOpen = open.has(seq);
     return {
       cells: [
-        <button key="seq" type="button" aria-expanded={isOpen} onClick={() => toggle(seq)}>
+        <Button key="seq" aria-expanded={isOpen} onClick={() => toggle(seq)}>
           {seq}
-        </button>,
+        </Button>,
         <span key="time" title={formatTime(ts)}>
           +{formatDuration(Math.max(0, ts - start))}
         </span>,
@@ -104,17 +105,16 @@ export function Events(): ComponentChildren {
             }
           />
         </label>
-        <button
-          type="button"
+        <Button
           disabled={downloaded.isBusy || log.last === 0}
           onClick={() => void downloaded.run()}
         >
           Download NDJSON
-        </button>
+        </Button>
         {filtered?.hasMore && (
-          <button type="button" disabled={filtered.isLoading} onClick={filtered.loadMore}>
+          <Button disabled={filtered.isLoading} onClick={filtered.loadMore}>
             Load more
-          </button>
+          </Button>
         )}
       </div>
       <Problem error={downloaded.error ?? filtered?.error ?? pages.current.error} />

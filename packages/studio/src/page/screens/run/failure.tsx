@@ -1,6 +1,7 @@
 /** Why a run has failed, and what a person can do about it. */
 import type { RunView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
+import { Button } from "../../parts/button.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 import { navigateToText, placeHref } from "../../router.ts";
 import { useRun } from "./run-context.ts";
@@ -69,8 +70,7 @@ export function Failure({
             )}
           </p>
           {failure.node !== undefined && (
-            <button
-              type="button"
+            <Button
               onClick={() => {
                 if (failure.node === undefined) return;
                 if (template == null) {
@@ -87,7 +87,7 @@ export function Failure({
               }}
             >
               Show in text
-            </button>
+            </Button>
           )}
         </div>
       )}

@@ -2,6 +2,7 @@
 import type { NodeView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
 import { formatDuration } from "../../parts/format.ts";
 import { lazily } from "../../parts/lazily.tsx";
 import { StateWord } from "../../parts/run-status.tsx";
@@ -117,15 +118,9 @@ function RerunButton({ path }: { readonly path: string }): ComponentChildren {
     (isKnown ? undefined : "the node is not in the flow of this run");
   return (
     <>
-      <button
-        type="button"
-        class="rerun"
-        disabled={why !== undefined}
-        title={why}
-        onClick={() => setOpen(true)}
-      >
+      <Button class="rerun" refusal={why} onClick={() => setOpen(true)}>
         Rerun from here
-      </button>
+      </Button>
       {isOpen && graph !== undefined && (
         <Rerun node={top} graph={graph} onClose={() => setOpen(false)} />
       )}

@@ -2,6 +2,7 @@
 import type { ErrorInfo, Json, NodeView } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { LogView, ModelOutput } from "../../parts/log-view.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -175,13 +176,9 @@ export function AttemptsTab({ path, attempt, read }: NodeTabProps): ComponentChi
         const span = spans.find((each) => each.attempt === number);
         return (
           <li key={number}>
-            <button
-              type="button"
-              aria-pressed={number === attempt}
-              onClick={() => select(path, number)}
-            >
+            <Button aria-pressed={number === attempt} onClick={() => select(path, number)}>
               Attempt {number}
-            </button>{" "}
+            </Button>{" "}
             {end === "" ? "going on" : end === "retrying" ? "failed, tried again" : end}
             {endedAt !== undefined && `, ${formatDuration(endedAt - startedAt)}`}, begun{" "}
             <Time at={startedAt} />

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import {
   formatCost,
   formatCount,
@@ -127,15 +128,14 @@ function RunToolbar(): ComponentChildren {
     command: "pause_run" | "resume_run" | "cancel_run",
     kind?: string,
   ): ComponentChildren => (
-    <button
-      type="button"
+    <Button
       class={kind}
-      disabled={steer.isBusy || why !== undefined}
-      title={why}
+      disabled={steer.isBusy}
+      refusal={why}
       onClick={() => void steer.run(command)}
     >
       {title}
-    </button>
+    </Button>
   );
   return (
     <>
@@ -144,14 +144,9 @@ function RunToolbar(): ComponentChildren {
         {isLive && paused?.reason === "operator" && control("Resume run", "resume_run")}
         {isLive && control("Cancel run", "cancel_run", "danger")}
         {summary !== null && graph !== undefined && graph.nodes.length > 0 && (
-          <button
-            type="button"
-            disabled={why !== undefined}
-            title={why}
-            onClick={() => setAgain(true)}
-          >
+          <Button refusal={why} onClick={() => setAgain(true)}>
             Run again
-          </button>
+          </Button>
         )}
         {retryOf !== null && <a href={placeHref(["runs", retryOf])}>Repeats {retryOf}</a>}
       </Toolbar>

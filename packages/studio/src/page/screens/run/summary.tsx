@@ -1,6 +1,7 @@
 /** The tab "Summary": how many nodes did what, and what the models cost. */
 import type { Counts } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
+import { Button } from "../../parts/button.tsx";
 import { formatCost, formatDuration, formatNumber, triggerName } from "../../parts/format.ts";
 import { Time } from "../../parts/time.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
@@ -123,9 +124,9 @@ function Failures(): ComponentChildren {
       <ul class="failures">
         {failures.map(({ node, attempt, code, message, routed }) => (
           <li key={`${node} ${attempt}`}>
-            <button type="button" onClick={() => select(node, attempt)}>
+            <Button onClick={() => select(node, attempt)}>
               <bdi>{node}</bdi>
-            </button>{" "}
+            </Button>{" "}
             <code>{code}</code> <VisibleText text={message} />{" "}
             <span class="muted">{ROUTES[routed] ?? routed}</span>
           </li>

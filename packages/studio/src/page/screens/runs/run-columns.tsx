@@ -1,6 +1,7 @@
 /** The columns of the table of runs. */
 import { type RunSummary, startedBy } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
+import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { formatCost, formatDuration, formatNumber } from "../../parts/format.ts";
 import { StateWord } from "../../parts/run-status.tsx";
@@ -76,15 +77,14 @@ function Tags({ tags }: { readonly tags: RunSummary["tags"] }): ComponentChildre
   return (
     <span class="chips">
       {Object.entries(tags).map(([name, value]) => (
-        <button
+        <Button
           key={name}
-          type="button"
           class="chip"
           title="Show runs with this tag"
           onClick={() => setQuery({ [tagName(name)]: value })}
         >
           <VisibleText text={`${name}=${value}`} />
-        </button>
+        </Button>
       ))}
     </span>
   );

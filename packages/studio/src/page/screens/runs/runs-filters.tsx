@@ -1,6 +1,7 @@
 /** The controls that narrow the list of runs; what they say is in the place. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "../../parts/button.tsx";
 import { setQuery } from "../../router.ts";
 import { filterOf, RUN_STATES, tagName, tagQuery } from "./run-filter.ts";
 
@@ -43,15 +44,14 @@ export function RunsFilters({ query }: { readonly query: URLSearchParams }): Com
       </label>
       <TagField />
       {Object.entries(tags).map(([name, value]) => (
-        <button
+        <Button
           key={name}
-          type="button"
           class="chip"
           aria-label={`Remove the filter ${name}=${value}`}
           onClick={() => setQuery({ [tagName(name)]: undefined })}
         >
           {name}={value} <span aria-hidden="true">×</span>
-        </button>
+        </Button>
       ))}
     </search>
   );

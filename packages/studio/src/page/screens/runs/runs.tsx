@@ -3,6 +3,7 @@ import type { RunSummary } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { backend, serverUrl } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { DataTable } from "../../parts/data-table.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
@@ -62,14 +63,13 @@ function RunsTable({ runs }: { readonly runs: readonly RunSummary[] }): Componen
   return (
     <>
       <div class="actions">
-        <button
-          type="button"
+        <Button
           disabled={!isPair}
           title={isPair ? undefined : "select two runs"}
           onClick={() => navigate(placeHref(["compare"], { a: a?.runId, b: b?.runId }))}
         >
           Compare
-        </button>
+        </Button>
         <span class="muted">
           {selected.length === 0
             ? "Select two runs to compare them."

@@ -4,6 +4,7 @@ import { isObject } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { backend, hasCode } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { checkForm, findingsOf } from "../../parts/schema-form/check-form.ts";
@@ -102,25 +103,25 @@ function SettingsForm({
       {isOld && (
         <div class="actions">
           <span>Somebody else has changed the settings meanwhile.</span>
-          <button type="button" disabled={resolve.isBusy} onClick={() => void resolve.run(true)}>
+          <Button disabled={resolve.isBusy} onClick={() => void resolve.run(true)}>
             Keep mine
-          </button>
-          <button type="button" disabled={resolve.isBusy} onClick={() => void resolve.run(false)}>
+          </Button>
+          <Button disabled={resolve.isBusy} onClick={() => void resolve.run(false)}>
             Take theirs
-          </button>
+          </Button>
         </div>
       )}
       <div class="actions settings-actions">
-        <button
+        <Button
           type="submit"
           class="primary"
-          disabled={why !== undefined || !isChanged || save.isBusy || isOld}
-          title={why ?? (isChanged ? undefined : "Nothing was changed")}
+          disabled={!isChanged || save.isBusy || isOld}
+          refusal={why}
+          title={isChanged ? undefined : "Nothing was changed"}
         >
           Save settings
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
           disabled={!isChanged}
           title={isChanged ? undefined : "Nothing was changed"}
           onClick={() => {
@@ -129,7 +130,7 @@ function SettingsForm({
           }}
         >
           Discard changes
-        </button>
+        </Button>
       </div>
     </form>
   );

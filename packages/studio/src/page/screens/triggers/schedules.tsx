@@ -3,6 +3,7 @@ import type { FlowSchedule, ProposedSchedule, Schedule, ScheduleArgs } from "@mi
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { formatSchedule } from "../../parts/format.ts";
@@ -125,31 +126,23 @@ function ScheduleTable({
       isUntitled: true,
       cell: (schedule) => (
         <div class="row-actions">
-          <button
-            type="button"
-            disabled={runNow.isBusy || mayRun !== undefined}
-            title={mayRun}
+          <Button
+            disabled={runNow.isBusy}
+            refusal={mayRun}
             onClick={() => void runNow.run(schedule)}
           >
             Run now
-          </button>
-          <button
-            type="button"
-            disabled={pause.isBusy || mayChange !== undefined}
-            title={mayChange}
+          </Button>
+          <Button
+            disabled={pause.isBusy}
+            refusal={mayChange}
             onClick={() => void pause.run(schedule)}
           >
             {schedule.enabled ? "Pause" : "Resume"}
-          </button>
-          <button
-            type="button"
-            class="danger"
-            disabled={mayChange !== undefined}
-            title={mayChange}
-            onClick={() => setDeleted(schedule)}
-          >
+          </Button>
+          <Button class="danger" refusal={mayChange} onClick={() => setDeleted(schedule)}>
             Delete
-          </button>
+          </Button>
         </div>
       ),
     },
@@ -216,15 +209,14 @@ function Proposed({
       isUntitled: true,
       cell: (item) => (
         <div class="row-actions">
-          <button
-            type="button"
+          <Button
             aria-label={`Activate ${item.schedule.name}`}
-            disabled={activate.isBusy || why !== undefined}
-            title={why}
+            disabled={activate.isBusy}
+            refusal={why}
             onClick={() => void activate.run(item)}
           >
             Activate
-          </button>
+          </Button>
         </div>
       ),
     },

@@ -3,6 +3,7 @@ import type { Webhook } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, serverUrl } from "../../backend.ts";
+import { Button } from "../../parts/button.tsx";
 import { copyText } from "../../parts/clipboard.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
@@ -45,15 +46,9 @@ export function Webhooks(): ComponentChildren {
       isUntitled: true,
       cell: (webhook) => (
         <div class="row-actions">
-          <button
-            type="button"
-            class="danger"
-            disabled={why !== undefined}
-            title={why}
-            onClick={() => setDeleted(webhook)}
-          >
+          <Button class="danger" refusal={why} onClick={() => setDeleted(webhook)}>
             Delete
-          </button>
+          </Button>
         </div>
       ),
     },
@@ -128,12 +123,8 @@ function Address({
           Address
           <input readOnly value={address} onFocus={(event) => event.currentTarget.select()} />
         </label>
-        <button type="button" onClick={() => void copyText(address)}>
-          Copy
-        </button>
-        <button type="button" onClick={onDone}>
-          Done
-        </button>
+        <Button onClick={() => void copyText(address)}>Copy</Button>
+        <Button onClick={onDone}>Done</Button>
       </div>
     </section>
   );
