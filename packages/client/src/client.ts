@@ -10,7 +10,7 @@ import {
   type RunRequest,
 } from "@millrace/contracts";
 import { checkOptions, type OptionNames } from "@millrace/contracts/options";
-import { ClientError } from "./error.ts";
+import { ClientError, jsonOf } from "./error.ts";
 import { dataOf, eventsOf, framesOf, toEvent } from "./event-stream.ts";
 import { follow, type Retrying } from "./follow.ts";
 import { createSend, type ServerAddress } from "./send.ts";
@@ -180,7 +180,12 @@ export function createClient(options: ClientOptions): Client {
       command === "push_templates"
         ? post("/api/templates/push", args, options)
         : post("/api/invoke", { command, args }, options);
-    const { headers, value } = await answered(sent);
+    const response = await sent;
+    const value = await jsonOf(response).catch((error: unknown) => {
+      options?.signal?.throwIfAborted();
+      throw error;
+    });
+    const { headers } = response;
     const etag = headers.get("etag");
     return {
       value: value as CommandResult<N>,
@@ -273,9 +278,11 @@ export function createClient(options: ClientOptions): Client {
       const kinds = request.options?.events as readonly Kind[] | undefined;
       let mayRun = false;
       const open = async (after = 0, once: AbortSignal): Promise<Response | null> => {
-        if (mayRun) {
+        const attach = () => openStream(logOf(runId), { kinds }, after, once);
+        const isRepeat = mayRun;
+        if (isRepeat) {
           try {
-            return await openStream(logOf(runId), { kinds }, after, once);
+            return await attach();
           } catch (error) {
             // The request that broke off had not arrived: then it is sent again.
             const arrived = after > 0 || codeOf(error) !== "not_found";
@@ -284,25 +291,15 @@ export function createClient(options: ClientOptions): Client {
         }
         mayRun = true;
         return post("/api/run", body, { signal: once }).catch((error: unknown) => {
-          mayRun = codeOf(error) === "unreachable";
+          const code = codeOf(error);
+          if (isRepeat && code === "already_exists") return attach(); // the first request arrived late
+          mayRun = code === "unreachable";
           throw error;
         });
       };
       return follow({ ...ofRun, open, after: 0, signal });
     },
   };
-}
-
-/** The headers and the JSON of an answer. */
-async function answered(
-  request: Promise<Response>,
-): Promise<{ readonly headers: Headers; readonly value: unknown }> {
-  const response = await request;
-  try {
-    return { headers: response.headers, value: await response.json() };
-  } catch (cause) {
-    throw new ClientError("bad_answer", "the answer is not JSON", { cause });
-  }
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -70,7 +70,8 @@ export async function refusal(response: Response): Promise<ClientError> {
   const { status } = response;
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const told = { status, retryAfterMs: Number.isFinite(seconds) ? seconds * 1_000 : undefined };
-  const problem: unknown = await response.json().catch(() => undefined);
+  const problem = await jsonOf(response).catch((error: ClientError) => error);
+  if (ClientError.isInstance(problem) && problem.code === "unreachable") return problem;
   if (!isProblem(problem)) {
     // 502, 503 and 504 are what gateways answer while the server behind them is away.
     const code = status >= 502 && status <= 504 ? "unreachable" : "bad_answer";
@@ -81,6 +82,18 @@ export async function refusal(response: Response): Promise<ClientError> {
     );
   }
   return problemError(problem, told);
+}
+
+/** The JSON of an answer. Throws `ClientError`: `unreachable` when the answer breaks off, `bad_answer` when it is no JSON. */
+export async function jsonOf(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    const isText = (cause as Error | null)?.name === "SyntaxError";
+    throw isText
+      ? new ClientError("bad_answer", "the answer is not JSON", { cause })
+      : new ClientError("unreachable", "the answer broke off", { cause });
+  }
 }
 
 /** The error that a problem document means, wherever it comes from. */

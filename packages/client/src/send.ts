@@ -37,8 +37,10 @@ export function createSend({ url, token, fetch }: ServerAddress): Send {
       if (ClientError.isInstance(cause)) throw cause;
       throw new ClientError("unreachable", `${base} cannot be reached`, { cause });
     }
-    if (!response.ok) throw await refusal(response);
-    return response;
+    if (response.ok) return response;
+    const error = await refusal(response);
+    init.signal?.throwIfAborted();
+    throw error;
   };
 }
 
