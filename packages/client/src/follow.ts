@@ -11,6 +11,8 @@ import { SILENCE_MS } from "./event-stream.ts";
 const FIRST_DELAY_MS = 250;
 /** Longest pause: two tries a minute for as long as the server is away. */
 const MAX_DELAY_MS = 30_000;
+/** A timer of more fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Tries in a row without an event before a reader gives up: some three minutes. */
 const MAX_TRIES = 12;
 /** A connection that was open for so long was good, though nothing happened: something between here and there cut it. */
@@ -85,7 +87,8 @@ export async function* follow<T>(following: Following<T>): AsyncGenerator<T, voi
     }
     if (Date.now() - openedAt >= GOOD_MS) tries = 0;
     if (tries >= maxTries) throw failure;
-    await sleep(failure.retryAfterMs ?? delayMs(tries, maxDelayMs), signal);
+    const pauseMs = Math.max(failure.retryAfterMs ?? 0, delayMs(tries, maxDelayMs));
+    await sleep(Math.min(pauseMs, MAX_TIMER_MS), signal);
   }
 }
 

@@ -1,16 +1,16 @@
-/** What a caller makes of an answer that is cut or ended by its signal. */
+/** What a caller makes of an answer that is cut, ended by its signal, or asks to wait. */
 import { type Client, createClient } from "@millrace/client";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 
 /** A client of a server that gives these answers, one a request, and the paths that were asked for. */
-function clientOf(answers: readonly (() => Response)[]) {
+function clientOf(answers: readonly (() => Response)[], maxDelayMs = 1) {
   const asked: string[] = [];
   const fetch = async (url: string): Promise<Response> => {
     const answer = answers[asked.push(new URL(url).pathname) - 1];
     if (answer === undefined) throw new Error("one request too many");
     return answer();
   };
-  const client = createClient({ url: "http://127.0.0.1", fetch, retry: { maxDelayMs: 1 } });
+  const client = createClient({ url: "http://127.0.0.1", fetch, retry: { maxDelayMs } });
   return { client, asked };
 }
 
@@ -84,4 +84,20 @@ test("a run that began after it was looked for is read, not refused", async () =
   const events = client.runFlow({ dsl: "", options: { runId: "r" } });
   expect(await kindsOf(events)).toEqual(["summary"]);
   expect(asked).toEqual(["/api/run", "/api/runs/r/events", "/api/run", "/api/runs/r/events"]);
+});
+
+test.each([
+  ["more than a timer can hold", `${2 ** 31}`],
+  ["nothing", "0"],
+])("a server that asks to wait for %s is not asked again at once", async (_name, seconds) => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const busy = problem(503, "draining", { "retry-after": seconds });
+  const { client, asked } = clientOf([busy, summary], 1_000);
+  const stop = new AbortController();
+  const reading = failure(client.runEvents("r", { signal: stop.signal }).next());
+  await vi.advanceTimersByTimeAsync(100);
+  stop.abort("enough");
+  expect(await reading).toBe("enough");
+  expect(asked).toHaveLength(1);
 });
