@@ -5,6 +5,8 @@ import { isAbort } from "./event-stream.ts";
 /** `fetch` as browsers and Node have it. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
+const WRONG_URL = '`options.url` must be a text such as "http://127.0.0.1:6455"';
+
 /** Where a server is, and how to reach it. */
 export interface ServerAddress {
   /** Such as `http://127.0.0.1:6455`; a path is kept. */
@@ -22,7 +24,9 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>;
  * Makes what sends the requests of one client: to paths below `url`, with the token where there is one. Nothing is sent, and `url`
  * is not looked at, before the first request.
  */
-export function createSend({ url, token, fetch }: ServerAddress): Send {
+export function createSend(address: ServerAddress): Send {
+  const { url, token, fetch } = address;
+  if (typeof url !== "string") throw new TypeError(WRONG_URL);
   const base = url.replace(/\/+$/, "");
   const authorization = token !== undefined && { authorization: `Bearer ${token}` };
   return async (path, init) => {
@@ -35,6 +39,9 @@ export function createSend({ url, token, fetch }: ServerAddress): Send {
     } catch (cause) {
       if (isAbort(cause) || init.signal?.aborted) throw init.signal?.reason ?? cause;
       if (ClientError.isInstance(cause)) throw cause;
+      const fault = faultOf(address);
+      // Its cause quotes the URL or the token.
+      if (fault !== undefined) throw new ClientError("bad_fetch", fault);
       throw new ClientError("unreachable", `${base} cannot be reached`, { cause });
     }
     if (response.ok) return response;
@@ -42,6 +49,23 @@ export function createSend({ url, token, fetch }: ServerAddress): Send {
     init.signal?.throwIfAborted();
     throw error;
   };
+}
+
+/** Why no request can be sent with these options. What a `fetch` of the caller makes of a URL is its own affair. */
+function faultOf({ url, token = "", fetch }: ServerAddress): string | undefined {
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(token.trim())) {
+    return "`options.token` has a character that a header cannot hold";
+  }
+  if (fetch !== undefined) return undefined;
+  try {
+    const { location } = globalThis as { location?: { readonly href: string } };
+    const { protocol, username, password } = new URL(url, location?.href);
+    if (username || password) return "`options.url` has a user or password: give a token instead";
+    if (/^http/.test(protocol)) return undefined;
+  } catch {
+    // No URL at all.
+  }
+  return WRONG_URL;
 }
 
 /**

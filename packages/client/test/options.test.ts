@@ -1,5 +1,6 @@
-/** A misspelt option is refused, with the name that was meant. */
-import { createClient } from "@millrace/client";
+/** A misspelt option is refused, with the name that was meant, and one with which nothing can be sent is named. */
+import { inspect } from "node:util";
+import { ClientError, createClient } from "@millrace/client";
 import { expect, test } from "vitest";
 
 const url = "http://127.0.0.1:1";
@@ -27,4 +28,26 @@ test.each<[name: string, call: () => unknown, unknown: string, meant: string]>([
 
 test("where nothing is near, the options there are are listed", () => {
   expect(() => createClient(any({ url, zzzzzz: 1 }))).toThrow("there are url, token, fetch,");
+});
+
+const SECRET = "s3cr3t-of-somebody";
+test.each([
+  ["an address without its scheme", { url: "127.0.0.1:6455" }, "http://127.0.0.1:6455"],
+  ["a name without its scheme", { url: "localhost:6455" }, "http://127.0.0.1:6455"],
+  ["a port that is none", { url: `http://u:${SECRET}@h:99999` }, "`options.url` must be"],
+  ["a password in the URL", { url: `http://u:${SECRET}@127.0.0.1:1` }, "a user or password"],
+  ["a line end in the token", { url, token: `a\n${SECRET}` }, "`options.token`"],
+  ["a token with a dash of a text program", { url, token: `–${SECRET}` }, "`options.token`"],
+])("%s is named, not quoted, and not tried again", async (_name, options, text) => {
+  const client = createClient({ ...options, retry: { maxTries: 2 } });
+  for (const work of [client.invoke("get_meta", {}), client.runEvents("r").next()]) {
+    const error = await work.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "bad_fetch", retryable: false });
+    expect(ClientError.isInstance(error) && error.message).toContain(text);
+    expect(inspect(error)).not.toContain(SECRET);
+  }
+});
+
+test("a URL that is no text is refused at once", () => {
+  expect(() => createClient(any({}))).toThrow("`options.url` must be a text");
 });
