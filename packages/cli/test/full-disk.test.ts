@@ -31,10 +31,10 @@ function disk(dir: string) {
   onTestFinished(empty);
   return {
     /** Takes all room. The reserve goes first: on a busy machine the run would be quicker than the filler when it is given back. */
-    fill() {
-      rmSync(join(dir, "reserve.bin"), { force: true });
+    fill({ keepsReserve = false } = {}) {
+      if (!keepsReserve) rmSync(join(dir, "reserve.bin"), { force: true });
       fill();
-      filling = setInterval(fill, 2);
+      if (!keepsReserve) filling = setInterval(fill, 2);
     },
     empty,
   };
@@ -62,6 +62,34 @@ diskTest(
     const resumed = await millrace(["resume", summary.runId, "--json"], at);
     expect([resumed.code, checkLog(events(resumed.stdout))]).toEqual([0, []]);
     expect(new Set(server.asked).size).toBe(ITEMS);
+  },
+);
+
+diskTest(
+  "a server that was killed is started again on a full disk, and waits for room",
+  async () => {
+    const at = project({});
+    const { fill, empty } = disk(at.env.MILLRACE_HOME);
+    const serve = async () => {
+      const server = start(["serve", "--port", "0", "--json"], at);
+      await server.until('"listening"');
+      const { url } = JSON.parse(server.output()) as { readonly url: string };
+      const ready = async () => {
+        const answer = await fetch(`${url}/api/ready`);
+        return ((await answer.json()) as { readonly status: string }).status;
+      };
+      return { ...server, ready };
+    };
+    const first = await serve();
+    first.child.kill("SIGKILL");
+    await first.ended;
+    fill({ keepsReserve: true });
+    const second = await serve();
+    expect(await second.ready()).toBe("store");
+    empty();
+    await expect.poll(second.ready, { timeout: 20_000 }).toBe("ok");
+    second.child.kill("SIGTERM");
+    expect((await second.ended).code).toBe(0);
   },
 );
 

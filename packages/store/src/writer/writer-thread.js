@@ -9,7 +9,7 @@
  *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
  * In:  the units of `packed-units.ts` with `more`: others of the same turn follow; or { close: true }.
- * Out: { ready: true } once the file is open, then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
+ * Out: { ready: true } once the file is open, with { condition } where the disk is full already; then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
  *      { changed: true } when another process has written.
  */
 import { existsSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -90,11 +90,8 @@ parentPort.on("message", (message) => {
   else relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
-if (isFull) {
-  parentPort.postMessage({ condition: "store_full" });
-  takeReserve();
-}
-parentPort.postMessage({ ready: true });
+if (isFull) refill = setTimeout(takeReserve, refillMs);
+parentPort.postMessage({ ready: true, ...(isFull && { condition: "store_full" }) });
 
 /** The errors of libsql are no `Error` to the thread that started this one: only their text crosses. */
 function opened() {
