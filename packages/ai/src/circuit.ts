@@ -37,7 +37,8 @@ export class Circuits {
   isOpen(key: string, now: number): boolean {
     const state = this.#states.get(key);
     if (state === undefined || state.openedAt === null) return false;
-    return state.probe !== null || now - state.openedAt < this.#coolDownMs;
+    const ms = now - state.openedAt;
+    return state.probe !== null || (ms >= 0 && ms < this.#coolDownMs); // below 0: the clock was set back
   }
 
   /** When it opened; undefined: it is closed. */

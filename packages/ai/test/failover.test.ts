@@ -11,6 +11,7 @@ import {
   startAsk,
 } from "@millrace/test-support/models";
 import { expect, test } from "vitest";
+import { Circuits } from "../src/circuit.ts";
 
 const headers = { responseHeaders: { "Retry-After-Ms": "40" } };
 const data = (code: string) => ({ data: { error: { code } } });
@@ -209,6 +210,13 @@ test("a circuit lets one call try after its cool-down, and everything that is op
   expect(lines(open.events)).toContain("log ai_circuit_open");
   const off = await ask(`circuit = false\n${flow.replace("2s", "5ms")}`, script, { ai });
   expect(lines(off.events)).not.toContain("log ai_circuit_open");
+});
+
+test("a circuit that has opened does not stay open for as long as the clock is set back", () => {
+  const circuits = new Circuits({ failures: 1, coolDownMs: 1_000 });
+  circuits.end("mock/m", "server", 3_600_000);
+  expect(circuits.isOpen("mock/m", 3_600_500)).toBe(true);
+  expect(circuits.isOpen("mock/m", 500)).toBe(false);
 });
 
 test("cost is added up by the operator's price; more than maxCostUsd is not spent", async () => {
