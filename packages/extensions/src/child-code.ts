@@ -84,7 +84,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
 
   const crashed = (): void => {
     if (closed || problem !== undefined) return;
-    const now = Date.now();
+    const now = performance.now();
     crashes = crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     if (crashes.length === 0) backoffMs = times.backoffMs;
     crashes.push(now);
@@ -99,7 +99,7 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
   };
 
   const start = async (): Promise<Live> => {
-    const waitMs = notBefore - Date.now();
+    const waitMs = notBefore - performance.now();
     if (waitMs > 0) await delay(waitMs, undefined, pause).catch(() => {});
     let child: ChildProcess;
     try {

@@ -30,7 +30,7 @@ import {
   packageFolder,
 } from "@millrace/test-support/extension-project";
 import { graphOf } from "@millrace/test-support/flows";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 
 /** What each extension does in the place of its work; `raw` writes on the line of the host. */
 const BODIES = {
@@ -209,6 +209,14 @@ test("what a process writes on its line ends that process at most", async () => 
   expect(garbage?.code).toBe("extension_crashed");
   expect(untold?.code).toBe("extension_threw");
   expect(prototypes?.code).toBe("extension_crashed");
+});
+
+test("a process that ended is started again in its time after the clock was set back", async () => {
+  await run("garbage");
+  const now = Date.now();
+  const setBack = vi.spyOn(Date, "now").mockImplementation(() => now - 3_600_000);
+  onTestFinished(() => setBack.mockRestore());
+  expect((await run("garbage")).code).toBe("extension_crashed");
 });
 
 test("a limit without a number is refused, and the name of a prototype is no configuration", async () => {
