@@ -2,7 +2,11 @@
 import { sha256Hex } from "@millrace/contracts/kit";
 import type { Host } from "./host.ts";
 
-const LONGEST_TIMER_MS = 2_147_483_647; // timers of the platform count in 32 bits and fire at once beyond them
+/**
+ * Longest timer of the platform that is set at once. One does not know that the clock was set, or that the machine slept, and beyond
+ * 2^31 - 1 ms it fires immediately.
+ */
+const LOOK_MS = 60_000;
 
 declare const setImmediate: ((fn: () => void) => unknown) | undefined;
 
@@ -11,13 +15,27 @@ export function createPortableHost(): Host {
   return {
     now: Date.now,
     random: Math.random,
-    setTimer(fn, ms) {
-      const id = setTimeout(fn, Math.min(Math.max(0, ms), LONGEST_TIMER_MS));
-      return () => clearTimeout(id);
-    },
+    setTimer: (fn, ms) => (ms > LOOK_MS ? setLongTimer(fn, ms) : setShortTimer(fn, ms)),
     yield: macrotask(),
     sha256: sha256Hex,
   };
+}
+
+function setShortTimer(fn: () => void, ms: number): () => void {
+  const id = setTimeout(fn, Math.max(0, ms));
+  return () => clearTimeout(id);
+}
+
+/** Fires when the time has passed, or the clock has reached its end: within a minute after the clock was set or the machine slept. */
+function setLongTimer(fn: () => void, ms: number): () => void {
+  const end = { passed: performance.now() + ms, wall: Date.now() + ms };
+  let cancel: () => void;
+  const look = (): void => {
+    const left = Math.min(end.passed - performance.now(), end.wall - Date.now());
+    cancel = setShortTimer(left > 0 ? look : fn, Math.min(left, LOOK_MS));
+  };
+  look();
+  return () => cancel();
 }
 
 /** Hands over to timers and sockets without the 1 ms that `setTimeout(0)` costs. */

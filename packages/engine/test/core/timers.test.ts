@@ -1,8 +1,8 @@
 /** The one timer of the host that stands for all timers of an engine. */
-import { createEngine } from "@millrace/engine";
+import { createEngine, createPortableHost } from "@millrace/engine";
 import { createSimClock } from "@millrace/engine/testing";
 import { planOf } from "@millrace/test-support/flows";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { bodyType } from "./types.ts";
 
 test.each([
@@ -64,4 +64,26 @@ test("what a host could not be asked to wake for is woken with the next timer th
   const second = engine.run(await planOf("node a: delay { for = 2s }"));
   await clock.advance(2_000);
   expect([first.state, second.state, clock.pending]).toEqual(["succeeded", "succeeded", 0]);
+});
+
+test("a long timer of the host follows a clock that is set, and fires in its time when it is set back", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const host = createPortableHost();
+  const fired: string[] = [];
+  const set = (name: string) => host.setTimer(() => fired.push(name), 3_600_000);
+  set("forward");
+  const cancel = set("cancelled");
+  vi.advanceTimersByTime(120_000);
+  cancel();
+  vi.setSystemTime(Date.now() + 3_600_000);
+  expect(fired).toEqual([]);
+  vi.advanceTimersByTime(60_001);
+  expect(fired).toEqual(["forward"]);
+  set("back");
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(3_599_999);
+  expect(fired).toEqual(["forward"]);
+  vi.advanceTimersByTime(2);
+  expect(fired).toEqual(["forward", "back"]);
 });
