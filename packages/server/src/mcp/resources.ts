@@ -10,9 +10,8 @@ import {
   ResourceNotFoundError,
 } from "@modelcontextprotocol/server";
 import { PAGE } from "./flow-tools.ts";
+import { cut, MAX_TEXT } from "./results.ts";
 
-/** Longest text of one resource. */
-const MAX_TEXT = 262_144;
 const JSON_TYPE = "application/json";
 const FLOW_TYPE = "text/plain";
 
@@ -96,7 +95,10 @@ async function contentOf(client: RunClient, uri: string): Promise<readonly [stri
   if (kind === "guide" && id === "language" && !isEvents)
     return [await languageOf(client), "text/markdown"];
   if (kind === "flows" && id !== "" && !isEvents) {
-    return [cut((await client.invoke("export_template", { slug: id })).text), FLOW_TYPE];
+    return [
+      cut((await client.invoke("export_template", { slug: id })).text, "\n# cut here"),
+      FLOW_TYPE,
+    ];
   }
   if (kind === "runs" && id === "") {
     return [json((await client.invoke("list_runs", { limit: 50 })).items), JSON_TYPE];
@@ -135,7 +137,3 @@ async function languageOf(client: RunClient): Promise<string> {
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
-
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}\n# cut here`;
-}

@@ -5,8 +5,8 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 
 /** Key of the run's id in the metadata of an answer. */
 const RUN_META = "dev.millrace/run";
-/** Longest text of an answer; a whole value is in `structuredContent`, or in the run. */
-const MAX_TEXT = 262_144;
+/** Longest text of an answer, or of a resource; a whole value is in `structuredContent`, or in the run. */
+export const MAX_TEXT = 262_144;
 
 export interface ToolFailure {
   readonly code: string;
@@ -98,6 +98,7 @@ export function ended(
   });
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}… (cut)`;
+/** The text, up to that length; `mark`: what follows the beginning of a longer one. */
+export function cut(text: string, mark = "… (cut)"): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}${mark}`;
 }
