@@ -113,7 +113,7 @@ class EngineExecutor implements LocalExecutor {
     const isNew = spec.runId === undefined && spec.retryOf === undefined;
     if (!isNew) await this.#checkIds(spec);
     const { environment } = this.#options;
-    const vars = await varsOf(spec, plan, this.#options);
+    const vars = plan.vars.length === 0 ? undefined : await varsOf(spec, plan, this.#options);
     // From here to the queue nothing is awaited: what was checked stays true.
     checkOpen(this.#store, this.#closed !== undefined);
     if (this.#live.has(runId)) throw runExistsError(runId);
@@ -328,15 +328,18 @@ class EngineExecutor implements LocalExecutor {
     } catch (error) {
       await this.#giveUp(live.runId, error, epoch);
     }
-    await this.#follow(live);
+    this.#follow(live);
   }
 
-  /** Keeps a run in the list until it has ended, or is lost. Never rejects. */
-  async #follow(live: LiveRun): Promise<void> {
+  /** Keeps a run in the list until it has ended, or is lost. */
+  #follow(live: LiveRun): void {
+    const ended = (): void => {
+      const isLeft = this.#closed !== undefined && live.run !== undefined;
+      if (!isLeft || live.log.ended) this.#live.remove(live);
+    };
     // When the journal fails, or another owner has the run, its log ends here where it is.
-    await live.run?.result.catch(() => {});
-    const isLeft = this.#closed !== undefined && live.run !== undefined;
-    if (!isLeft || live.log.ended) this.#live.remove(live);
+    if (live.run === undefined) ended();
+    else live.run.result.then(ended, ended);
   }
 
   /**
@@ -377,7 +380,7 @@ class EngineExecutor implements LocalExecutor {
       add: (start) => this.#add(start),
       now: this.#options.now,
     });
-    if (!live.isQueued) void this.#follow(live);
+    if (!live.isQueued) this.#follow(live);
     return live;
   }
 
