@@ -270,13 +270,9 @@ const BLOCK_CHARS = 4_194_304;
  * holds.
  */
 export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
-  const lines: string[] = [];
+  const lines = events.map(serialiseEvent);
   let length = 0;
-  for (const event of events) {
-    const line = serialiseEvent(event);
-    length += line.length;
-    lines.push(line);
-  }
+  for (const line of lines) length += line.length;
   const block = length > BLOCK_CHARS ? undefined : utf8.encode(lines.join(""));
   let end = 0;
   return events.map((event, n) => {
