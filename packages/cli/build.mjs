@@ -35,15 +35,8 @@ const PACKS = {
 const INSIDE =
   /^(?:@millrace\/(?!local-models|restate|services-catalog|store-postgres|studio)|(?:croner|diff|semver|string-width|vscode-languageserver(?:-textdocument)?|yaml|zod)(?:\/|$))/;
 
-const bundle = await rolldown({
+const options = {
   cwd: here("."),
-  input: {
-    index: "src/index.ts",
-    bin: "src/bin.ts",
-    // Programs of threads and processes: they are started by name, beside the file that starts them.
-    "writer-thread": here("../store/src/writer/writer-thread.js"),
-    helper: here("../oauth/src/node/os-store/helper.js"),
-  },
   platform: "node",
   external: (name, importer = "") =>
     !/^[./]/.test(name) && !INSIDE.test(name) && !importer.includes("/node_modules/"),
@@ -53,7 +46,8 @@ const bundle = await rolldown({
   preserveEntrySignatures: "allow-extension",
   checks: { ineffectiveDynamicImport: false },
   plugins: [knownValues],
-});
+};
+const bundle = await rolldown({ ...options, input: { index: "src/index.ts", bin: "src/bin.ts" } });
 
 /** The files that a file loads before it runs, itself among them. */
 function loadedWith(file, files) {
@@ -85,16 +79,32 @@ const packs = await packsOf();
 const { output } = await bundle.write({
   dir: DIST,
   cleanDir: true,
-  format: "esm",
+  format: "cjs", // bytecode of modules cannot be kept: bin/millrace.js
+  strict: true,
   minify: true,
-  entryFileNames: "[name].js",
-  chunkFileNames: "[name]-[hash].js",
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "[name]-[hash].cjs",
   codeSplitting: {
     includeDependenciesRecursively: false, // the packs hold them
     groups: [{ debugName: "packs", name: (id) => packs.get(id) }],
   },
 });
 await bundle.close();
+writeFileSync(
+  join(DIST, "index.js"),
+  'import command from "./index.cjs";\nexport const { main } = command;\n',
+);
+
+// Programs of threads and processes: they are started by name, beside the file that starts them.
+const programs = await rolldown({
+  ...options,
+  input: {
+    "writer-thread": here("../store/src/writer/writer-thread.js"),
+    helper: here("../oauth/src/node/os-store/helper.js"),
+  },
+});
+await programs.write({ dir: DIST, format: "esm", minify: true, entryFileNames: "[name].js" });
+await programs.close();
 
 // For the test of what each command loads; it is not packed.
 const files = output.map(({ fileName, facadeModuleId, imports, dynamicImports, modules }) => ({

@@ -1,6 +1,95 @@
 #!/usr/bin/env node
-// Committed, so that an install links `millrace` before anything is built. The one place that may end the process
-// at once: a second interrupt, or a handle that keeps a finished command alive.
-import { start } from "../dist/bin.js";
+// Committed, so that an install links `millrace` before anything is built. Loads dist/bin.cjs with the bytecode that V8 made for
+// the same command before: it has the functions that the command called, where the compile cache of Node has those of the first
+// level alone. Whatever is wrong with a cache, the command runs without it. @see docs/decisions/0090
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire, Module } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Script } from "node:vm";
+import { crc32 } from "node:zlib";
 
-await start((code) => process.exit(code));
+const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
+const CRC_BYTES = 4;
+const USAGE_EXIT_CODE = 2;
+const OTHERS_MAY_WRITE = 0o022;
+
+const [, , word = ""] = process.argv;
+const command = /^[a-z]+$/.test(word) ? word : "help";
+const folder = cacheFolder();
+const external = createRequire(join(DIST, "bin.cjs"));
+/** What is written at the end: the files that were compiled, with all functions that were called by then. */
+const compiled = new Map();
+
+/** Takes the place of `require` in the files of dist. */
+function load(name) {
+  if (!name.startsWith("./")) return external(name);
+  const filename = join(DIST, name);
+  if (filename in external.cache) return external.cache[filename].exports;
+  const source = readFileSync(filename);
+  if (source.includes("import(")) return external(filename); // fails in a script with a cache, on Node 20
+  const module = new Module(filename);
+  module.loaded = true; // for the files that Node loads, which require this one
+  external.cache[filename] = module;
+  const crc = crc32(source);
+  const file = folder && join(folder, `${command}-${name.slice(2)}`);
+  const script = new Script(`(function (exports, require, module, __filename) {${source}\n})`, {
+    filename,
+    cachedData: file && cached(file, crc),
+  });
+  if (script.cachedDataRejected !== false && file) compiled.set(file, { script, crc });
+  script.runInThisContext()(module.exports, load, module, filename);
+  return module.exports;
+}
+
+/** Bytecode of the source with this checksum. V8 checks its version and flags, not whether the data is damaged: a checksum ends it. */
+function cached(file, crc) {
+  try {
+    const bytes = readFileSync(file);
+    const data = bytes.subarray(0, -CRC_BYTES);
+    return crc32(data, crc) === bytes.readUInt32LE(data.length) ? data : undefined;
+  } catch {
+    return undefined; // the first start of this command, as a rule
+  }
+}
+
+function keep() {
+  for (const [file, { script, crc }] of compiled) {
+    const written = `${file}.${process.pid}`;
+    try {
+      const data = script.createCachedData();
+      const end = Buffer.alloc(CRC_BYTES);
+      end.writeUInt32LE(crc32(data, crc));
+      writeFileSync(written, Buffer.concat([data, end]), { mode: 0o600 });
+      renameSync(written, file); // others that start now read all of it, or nothing
+    } catch {
+      rmSync(written, { force: true }); // a full disk, say: the next start compiles again
+    }
+  }
+}
+
+/** A folder in which only this user can write, since bytecode is a program; undefined where that cannot be had. */
+function cacheFolder() {
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
+  if (NODE_DISABLE_COMPILE_CACHE === "1") return undefined;
+  const user = process.getuid?.();
+  const path = join(
+    NODE_COMPILE_CACHE || tmpdir(),
+    `millrace-${process.version}-${user ?? "user"}`,
+  );
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(path);
+    const own = user === undefined || (uid === user && (mode & OTHERS_MAY_WRITE) === 0);
+    return own ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+process.on("exit", (code) => {
+  if (code !== USAGE_EXIT_CODE) keep(); // a word that is no command gets no files
+});
+// The one place that may end the process at once: a second interrupt, or a handle that keeps a finished command alive.
+await load("./bin.cjs").start((code) => process.exit(code));

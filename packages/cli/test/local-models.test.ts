@@ -27,7 +27,14 @@ output text: string = ask.text
 /** Variables under which the package cannot be found, as where it was never installed. */
 function withoutPackage(): Record<string, string> {
   const dir = scratch({
-    "hide.mjs": `import { register } from "node:module";\nregister("./hooks.mjs", import.meta.url);\n`,
+    "hide.mjs": `import { Module, register } from "node:module";
+register("./hooks.mjs", import.meta.url);
+const resolve = Module._resolveFilename;
+Module._resolveFilename = function (name, ...rest) {
+  if (name !== "@millrace/local-models") return resolve.call(this, name, ...rest);
+  throw Object.assign(new Error("Cannot find module '" + name + "'"), { code: "MODULE_NOT_FOUND" });
+};
+`,
     "hooks.mjs": `export async function resolve(name, context, next) {
   if (name !== "@millrace/local-models") return next(name, context);
   throw Object.assign(new Error("Cannot find package '" + name + "'"), { code: "ERR_MODULE_NOT_FOUND" });

@@ -73,7 +73,7 @@ export async function eventsOf(
  * is no event among others breaks I1, and ends with `check_failed`.
  */
 export async function readLog(name: string, io: CliIo, until: number): Promise<AnyEvent[]> {
-  const { createInterface } = await import("node:readline"); // most commands read no log
+  const { createInterface } = process.getBuiltinModule("node:readline"); // most commands read no log
   const shown = name === "-" ? "stdin" : clean(name);
   const source = name === "-" ? io.stdin : createReadStream(resolve(io.cwd, name));
   const events: AnyEvent[] = [];

@@ -6,6 +6,7 @@
  * @see specification, "Events"
  */
 
+import { createRequire } from "node:module";
 import { dirname, isAbsolute, join } from "node:path";
 import type {
   Channel,
@@ -139,15 +140,16 @@ function lazily(open: () => FetchLike): FetchLike {
   };
 }
 
-/** Looks for the package without loading it, which takes a hundred files; a bundle of CommonJS can only try. */
+/** Looks for the package without loading it, which takes a hundred files; a bundle of CommonJS that has no address can only try. */
 async function isInstalled(): Promise<boolean> {
+  const base: string | undefined = import.meta.url;
   try {
-    if (typeof import.meta.resolve === "function") import.meta.resolve(PACKAGE);
-    else await import("@millrace/local-models");
+    if (base === undefined) await import("@millrace/local-models");
+    else createRequire(base).resolve(PACKAGE);
     return true;
   } catch (error) {
     const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-    if (code === "ERR_MODULE_NOT_FOUND" && String(message).includes(PACKAGE)) return false;
+    if (/MODULE_NOT_FOUND$/.test(String(code)) && String(message).includes(PACKAGE)) return false;
     throw error;
   }
 }

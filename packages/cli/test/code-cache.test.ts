@@ -1,0 +1,105 @@
+/** Bytecode that the command keeps for its next start: what is taken, what is not, and that no start depends on it. */
+import { createHash } from "node:crypto";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { type Ended, millrace, scratch } from "./cli.ts";
+
+const HELLO = fileURLToPath(new URL("../../../examples/01-hello/hello.flow", import.meta.url));
+
+/** The folder of one Node and user inside the folder that the variable names. */
+const folderIn = (base: string): string =>
+  join(base, `millrace-${process.version}-${process.getuid?.() ?? "user"}`);
+
+/** Digest of each file that is kept, by name. */
+function kept(base: string): Record<string, string> {
+  const folder = folderIn(base);
+  const digest = (name: string): string =>
+    createHash("sha256")
+      .update(readFileSync(join(folder, name)))
+      .digest("hex");
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, digest(name)]));
+}
+
+async function hello(base: string, env: Record<string, string> = {}): Promise<Ended> {
+  const ended = await millrace(["run", HELLO], { env: { NODE_COMPILE_CACHE: base, ...env } });
+  expect(ended).toMatchObject({ code: 0 });
+  expect(JSON.parse(ended.stdout)).toEqual({ text: "Hello, world!" });
+  return ended;
+}
+
+test("the first start of a command writes its bytecode, and the second takes it as it is", async () => {
+  const base = scratch();
+  const inodes = (): number[] =>
+    Object.keys(kept(base)).map((name) => statSync(join(folderIn(base), name)).ino);
+  await hello(base);
+  const [first, written] = [kept(base), inodes()];
+  expect(Object.keys(first).join()).toContain("run-language-");
+  await hello(base);
+  expect(kept(base)).toEqual(first);
+  expect(inodes()).toEqual(written);
+});
+
+test("each command has bytecode of its own, and a word that is no command has none", async () => {
+  const base = scratch();
+  const env = { NODE_COMPILE_CACHE: base };
+  const ofOthers = (): string[] =>
+    Object.keys(kept(base)).filter((name) => !name.startsWith("validate-"));
+  await millrace(["validate", HELLO], { env });
+  expect(ofOthers()).toEqual([]);
+  expect(await millrace(["frobnicate"], { env })).toMatchObject({ code: 2 });
+  expect(ofOthers()).toEqual([]);
+});
+
+test.each<[what: string, spoil: (bytes: Buffer, other: Buffer) => Buffer]>([
+  ["in which a byte differs", (bytes) => Buffer.from(bytes).fill(0xa5, 5_000, 5_008)],
+  ["that ends too soon", (bytes) => bytes.subarray(0, bytes.length >> 1)],
+  ["that is empty", () => Buffer.alloc(0)],
+  ["of another file", (_bytes, other) => other],
+])("bytecode %s is made anew", async (_what, spoil) => {
+  const base = scratch();
+  await hello(base);
+  const folder = folderIn(base);
+  const names = readdirSync(folder).filter((name) => statSync(join(folder, name)).size > 10_000);
+  const right = names.map((name) => readFileSync(join(folder, name)));
+  const spoilt = right.map((bytes, at) => spoil(bytes, right.at(at - 1) ?? bytes));
+  for (const [at, name] of names.entries()) writeFileSync(join(folder, name), spoilt[at] ?? "");
+  const before = kept(base);
+  await hello(base);
+  const mended = kept(base);
+  expect(names.filter((name) => mended[name] === before[name])).toEqual([]);
+  await hello(base);
+  expect(kept(base)).toEqual(mended);
+});
+
+test("starts at the same moment leave whole files", async () => {
+  const base = scratch();
+  await Promise.all(Array.from({ length: 4 }, () => hello(base)));
+  const all = kept(base);
+  expect(Object.keys(all).filter((name) => !name.endsWith(".cjs"))).toEqual([]);
+  await hello(base);
+  expect(kept(base)).toEqual(all);
+});
+
+describe("nothing is kept, and the command runs", () => {
+  test("where the variable says so", async () => {
+    const base = scratch();
+    await hello(base, { NODE_DISABLE_COMPILE_CACHE: "1" });
+    expect(readdirSync(base)).toEqual([]);
+  });
+
+  test("where no folder can be made", async () => {
+    const base = scratch({ file: "" });
+    const { stderr } = await hello(join(base, "file"));
+    expect(stderr).not.toMatch(/error|EEXIST|ENOTDIR/);
+  });
+
+  test.skipIf(process.platform === "win32")("in a folder where others can write", async () => {
+    const base = scratch();
+    mkdirSync(folderIn(base));
+    chmodSync(folderIn(base), 0o777);
+    await hello(base);
+    expect(kept(base)).toEqual({});
+  });
+});
