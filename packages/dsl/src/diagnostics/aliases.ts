@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /**
  * What other tools and languages call things that this language has too, as data: a word that is not known is looked up here
  * before names that are spelt like it. Keys are in lower case without `-` and `_`.
@@ -30,7 +29,8 @@ export function aliasOf(word: string, known: Aliases): string | undefined {
   return Object.entries(known).findLast(([, words]) => words.split(" ").includes(plain))?.[0];
 }
 
-function plainOf(word: string): string {
+/** A name without what writers of other languages do between words. */
+export function plainOf(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, "");
 }
 

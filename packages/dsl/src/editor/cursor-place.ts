@@ -3,6 +3,8 @@
  * does not parse.
  */
 
+import { lineEnd } from "../syntax/skip.ts";
+
 /** Container that a bracket opens. `type`: the members of an object type. */
 type LevelKind = "file" | "block" | "object" | "type" | "list" | "group" | "hole";
 
@@ -206,11 +208,6 @@ class Scan {
 
 function levelOf(kind: LevelKind, at: number, itemStart: number): Level {
   return { kind, at, itemStart, equalsAt: -1, hasArrow: false, count: 0 };
-}
-
-function lineEnd(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
-  return end === -1 ? text.length : end;
 }
 
 /** The end of the fence that closes a block string, when the line holds just that in front. */

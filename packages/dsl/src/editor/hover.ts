@@ -121,8 +121,7 @@ function attributeHover(reading: Reading, offset: number): Hover | undefined {
     return hover(at, memberText(`@${item.name}`, memberByText(table, item.name)));
   }
   const node = keyword === "node" ? reading.nodeAt(offset) : undefined;
-  const hints = node && fieldHints(node.node, node.entry);
-  const [schema] = hints === undefined ? [] : schemasAt(hints, item.name);
+  const [schema] = schemasAt(node && fieldHints(node.node, node.entry), item.name);
   if (schema === undefined) return undefined;
   const title = code(`${item.name}: ${describeType(typeFromSchema(objectOrNone(schema)))}`);
   return hover(at, paragraphs(title, plain(descriptionOf(schema) ?? ""), defaultText(schema)));

@@ -5,17 +5,16 @@
 
 import { memberNames, pointerSegment } from "@millrace/contracts/kit";
 import { type BodyModel, declared, NodeModel } from "../check/model/bodies.ts";
-import { schemasAt } from "../check/model/deferred.ts";
+import { isHinted, schemasAt } from "../check/model/deferred.ts";
 import { lookUp, visibleNode } from "../check/model/resolve.ts";
 import { literalText } from "../check/model/walk-value.ts";
 import { keyBefore } from "../check/source-map.ts";
 import { countBefore, objectOrNone, own } from "../data.ts";
-import { findMacro } from "../expression/functions/macros.ts";
-import { chainOf, type Link, literalStep } from "../expression/references.ts";
+import { chainOf, type Link, literalStep, macroParts } from "../expression/references.ts";
 import { blocksOf } from "../language/items.ts";
 import { childrenOf, type Expression, type NameExpression, type Span } from "../syntax/ast.ts";
 import { isIdent } from "../syntax/chars.ts";
-import { readsAsWord } from "../syntax/parse-operand.ts";
+import { isBareName } from "../syntax/parse-operand.ts";
 import { nameText, quoteText } from "../syntax/print-expression.ts";
 import type { Reading, WrittenExpression } from "./reading.ts";
 
@@ -146,10 +145,9 @@ export class NameIndex {
   /** The fields of a node that name a connection. */
   #readConnections({ node, entry, pointer }: NodeModel): void {
     for (const field of memberNames(objectOrNone(node.fields))) {
-      const hints = schemasAt(entry?.fields, field).map((schema) => own(schema, "x-millrace"));
       const isConnection =
         entry?.requires.connection === field ||
-        hints.some((hint) => own(hint, "connection") === true);
+        isHinted(schemasAt(entry?.fields, field), "connection");
       if (!isConnection) continue;
       const named = this.#connections.get(literalText(own(node.fields, field)) ?? "");
       this.#add(
@@ -224,20 +222,15 @@ export class NameIndex {
         if (link.kind === "index") this.#walk(link.index, written, variables);
       return;
     }
-    const [list, variable, inner] = tree.kind === "call" ? tree.args : [];
-    const isMacro =
-      tree.kind === "call" &&
-      findMacro(tree.name) !== undefined &&
-      variable?.kind === "name" &&
-      tree.args.length === 3;
-    if (!isMacro) {
+    const macro = tree.kind === "call" ? macroParts(tree) : undefined;
+    if (macro === undefined) {
       for (const part of childrenOf(tree)) this.#walk(part, written, variables);
       return;
     }
-    const named = new Named("variable", variable.name);
-    this.#walk(list as Expression, written, variables);
-    this.#add(named, variable, "root", true);
-    this.#walk(inner as Expression, written, [...variables, named]);
+    const named = new Named("variable", macro.variable.name);
+    this.#walk(macro.list, written, variables);
+    this.#add(named, macro.variable, "root", true);
+    this.#walk(macro.body, written, [...variables, named]);
   }
 
   #chain(
@@ -299,7 +292,7 @@ export function spelled(place: Place, to: string, text: string): string {
 }
 
 function isBare(name: string, spelling: Spelling): boolean {
-  return isIdent(name) && !(spelling === "root" && readsAsWord(name));
+  return spelling === "root" ? isBareName(name) : isIdent(name);
 }
 
 /** The path of a layout key with the segment of the place's node replaced. */

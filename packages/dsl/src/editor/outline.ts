@@ -11,6 +11,7 @@ import { typeText } from "../language/types.ts";
 import { childrenOf, type Expression, type Span } from "../syntax/ast.ts";
 import { isNamePart } from "../syntax/chars.ts";
 import { isCollection } from "../syntax/notes.ts";
+import { lineEnd } from "../syntax/skip.ts";
 import type { Reading } from "./reading.ts";
 import type { Fold, SymbolNode } from "./types.ts";
 
@@ -136,12 +137,6 @@ function* paragraphs(text: string, strings: readonly Span[]): Generator<Span> {
     at = end + 1;
   }
   if (open && open.count > 1) yield open;
-}
-
-/** The line end at or behind an offset. */
-function lineEnd(text: string, at: number): number {
-  const end = text.indexOf("\n", at);
-  return end === -1 ? text.length : end;
 }
 
 /** The stretches around an offset, the smallest first: token, expressions, value, attribute, blocks, file. Each is larger than the one before. */

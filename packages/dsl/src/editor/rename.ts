@@ -8,8 +8,8 @@
 import { MAX_ID_LENGTH, RESERVED } from "../check/rules/names.ts";
 import { shown } from "../diagnostics/quote.ts";
 import { codePointCount } from "../expression/data.ts";
-import { isIdent, isNamePart } from "../syntax/chars.ts";
-import { readsAsWord } from "../syntax/parse-operand.ts";
+import { isNamePart } from "../syntax/chars.ts";
+import { isBareName } from "../syntax/parse-operand.ts";
 import { applyEdits } from "./apply-edits.ts";
 import { type Named, NameIndex, type Place, spelled } from "./names.ts";
 import { Reading } from "./reading.ts";
@@ -122,7 +122,7 @@ function indexOfName(text: string, name: string): number {
 /** Why a text cannot be the name of a thing of this kind. */
 function nameProblem({ kind }: Named, to: string): string | undefined {
   if (kind === "local" || kind === "variable") {
-    return isIdent(to) && !readsAsWord(to)
+    return isBareName(to)
       ? undefined
       : "is no identifier: letters, digits, _ and single dashes, beginning with a letter or _";
   }

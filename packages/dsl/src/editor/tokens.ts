@@ -4,6 +4,7 @@ import type { NodeModel } from "../check/model/bodies.ts";
 import { isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, EdgeEnd, Item, TypeNode } from "../language/items.ts";
 import { type CallExpression, childrenOf, type Expression, type Span } from "../syntax/ast.ts";
+import { ALWAYS_PRESENT } from "../types/scope.ts";
 import { type NamedKind, type NameIndex, nameSpan, type Place } from "./names.ts";
 import type { Reading } from "./reading.ts";
 import { TOKEN_MODIFIERS, TOKEN_TYPES } from "./types.ts";
@@ -58,9 +59,6 @@ const NAME_TYPES: { readonly [kind in NamedKind]: TokenType } = {
 
 /** Kinds of names whose value comes from outside of the flow. */
 const READONLY: readonly NamedKind[] = ["input", "local", "variable"];
-
-/** Roots of the language. */
-const ROOTS: readonly string[] = ["inputs", "nodes", "run", "vars", "secrets"];
 
 class TokenFinder {
   readonly found: Token[] = [];
@@ -148,7 +146,7 @@ class TokenFinder {
       if (start !== undefined) this.#add("function", start, start + e.name.length);
     } else if (e.kind === "member" && text.startsWith(e.name, e.end - e.name.length)) {
       this.#add("property", e.end - e.name.length, e.end);
-    } else if (e.kind === "name" && ROOTS.includes(e.name)) {
+    } else if (e.kind === "name" && ALWAYS_PRESENT.has(e.name)) {
       this.#add("keyword", e.start, e.end);
     }
     for (const inner of childrenOf(e)) this.#value(inner);

@@ -4,10 +4,12 @@
  */
 
 import {
+  type CallExpression,
   childrenOf,
   type Expression,
   type IndexExpression,
   type MemberExpression,
+  type NameExpression,
   type Span,
 } from "../syntax/ast.ts";
 import { findMacro } from "./functions/macros.ts";
@@ -87,19 +89,29 @@ function visit(
 }
 
 function visitCall(
-  node: Expression & { kind: "call" },
+  node: CallExpression,
   bound: ReadonlySet<string>,
   found: ReferencePlace[],
 ): void {
-  const [list, variable, body] = node.args;
-  const macro =
-    findMacro(node.name) !== undefined && variable?.kind === "name" && node.args.length === 3;
-  if (!macro) {
+  const macro = macroParts(node);
+  if (macro === undefined) {
     for (const argument of node.args) visit(argument, bound, false, found);
     return;
   }
-  visit(list as Expression, bound, false, found);
-  visit(body as Expression, new Set([...bound, variable.name]), false, found);
+  visit(macro.list, bound, false, found);
+  visit(macro.body, new Set([...bound, macro.variable.name]), false, found);
+}
+
+/** The arguments of a call of a macro; undefined for any other call. */
+export function macroParts({
+  name,
+  args,
+}: CallExpression):
+  | { readonly list: Expression; readonly variable: NameExpression; readonly body: Expression }
+  | undefined {
+  const [list, variable, body, ...others] = args;
+  if (findMacro(name) === undefined || variable?.kind !== "name") return undefined;
+  return list && body && others.length === 0 ? { list, variable, body } : undefined;
 }
 
 /** A member or an index of a chain. */

@@ -99,6 +99,8 @@ export type Refuse = (pointer: string, message: string) => void;
 interface Walk {
   readonly refuse: Refuse;
   readonly maxDepth: number;
+  /** It is no value but data: nothing in it has a meaning. */
+  readonly isData?: boolean;
 }
 
 const NOWHERE = { start: 0, end: 0 };
@@ -112,32 +114,18 @@ export function toExpression(
 ): Expression | undefined {
   if (typeof value !== "object" || value === null) return literal(value, pointer, walk);
   if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
-  if (Array.isArray(value)) return listOf(value, pointer, walk, depth, toExpression);
+  if (Array.isArray(value)) return listOf(value, pointer, walk, depth);
   const object = value as JsonObject;
-  const marker = markerOf(object);
-  if (marker === undefined) return objectOf(object, pointer, walk, depth, toExpression);
+  const marker = walk.isData ? undefined : markerOf(object);
+  if (marker === undefined) return objectOf(object, pointer, walk, depth);
   const inner = object[marker] as Json;
   const place = `${pointer}/${marker}`;
   if (marker === "$") return sourceOf(inner, place, walk, depth);
   if (marker === "$t") return templateOf(inner, place, walk, depth);
   // Inside `$lit` one level of keys means nothing.
   return isObject(inner) && markerOf(inner) !== undefined
-    ? objectOf(inner, place, walk, depth, toExpression)
+    ? objectOf(inner, place, walk, depth)
     : toExpression(inner, place, walk, depth);
-}
-
-/** The expression of data that is no value: nothing in it has a meaning. */
-export function dataExpression(
-  value: Json,
-  pointer: string,
-  walk: Walk,
-  depth = 0,
-): Expression | undefined {
-  if (typeof value !== "object" || value === null) return literal(value, pointer, walk);
-  if (depth >= walk.maxDepth) return tooDeep(walk, pointer);
-  return Array.isArray(value)
-    ? listOf(value, pointer, walk, depth, dataExpression)
-    : objectOf(value as JsonObject, pointer, walk, depth, dataExpression);
 }
 
 /** A value that JSON does not have (`undefined` in a list, `NaN`, a big integer, a function) has no text either. */
@@ -163,18 +151,15 @@ function tooDeep(walk: Walk, pointer: string): undefined {
   return undefined;
 }
 
-type Convert = typeof toExpression;
-
 function listOf(
   list: readonly Json[],
   pointer: string,
   walk: Walk,
   depth: number,
-  convert: Convert,
 ): Expression | undefined {
   const elements: Expression[] = [];
   for (const [index, value] of list.entries()) {
-    const element = convert(value, `${pointer}/${index}`, walk, depth + 1);
+    const element = toExpression(value, `${pointer}/${index}`, walk, depth + 1);
     if (!element) return undefined;
     elements.push(element);
   }
@@ -186,11 +171,10 @@ function objectOf(
   pointer: string,
   walk: Walk,
   depth: number,
-  convert: Convert,
 ): Expression | undefined {
   const entries: { key: string; value: Expression }[] = [];
   for (const key of memberNames(object)) {
-    const value = convert(object[key] as Json, pointer + pointerSegment(key), walk, depth + 1);
+    const value = toExpression(object[key] as Json, pointer + pointerSegment(key), walk, depth + 1);
     if (!value) return undefined;
     entries.push({ key, value });
   }

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /**
  * The page of the language for programs that write flows: all that a model needs, in one text of a few thousand tokens. Its
  * tables come from the language, the functions and the catalog, so the page is as these are.

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Samples on the page of the language: two whole flows, and the mistakes that models make most. */
 
 /** The grammar by example; like the other flows here it is canonical and without a finding. */

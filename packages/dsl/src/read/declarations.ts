@@ -20,7 +20,7 @@ import { nameText } from "../syntax/print-expression.ts";
 import type { Level, MappingContext } from "./mapping-context.ts";
 import { mapPolicy } from "./policies.ts";
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The header, with what else its block says. */
 export function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowGraph> {
@@ -53,19 +53,13 @@ const LANGUAGE_VERSION = 1;
 /** The id of the flow; "" when there is none. Versions are checked here. */
 function mapHeader(context: MappingContext, item: BlockItem): string {
   const [first, second] = item.labels;
-  if (!first) {
-    context.report.add("FLOW2009", item.start, item.keywordEnd, {
-      parts: { kind: "flow", needs: "needs a version and a name" },
-    });
-    return "";
-  }
-  context.marks?.add("/version", first.start, first.end);
-  const id = nameOf(first, second);
+  const id = first && nameOf(first, second);
+  if (first) context.marks?.add("/version", first.start, first.end);
   if (id) context.marks?.add("/id", id.start, id.end);
   checkVersion(context, item);
   if (id) return id.text;
   context.report.add("FLOW2009", item.start, item.keywordEnd, {
-    parts: { kind: "flow", needs: "needs a name" },
+    parts: { kind: "flow", needs: first ? "needs a name" : "needs a version and a name" },
   });
   return "";
 }
@@ -202,31 +196,24 @@ function mapAttribute(
   return context.value(value, pointer);
 }
 
-/** Reports a type or value where the block takes none. */
+/** Reports a name, type or value where the block takes none. */
 export function refuseHead(
-  context: MappingContext,
-  { type, value }: BlockItem,
+  { report }: MappingContext,
+  { labels: [label], type, value }: BlockItem,
   keyword: keyof typeof BLOCKS,
 ): void {
+  const block = BLOCKS[keyword];
   const place = `the head of ${keyword}`;
-  if (type && BLOCKS[keyword].type === "none") {
-    context.report.add("FLOW2004", type.start, type.end, { parts: { block: "a type", place } });
+  if (label && block.labels === 0) {
+    const parts = { kind: keyword, needs: "takes no name" };
+    report.add("FLOW2009", label.start, label.end, { parts });
   }
-  if (value && BLOCKS[keyword].value === "none") {
-    context.report.add("FLOW2004", value.start, value.end, { parts: { block: "a value", place } });
+  if (type && block.type === "none") {
+    report.add("FLOW2004", type.start, type.end, { parts: { block: "a type", place } });
   }
-}
-
-/** Reports a name where the block takes none. */
-export function refuseName(
-  context: MappingContext,
-  { labels: [label] }: BlockItem,
-  kind: "layout" | "body",
-): void {
-  if (!label) return;
-  context.report.add("FLOW2009", label.start, label.end, {
-    parts: { kind, needs: "takes no name" },
-  });
+  if (value && block.value === "none") {
+    report.add("FLOW2004", value.start, value.end, { parts: { block: "a value", place } });
+  }
 }
 
 /** Notes that a block is in the graph, and where it and its name are. */
@@ -249,7 +236,6 @@ export function mapLayout(
   layout: Record<string, Json>,
 ): void {
   context.marks?.add("/layout", item.start, item.end);
-  refuseName(context, item, "layout");
   refuseHead(context, item, "layout");
   for (const attr of context.attributes(item, "layout")) {
     if (attr.policy) {

@@ -7,12 +7,10 @@ import { shown } from "../diagnostics/quote.ts";
 import { NODE_POLICIES } from "../language/blocks.ts";
 import type { BlockItem } from "../language/items.ts";
 import { typeText } from "../language/types.ts";
-import { refuseHead, refuseName, takeBlock } from "./declarations.ts";
+import { type Mutable, refuseHead, takeBlock } from "./declarations.ts";
 import { mapEdge } from "./edges.ts";
 import { type Level, type MappingContext, twinsOf } from "./mapping-context.ts";
 import { mapPolicy } from "./policies.ts";
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Adds a node. */
 export function mapNode(context: MappingContext, item: BlockItem, level: Level): void {
@@ -65,7 +63,6 @@ function mapBody(context: MappingContext, item: BlockItem, level: Level): FlowBo
   let output: Json | undefined;
   context.take(item);
   context.marks?.add(pointer, item.start, item.end);
-  refuseName(context, item, "body");
   refuseHead(context, item, "body");
   const items = item.items ?? [];
   const twins = twinsOf(items);

@@ -12,7 +12,7 @@ import { Report } from "../diagnostics/report.ts";
 import { MAX_EXPRESSION_HEIGHT } from "./ast.ts";
 import { CHAR, CLASSES, identEnd, isNamePart } from "./chars.ts";
 import { type Comment, NO_COMMENTS } from "./notes.ts";
-import { behindBrackets, tokenEnd } from "./skip.ts";
+import { behindBrackets, lineEnd, tokenEnd } from "./skip.ts";
 import { DASH, FIVE, NAME_BITS, Words } from "./words.ts";
 
 /** In a shorter text no word is worth a table. */
@@ -213,8 +213,7 @@ export class Cursor {
   lineStart(at: number): number {
     if (at < this.lineFrom || at > this.lineTo) {
       this.lineFrom = this.src.lastIndexOf("\n", at - 1) + 1;
-      const found = this.src.indexOf("\n", at);
-      this.lineTo = found === -1 ? this.src.length : found;
+      this.lineTo = lineEnd(this.src, at);
     }
     return this.lineFrom;
   }

@@ -36,7 +36,7 @@ export function parsePostfixOf(
   let result = first;
   let height = s.height;
   let hoisted = !inValue;
-  let called: MethodCall | undefined;
+  let called: CallExpression | undefined;
   for (;;) {
     const code = s.peek();
     const at = s.pos;
@@ -56,7 +56,7 @@ export function parsePostfixOf(
     } else if (code === 40) {
       const isMethod = result.kind === "member";
       result = parseCall(s, result, start, height);
-      if (isMethod) called = result as MethodCall;
+      if (isMethod) called = result as CallExpression;
     } else {
       s.pos += optional ? 2 : 1;
       const name = readName(s);
@@ -104,8 +104,6 @@ function parseIndex(
   return call;
 }
 
-type MethodCall = CallExpression;
-
 /** A call of a bare name. `x.size()` is read as `size(x)`. */
 function parseCall(
   s: Scanner,
@@ -131,7 +129,7 @@ function parseCall(
   s.setHeight(height + 1, open);
   const end = s.pos;
   if (callee.kind === "name") return { kind: "call", name: callee.name, args, start, end };
-  const isMethod = callee.kind === "member" && isIdent(callee.name) && !readsAsWord(callee.name);
+  const isMethod = callee.kind === "member" && isBareName(callee.name);
   if (!isMethod) {
     s.error("FLOW5003", callee.start, end, { message: NO_METHODS, hint: null });
     throw FAIL;
@@ -147,7 +145,7 @@ function methodCall(
   args: readonly Expression[],
   start: number,
   end: number,
-): MethodCall {
+): CallExpression {
   const meant = (word: string): string | undefined => aliasOf(word, FUNCTION_ALIASES);
   if (object.kind !== "name" || !NAMESPACES.has(object.name)) {
     return { kind: "call", name: meant(name) ?? name, args: [object, ...args], start, end };
@@ -157,7 +155,7 @@ function methodCall(
 }
 
 /** The last of the methods of one operand: its fix mends them all. */
-function reportMethod(s: Scanner, call: MethodCall): void {
+function reportMethod(s: Scanner, call: CallExpression): void {
   s.error("FLOW5003", call.start, call.end, {
     message: NO_METHODS,
     hint: null,
@@ -184,6 +182,11 @@ export const WORDS: ReadonlyMap<string, null | boolean> = new Map<string, null |
 /** Whether a name that stands bare is read as something else: a node of this name is read as `nodes["in"]`. */
 export function readsAsWord(name: string): boolean {
   return name === "in" || WORDS.has(name);
+}
+
+/** Whether a name stands as it is where an expression begins. */
+export function isBareName(name: string): boolean {
+  return isIdent(name) && !readsAsWord(name);
 }
 
 function parsePrimary(s: Scanner, inValue: boolean): Expression {

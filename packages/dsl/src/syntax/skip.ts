@@ -85,10 +85,7 @@ function leavesItem(src: string, lineStart: number, itemIndent: number): boolean
 
 /** End of the comment or string at `at`; a string ends with its line, a run of three or more quotes is only a run. */
 function skipQuoted(src: string, at: number): number {
-  if (src.charCodeAt(at) === 35) {
-    const end = src.indexOf("\n", at);
-    return end === -1 ? src.length : end;
-  }
+  if (src.charCodeAt(at) === 35) return lineEnd(src, at);
   let end = at + 1;
   while (src.charCodeAt(end) === 34) end += 1;
   if (end - at > 1) return end;
@@ -128,7 +125,8 @@ function stringEnd(src: string, at: number): number {
   }
 }
 
-function lineEnd(src: string, at: number): number {
+/** The line end at or behind an offset. */
+export function lineEnd(src: string, at: number): number {
   const found = src.indexOf("\n", at);
   return found === -1 ? src.length : found;
 }

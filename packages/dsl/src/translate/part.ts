@@ -54,10 +54,6 @@ export class Part {
     return new Map(names.map((name) => [name, this.#inner(own(data, name) as Json, name)]));
   }
 
-  member(name: string): Part | undefined {
-    return this.members.get(name);
-  }
-
   /** A string, number or word; undefined for all others. */
   get scalar(): string | number | boolean | null | undefined {
     const { data } = this;

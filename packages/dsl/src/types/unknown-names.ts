@@ -7,13 +7,14 @@ import {
   meantName,
   NAME_HINTS,
   OUTPUT_ALIASES,
+  plainOf,
 } from "../diagnostics/aliases.ts";
 import { writing } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
 import { type Link, literalStep } from "../expression/references.ts";
 import type { Expression, IndexExpression, NameExpression, Span } from "../syntax/ast.ts";
 import { isIdent } from "../syntax/chars.ts";
-import { readsAsWord } from "../syntax/parse-operand.ts";
+import { isBareName } from "../syntax/parse-operand.ts";
 import { printExpression, quoteText } from "../syntax/print-expression.ts";
 import { describeType, type FlowType, membersOf } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";
@@ -65,7 +66,7 @@ export function noMember(
   // What a node type gives has members of its own; those of all other objects are the author's.
   const isGuess =
     objects.some(({ aliases }) => aliases === undefined) &&
-    !names.some((known) => plainName(known) === plainName(name));
+    !names.some((known) => plainOf(known) === plainOf(name));
   const found = meantMember(link, name, names, alias, next);
   const meant = isGuess && !found.isExact ? { ...found, uncertain: true as const } : found;
   if (link.object.kind === "name" && link.object.name === "inputs") {
@@ -91,11 +92,6 @@ function report(
   });
 }
 
-/** A name without what writers of other languages do between words. */
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/[-_]/g, "");
-}
-
 function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScope): Meant {
   const { name } = node;
   const isKnown = (root: string): boolean =>
@@ -114,14 +110,20 @@ function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScop
   if (member !== undefined && isInput(member) && INPUT_ROOTS.has(name)) return { text: "inputs" };
   const hint = aliasOf(name, NAME_HINTS);
   const id = first && literalStep(first);
-  if (hint !== undefined && first !== undefined && id !== undefined && isKnown(id) && isBare(id)) {
+  if (
+    hint !== undefined &&
+    first !== undefined &&
+    id !== undefined &&
+    isKnown(id) &&
+    isBareName(id)
+  ) {
     // `steps.fetch.body`: the step is there, under its own name.
     return { text: id, at: { start: node.start, end: first.end } };
   }
   if (hint !== undefined) return { hint };
   const nearest = nearestName(name, namesIn(scope));
   if (nearest === undefined) return {};
-  const text = isBare(nearest) ? nearest : `nodes[${quoteText(nearest)}]`;
+  const text = isBareName(nearest) ? nearest : `nodes[${quoteText(nearest)}]`;
   // A root of the language is no name of the author's.
   return { text, ...(!ALWAYS_PRESENT.has(nearest) && { uncertain: true }) };
 }
@@ -130,10 +132,6 @@ function meantRoot(node: NameExpression, links: readonly Link[], scope: TypeScop
 function* namesIn({ env }: TypeScope): Generator<string> {
   yield* env.names?.() ?? [];
   yield* ALWAYS_PRESENT;
-}
-
-function isBare(id: string): boolean {
-  return isIdent(id) && !readsAsWord(id);
 }
 
 function meantMember(

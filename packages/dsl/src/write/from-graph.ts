@@ -15,7 +15,7 @@ import {
   NODE_POLICIES,
   TITLE,
 } from "../language/blocks.ts";
-import { dataExpression, toExpression } from "../language/field-value.ts";
+import { toExpression } from "../language/field-value.ts";
 import type {
   AttrItem,
   BlockItem,
@@ -285,7 +285,7 @@ function field(value: Json, pointer: string, depth: number): Expression {
 
 /** The expression of plain data. */
 function data(value: Json, pointer: string): Expression {
-  return dataExpression(value, pointer, WALK) as Expression;
+  return toExpression(value, pointer, { ...WALK, isData: true }) as Expression;
 }
 
 const WALK = { refuse: invalid, maxDepth: MAX_JSON_DEPTH };

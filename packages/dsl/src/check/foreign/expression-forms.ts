@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** How other languages write expressions, one a line. */
 
 import type { Form } from "./edits.ts";

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /**
  * How other languages write what this one has too: line by line, as data. A form is looked for only in a line with an error, so
  * that no text that can be read is ever changed by it. A new form is a row here, with a sample in the tests.

@@ -42,11 +42,21 @@ export function fieldHints(
   return entry?.fields ?? CORE_FIELDS.get(node.type);
 }
 
+/** What a schema says of a value in one member of its `x-millrace`. */
+export function hintOf(schema: unknown, name: string): unknown {
+  return own(own(schema, "x-millrace"), name);
+}
+
+/** Whether one of the schemas says so of a value. */
+export function isHinted(schemas: readonly unknown[], name: string, hint: unknown = true): boolean {
+  return schemas.some((schema) => hintOf(schema, name) === hint);
+}
+
 const NO_ROOTS: readonly string[] = [];
 
 /** The extra roots that a schema gives; those of a node with a body have the body's locals, too. */
 export function deferredRoots(schema: unknown, node: FlowNode): readonly string[] {
-  const roots = own(own(schema, "x-millrace"), "deferred");
+  const roots = hintOf(schema, "deferred");
   if (!Array.isArray(roots)) return NO_ROOTS;
   const names = roots.filter((root): root is string => typeof root === "string");
   return isObject(node.body) || LOCAL_DEFAULTS.has(node.type)

@@ -62,7 +62,7 @@ export function sitesOfNode(node: NodeModel): readonly Site[] {
   const fields = objectOrNone(node.node.fields);
   const hints = fieldHints(node.node, node.entry);
   const sites = memberNames(fields).map((name) => {
-    const schemas = hints === undefined ? NONE : schemasAt(hints, name);
+    const schemas = schemasAt(hints, name);
     const roots = schemas.length === 0 ? NONE : deferredRoots(schemas[0], node.node);
     return new Site("field", name, node, node.body, fields[name] as Json, schemas, roots);
   });

@@ -7,6 +7,7 @@ import { isObject, listOrNone, markerOf, objectOrNone, own } from "../../data.ts
 import { shown } from "../../diagnostics/quote.ts";
 import type { CatalogFlow } from "../catalog.ts";
 import type { NodeModel } from "../model/bodies.ts";
+import { isHinted } from "../model/deferred.ts";
 import type { Site } from "../model/sites.ts";
 import { literalText } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
@@ -90,7 +91,7 @@ const MAX_CALLED = 1000;
 
 /** Whether a field names a flow. */
 export function isFlowField({ schemas }: Site): boolean {
-  return schemas.some((schema) => own(own(schema, "x-millrace"), "flow") === true);
+  return isHinted(schemas, "flow");
 }
 
 /** Checks a field that names a flow; without `catalog.flow` nothing is known of flows. */

@@ -10,7 +10,7 @@ import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
 import type { NodeModel } from "../model/bodies.ts";
-import { schemasAt } from "../model/deferred.ts";
+import { hintOf, schemasAt } from "../model/deferred.ts";
 import type { Site } from "../model/sites.ts";
 import { firstExpression, literalText } from "../model/walk-value.ts";
 import { keyBefore } from "../source-map.ts";
@@ -51,9 +51,8 @@ export function checkField(ctx: Validation, site: Site): void {
     return;
   }
   if (schemas.length === 1) checkValue(ctx, value, schema, site);
-  const hints = own(schema, "x-millrace");
-  if (hints !== undefined && own(hints, "literal") === true) checkLiteral(ctx, site);
-  if (entry.requires.connection === name || own(hints, "connection") === true) {
+  if (hintOf(schema, "literal") === true) checkLiteral(ctx, site);
+  if (entry.requires.connection === name || hintOf(schema, "connection") === true) {
     checkConnection(ctx, site);
   }
   if (SCHEMA_FIELDS[entry.type] === name && firstExpression(value) === undefined) {

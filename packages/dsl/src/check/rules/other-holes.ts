@@ -1,7 +1,5 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Holes as other tools write them, `{{ x }}`, `{x}`, `$x`, which are plain text here (FLOW5012). */
 
-import { own } from "../../data.ts";
 import { aliasOf, NAME_HINTS } from "../../diagnostics/aliases.ts";
 import { replacing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
@@ -9,6 +7,7 @@ import type { Expression, Span } from "../../syntax/ast.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
 import { printExpression } from "../../syntax/print-expression.ts";
 import { findTypes } from "../../types/infer.ts";
+import { isHinted } from "../model/deferred.ts";
 import { readsOf } from "../model/resolve.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type ValuePath } from "../model/walk-value.ts";
@@ -50,7 +49,7 @@ export function checkOtherHoles(
     const span = whole && placeOf(found, ctx, whole, from);
     if (span !== undefined && whole !== undefined) from = span.end - whole.start;
     const hole = meant === undefined ? "" : `\${${printExpression(meant.ast)}}`;
-    const takesFix = isSafe && meant.isWhole && !isLiteral(site);
+    const takesFix = isSafe && meant.isWhole && !isHinted(site.schemas, "literal");
     ctx.report("FLOW5012", pointer, {
       parts: { found: shown(found), hole: shown(hole) },
       hint,
@@ -97,9 +96,4 @@ function isRight(ast: Expression, types: Types, { body, roots }: Site): boolean 
 function placeOf(found: string, ctx: Validation, whole: Span, from: number): Span | undefined {
   const at = ctx.map.text(whole).indexOf(found, from);
   return at === -1 ? undefined : { start: whole.start + at, end: whole.start + at + found.length };
-}
-
-/** Whether the field takes no holes at all. */
-function isLiteral({ schemas }: Site): boolean {
-  return schemas.some((schema) => own(own(schema, "x-millrace"), "literal") === true);
 }

@@ -8,6 +8,7 @@ import type { Expression, Span } from "../../syntax/ast.ts";
 import { childrenOf } from "../../syntax/ast.ts";
 import { codeName, unicodeEscape } from "../../syntax/chars.ts";
 import { declared } from "../model/bodies.ts";
+import { isHinted } from "../model/deferred.ts";
 import type { Site } from "../model/sites.ts";
 import { pointerTo, type ValuePath, visitValue } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
@@ -48,8 +49,7 @@ const QUOTE = /["'`]/;
 
 /** Checks a field that is a URL. */
 export function checkUrlField(ctx: Validation, site: Site): void {
-  const isUrl = site.schemas.some((schema) => own(own(schema, "x-millrace"), "sink") === "url");
-  if (!isUrl) return;
+  if (!isHinted(site.schemas, "sink", "url")) return;
   const parts = templateParts(site.value);
   const [first] = parts ?? [site.value];
   if (typeof first !== "string" || !CLEAR.test(first)) return;

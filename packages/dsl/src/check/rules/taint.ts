@@ -10,6 +10,7 @@ import { findReferences } from "../../expression/references.ts";
 import { childrenOf, type Expression } from "../../syntax/ast.ts";
 import { type FlowType, membersOf } from "../../types/flow-type.ts";
 import type { BodyModel, NodeModel } from "../model/bodies.ts";
+import { hintOf, isHinted } from "../model/deferred.ts";
 import type { Read } from "../model/resolve.ts";
 import type { Leaf, Site } from "../model/sites.ts";
 import type { Validation } from "../validation.ts";
@@ -100,7 +101,7 @@ class Taint {
   #untrusted(entry: CatalogEntry): ReadonlySet<string> {
     const known = this.#members.get(entry);
     if (known !== undefined) return known;
-    const members = new Set<string>(isMarked(entry.output) ? [""] : []);
+    const members = new Set<string>(isHinted([entry.output], "untrusted") ? [""] : []);
     const properties = own(entry.output, "properties");
     if (isObject(properties)) {
       for (const [name, schema] of Object.entries(properties)) if (holds(schema)) members.add(name);
@@ -123,16 +124,12 @@ function carriersOf({ reader, kind, name }: Site): readonly Carrier[] {
 
 const NO_CARRIERS: readonly Carrier[] = [];
 
-function isMarked(schema: unknown): boolean {
-  return own(own(schema, "x-millrace"), "untrusted") === true;
-}
-
 /** Whether a schema, or one of its members or elements, is marked. */
 function holds(schema: unknown): boolean {
   const open = [schema];
   for (let at = 0; at < open.length && at < MAX_SCHEMAS; at += 1) {
     const one = open[at];
-    if (isMarked(one)) return true;
+    if (isHinted([one], "untrusted")) return true;
     const properties = own(one, "properties");
     if (isObject(properties)) for (const inner of Object.values(properties)) open.push(inner);
     const items = own(one, "items");
@@ -256,7 +253,7 @@ export class Sinks {
 
 function sinkOf({ schemas }: Leaf): string | undefined {
   for (const schema of schemas) {
-    const sink = own(own(schema, "x-millrace"), "sink");
+    const sink = hintOf(schema, "sink");
     if (typeof sink === "string") return sink;
   }
   return undefined;

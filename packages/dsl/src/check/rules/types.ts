@@ -15,6 +15,7 @@ import {
 import { typeFromSchema } from "../../types/from-schema.ts";
 import type { TypeEnv } from "../../types/scope.ts";
 import { type BodyModel, declared, NodeModel } from "../model/bodies.ts";
+import { hintOf } from "../model/deferred.ts";
 import { lookUp, visibleNames, visibleNode } from "../model/resolve.ts";
 import type { Validation } from "../validation.ts";
 
@@ -145,9 +146,10 @@ function aliasesOf(schema: JsonSchema): ReadonlyMap<string, string> {
   const properties = objectOrNone(own(schema, "properties"));
   return new Map(
     memberNames(properties).flatMap((name) =>
-      listOrNone(own(own(own(properties, name), "x-millrace"), "aliases")).map(
-        (alias): [string, string] => [String(alias), name],
-      ),
+      listOrNone(hintOf(own(properties, name), "aliases")).map((alias): [string, string] => [
+        String(alias),
+        name,
+      ]),
     ),
   );
 }

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Explanations of the families 4 (graph), 5 (expressions), 6 (security) and 9 (style): code to why, wrong, right and form, see `Explanation`. */
 
 export const GRAPH_EXPLANATIONS = {

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: holes of the flow language
 /** Explanations of the families 0 (file), 1 (syntax, slips), 2 (names and structure) and 3 (nodes, fields, types): code to why, wrong, right and form, see `Explanation`. */
 
 export const TEXT_EXPLANATIONS = {

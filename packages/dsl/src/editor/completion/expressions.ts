@@ -4,8 +4,7 @@ import { NodeModel } from "../../check/model/bodies.ts";
 import { lookUp, visibleNames, visibleNode } from "../../check/model/resolve.ts";
 import { listFunctions } from "../../expression/functions/list.ts";
 import type { Expression } from "../../syntax/ast.ts";
-import { isIdent } from "../../syntax/chars.ts";
-import { readsAsWord } from "../../syntax/parse-operand.ts";
+import { isBareName } from "../../syntax/parse-operand.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
 import { fits } from "../../types/fits.ts";
 import { ANY, describeType, type FlowType, membersOf } from "../../types/flow-type.ts";
@@ -117,8 +116,7 @@ function isAround(node: NodeModel, reader: NodeModel | undefined): boolean {
 }
 
 function rootText(name: string, kind: Offer["kind"]): string {
-  const isBare = isIdent(name) && !readsAsWord(name);
-  return isBare || kind !== "node" ? name : `nodes[${quoteText(name)}]`;
+  return isBareName(name) || kind !== "node" ? name : `nodes[${quoteText(name)}]`;
 }
 
 /** 0: every value fits; 1: some may; 2: none does. */

@@ -9,9 +9,11 @@
 import type { Diagnostic, Range } from "@millrace/contracts";
 import type { BodyModel, NodeModel } from "../../check/model/bodies.ts";
 import { findMacro } from "../../expression/functions/macros.ts";
+import { itemsOf } from "../../expression/functions/numbers.ts";
 import { childrenOf, type Expression } from "../../syntax/ast.ts";
 import { parseExpression } from "../../syntax/parse-expression.ts";
-import { ANY, type FlowType, membersOf, unionOfAll } from "../../types/flow-type.ts";
+import { lineEnd } from "../../syntax/skip.ts";
+import { ANY, type FlowType, unionOfAll } from "../../types/flow-type.ts";
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { findTypes } from "../../types/infer.ts";
 import type { TypeEnv } from "../../types/scope.ts";
@@ -77,8 +79,7 @@ function slipsOf({ parsed }: Reading): readonly Diagnostic[] {
 /** Whether a stretch lies between the start of the item around the cursor and the end of the cursor's line. */
 function isInItem({ reading, block, offset }: CursorContext, range: Range | undefined): boolean {
   if (range === undefined) return false;
-  const lineEnd = reading.text.indexOf("\n", offset);
-  const isBefore = lineEnd === -1 || range.start.offset <= lineEnd;
+  const isBefore = range.start.offset <= lineEnd(reading.text, offset);
   return isBefore && range.end.offset >= block.level.itemStart;
 }
 
@@ -171,7 +172,7 @@ function find(tree: Expression, env: TypeEnv, variables: readonly Variable[]): F
     if (list !== undefined && variable?.kind === "name") {
       if (variable.name === PLACEHOLDER) return { node: undefined, variables };
       const { type } = findTypes(list, withVariables(env, variables));
-      const inner: readonly Variable[] = [...variables, [variable.name, elementsOf(type)]];
+      const inner: readonly Variable[] = [...variables, [variable.name, itemsOf(type)]];
       return find(list, env, variables) ?? (body && find(body, env, inner));
     }
   }
@@ -180,12 +181,6 @@ function find(tree: Expression, env: TypeEnv, variables: readonly Variable[]): F
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** The type of the elements of a list. */
-function elementsOf(type: FlowType): FlowType {
-  const lists = membersOf(type).filter((each) => each.kind === "list");
-  return lists.length === 0 ? ANY : unionOfAll(lists.map(({ items }) => items));
 }
 
 function withVariables(env: TypeEnv, variables: readonly Variable[]): TypeEnv {

@@ -2,7 +2,7 @@
 
 import type { Json } from "@millrace/contracts/json";
 import { declared } from "../../check/model/bodies.ts";
-import { deferredRoots, fieldHints, schemasAt } from "../../check/model/deferred.ts";
+import { deferredRoots, fieldHints, isHinted, schemasAt } from "../../check/model/deferred.ts";
 import { operationsOf, slugOf } from "../../check/rules/calls.ts";
 import { isObject, listOrNone, own } from "../../data.ts";
 import { BLOCKS, type Member, memberByText } from "../../language/blocks.ts";
@@ -69,10 +69,9 @@ function knownOf(
     return { isLiteral: member?.kind !== "value", schemas, member, roots };
   }
   if (kind === "node" && node !== undefined) {
-    const hints = fieldHints(node.node, node.entry);
-    let schemas = hints === undefined ? [] : schemasAt(hints, name);
+    let schemas = schemasAt(fieldHints(node.node, node.entry), name);
     for (const key of keys) schemas = schemas.flatMap((schema) => schemasAt(schema, key));
-    const isLiteral = schemas.some((schema) => own(own(schema, "x-millrace"), "literal") === true);
+    const isLiteral = isHinted(schemas, "literal");
     const roots = schemas.flatMap((schema) => deferredRoots(schema, node.node));
     return { isLiteral, schemas, member: undefined, roots };
   }
@@ -102,17 +101,13 @@ export function* valueOffers(context: CursorContext, value: ValuePlace): Generat
         : undefined;
   for (const choice of listed ?? []) yield choiceOffer(context, choice);
   if (kind !== "node" || node === undefined || keys.length > 0 || value.isPolicy) return;
-  const hints = schemas.map((schema) => own(schema, "x-millrace"));
-  if (
-    node.entry?.requires.connection === name ||
-    hints.some((hint) => own(hint, "connection") === true)
-  ) {
+  if (node.entry?.requires.connection === name || isHinted(schemas, "connection")) {
     for (const [label, connection] of reading.validation.connections) {
       const detail = String(own(connection, "auth") ?? "");
       yield { ...choiceOffer(context, label), kind: "connection", detail };
     }
   }
-  if (hints.some((hint) => own(hint, "flow") === true)) {
+  if (isHinted(schemas, "flow")) {
     for (const slug of reading.project.flows?.() ?? []) {
       yield { ...choiceOffer(context, slug), kind: "flow" };
     }
