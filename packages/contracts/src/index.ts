@@ -1,4 +1,3 @@
-export type { Channel, ChannelMap, EventSink } from "./channels.ts";
 export {
   type CommandDef,
   type CommandEffect,
@@ -61,10 +60,9 @@ export {
   parsePath,
 } from "./events/path.ts";
 export { lineForms, secretForms } from "./events/secrets.ts";
-export { serialiseEvent } from "./events/serialise.ts";
+export { ndjson, serialiseEvent, sse } from "./events/serialise.ts";
 export { escapeLine } from "./events/serialise-parts.ts";
 export { addCall, NO_USAGE } from "./events/sums.ts";
-export { ndjson, sse } from "./events/surfaces.ts";
 export {
   createTrace,
   type LiveSpan,
@@ -238,9 +236,12 @@ export {
 export { type Json, type JsonObject, type JsonSchema, MAX_JSON_DEPTH } from "./json.ts";
 export type {
   CancelOptions,
+  Channel,
+  ChannelMap,
   CredentialOptions,
   CredentialsPort,
   EncodedEvent,
+  EventSink,
   Executor,
   Journal,
   KeyHolder,
@@ -308,7 +309,6 @@ export type {
   ModelState,
   ModelsFrame,
 } from "./schemas/model.ts";
-export type { ProviderInfo } from "./schemas/provider.ts";
 export type {
   Confirmation,
   NodeInputs,
@@ -334,7 +334,7 @@ export type {
   WebhookArgs,
   WebhookScheme,
 } from "./schemas/schedule.ts";
-export type { CommandInfo, Meta, Settings } from "./schemas/server.ts";
+export type { CommandInfo, Meta, ProviderInfo, Settings } from "./schemas/server.ts";
 export type {
   FlowArgs,
   FlowReport,

@@ -1,4 +1,4 @@
-/** Ports between the engine and what surrounds it: storage, execution, credentials. */
+/** Ports between the engine and what surrounds it: storage, execution, credentials, channels of the desktop. */
 import type { CancelReason, ExecutionEvent } from "./events/types.ts";
 import type { AbortSignalLike } from "./extend/context.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -11,6 +11,7 @@ import type {
   ModelInstallArgs,
   ModelLoadOptions,
   ModelState,
+  ModelsFrame,
 } from "./schemas/model.ts";
 import type { Run, RunFilter, RunRef, RunSource, RunSummary } from "./schemas/run.ts";
 import type { AuthScheme } from "./service.ts";
@@ -346,4 +347,17 @@ export interface ModelLease {
   readonly baseUrl: string;
   readonly token: string;
   release(): void;
+}
+
+/** Payload of each desktop channel. The names are the specification's. @see specification, "Events" */
+export type ChannelMap = { "flow:execution": ExecutionEvent } & {
+  [F in ModelsFrame as F["channel"]]: F["payload"];
+};
+
+/** The name of a desktop channel. */
+export type Channel = keyof ChannelMap;
+
+/** Where events are emitted to; never throws, never blocks. */
+export interface EventSink {
+  emit<C extends Channel>(channel: C, payload: ChannelMap[C]): void;
 }

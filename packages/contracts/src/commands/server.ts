@@ -1,8 +1,12 @@
 /** Commands about the server: AI providers, settings, and its own data. No answer holds a key, or where it is. */
 import * as z from "zod";
 import { jsonObjectSchema } from "../schemas/common.ts";
-import { providerInfoSchema } from "../schemas/provider.ts";
-import { commandInfoSchema, metaSchema, settingsSchema } from "../schemas/server.ts";
+import {
+  commandInfoSchema,
+  metaSchema,
+  providerInfoSchema,
+  settingsSchema,
+} from "../schemas/server.ts";
 import { change, commandTable, get, ifMatch, ifMatchHeader, none } from "./table.ts";
 
 /** Commands on AI providers. */

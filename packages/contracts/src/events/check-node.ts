@@ -22,17 +22,6 @@ export type Remark =
   | (Log & { readonly node: string; readonly attempt: number })
   | EventOf<"llm" | "tool" | "confirm">;
 
-const STATE_AFTER: Readonly<Record<NodeStep["kind"], NodeState>> = {
-  "node.started": "running",
-  "node.retrying": "retrying",
-  "node.waiting": "waiting",
-  "node.resumed": "running",
-  "node.succeeded": "succeeded",
-  "node.failed": "failed",
-  "node.skipped": "skipped",
-  "node.cancelled": "cancelled",
-};
-
 /** Rules for a kind of step, computed once for each kind. */
 export interface StepFacts {
   /** The state of the node after it. */
@@ -43,10 +32,10 @@ export interface StepFacts {
 
 /** The facts of a step; undefined: the kind is none. */
 export function stepOf(kind: Kind): StepFacts | undefined {
-  const next = STATE_AFTER[kind as NodeStep["kind"]];
-  if (next === undefined) return undefined;
   const states = Object.keys(NODE_MACHINE) as NodeState[];
-  return { next, from: states.filter((state) => NODE_MACHINE[state][kind] !== undefined) };
+  const from = states.filter((state) => NODE_MACHINE[state][kind] !== undefined);
+  const next = from[0] && NODE_MACHINE[from[0]][kind]; // the same from each of them
+  return next && { next, from };
 }
 
 /** A step of a node, `known` unless it appears now; answers it. One that is not in the machine is taken as stated, unless the node is over. */

@@ -109,7 +109,7 @@ export const range = object({ start: position, end: position });
 export const fix = object({
   title: text(),
   edits: shape.list(object({ range, newText: text() })),
-  uncertain: optional(shape.oneOf(true, false)),
+  uncertain: optional(shape.flag),
 });
 
 /** `Diagnostic`. */

@@ -134,3 +134,20 @@ function head(
     num(e.attempt)
   );
 }
+
+/**
+ * Server-sent events. `frame`: `data: …`, for a stream that cannot be re-attached by position. `frameWithId`: the same
+ * with `id: <seq>`, so `Last-Event-ID` names the place to go on from. `line` is the event's line where it is made already.
+ */
+export const sse: {
+  frame(event: AnyEvent, line?: string): string;
+  frameWithId(event: AnyEvent, line?: string): string;
+} = {
+  frame: (event, line = serialiseEvent(event)) => `data: ${line}\n\n`,
+  frameWithId: (event, line = serialiseEvent(event)) => `data: ${line}\nid: ${event.seq}\n\n`,
+};
+
+/** One event a line, as `--json` writes them. */
+export const ndjson: { line(event: AnyEvent): string } = {
+  line: (event) => `${serialiseEvent(event)}\n`,
+};

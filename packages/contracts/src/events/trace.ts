@@ -3,6 +3,7 @@
  *   T1  what is kept is a function of the log alone: readers that fold one log, at once or in parts, hold equal traces.
  *   T2  an open span and the attempts of top-level nodes are never forgotten.
  */
+import { present } from "../kit/objects.ts";
 import type { Growing } from "./sums.ts";
 import type { Usage } from "./types.ts";
 
@@ -159,7 +160,7 @@ function trim(trace: Trace): void {
 /** A copy of the trace as JSON; later folding does not change it. */
 export function traceToJson(trace: Trace): TraceJson {
   const { runId, seq, since, startedAt, updatedAt, trimmed } = trace;
-  const spans = Array.from(trace.spans.values(), spanToJson);
+  const spans = Array.from(trace.spans.values(), ({ order, ...span }) => present(span));
   return { v: 1, runId, seq, since, startedAt, updatedAt, spans, trimmed };
 }
 
@@ -171,10 +172,4 @@ export function traceFromJson(json: TraceJson): Trace {
   settled.sort((a, b) => a.lastSeq - b.lastSeq || a.order - b.order);
   for (const span of settled) markSettled(trace, span);
   return trace;
-}
-
-function spanToJson({ order, ...span }: LiveSpan): SpanView {
-  const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(span)) if (value !== undefined) copy[key] = value;
-  return copy as unknown as SpanView;
 }

@@ -3,6 +3,7 @@
  *   W1  equal views give equal text: keys in one order, lists in order of first appearance.
  *   W2  folding on from viewFromJson(viewToJson(v)) ends where folding on from v ends.
  */
+import { present } from "../kit/objects.ts";
 import { tail } from "./fold-call.ts";
 import type { LiveCall, LiveConfirmation, LiveNode, RunView } from "./view.ts";
 import type { CallView, ConfirmationView, NodeView, RunViewJson } from "./view-parts.ts";
@@ -131,13 +132,6 @@ function restoreConfirmation(view: RunView, json: ConfirmationView): void {
   const confirmation: LiveConfirmation = { ...known, resolvedAt: json.resolvedAt, by, order };
   view.confirmations.set(confirmation.id, confirmation);
   if (confirmation.state !== "requested") enqueue(view.resolved, confirmation, resolvedAt);
-}
-
-/** Without the keys whose value is `undefined`. */
-function present<T extends object>(record: T): T {
-  const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(record)) if (value !== undefined) copy[key] = value;
-  return copy as T;
 }
 
 function records<T extends object>(value: readonly T[] | undefined): T[] {

@@ -8,6 +8,13 @@ export function isObject(value: unknown): value is { readonly [name: string]: un
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A copy without the members whose value is `undefined`. */
+export function present<T extends object>(record: T): T {
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(record)) if (value !== undefined) copy[key] = value;
+  return copy as T;
+}
+
 /** Names of the members that are there: own, and not undefined. */
 export function memberNames(object: JsonObject): string[] {
   const names = Object.keys(object);

@@ -1,7 +1,7 @@
 /** Services and their connections. Status only: no token, prefix, length or hash of one ever leaves. */
 import * as z from "zod";
 import { type Infer, type InferArgs, nameSchema, slugSchema, timeSchema } from "./common.ts";
-import { diagnosticSchema } from "./diagnostic.ts";
+import { diagnosticSchema } from "./event.ts";
 import { authSchemeSchema, serviceSpecSchema } from "./service.ts";
 
 /** Schema of `ConnectionStatus`. */

@@ -1,7 +1,7 @@
 /** Events, and shapes that records have in common with them, as zod schemas. Built from the table that every other check reads. */
 import * as z from "zod";
 import { EVENT_PARTS } from "../events/kinds.ts";
-import { partProblem } from "../events/parts.ts";
+import { diagnostic, partProblem, range } from "../events/parts.ts";
 import type { ExecutionEvent } from "../events/types.ts";
 import type { Infer, ObjectShape, Shape } from "../shape/index.ts";
 
@@ -77,3 +77,12 @@ function hasWholePlace(event: unknown): boolean {
   const { node, attempt } = event as { node?: unknown; attempt?: unknown };
   return (node === undefined) === (attempt === undefined);
 }
+
+/** Schema of `Range`. */
+export const rangeSchema = schemaOf(range);
+
+/** One finding; at least one of `pointer` and `range` is present. */
+export const diagnosticSchema = schemaOf(diagnostic).refine(
+  (found) => found.pointer !== undefined || found.range !== undefined,
+  "needs a pointer or a range",
+);

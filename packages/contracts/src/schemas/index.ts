@@ -19,8 +19,7 @@ export {
   connectStartedSchema,
   serviceInfoSchema,
 } from "./connection.ts";
-export { diagnosticSchema, rangeSchema } from "./diagnostic.ts";
-export { executionEventSchema } from "./event.ts";
+export { diagnosticSchema, executionEventSchema, rangeSchema } from "./event.ts";
 export {
   flowBodySchema,
   flowConnectionSchema,
@@ -43,7 +42,6 @@ export {
   modelStateSchema,
   modelsFrameSchema,
 } from "./model.ts";
-export { providerInfoSchema } from "./provider.ts";
 export {
   confirmationSchema,
   confirmationStatusSchema,
@@ -66,7 +64,7 @@ export {
   scheduleSchema,
   webhookSchema,
 } from "./schedule.ts";
-export { commandInfoSchema, metaSchema, settingsSchema } from "./server.ts";
+export { commandInfoSchema, metaSchema, providerInfoSchema, settingsSchema } from "./server.ts";
 export { authSchemeSchema, serviceIntegrationSchema, serviceSpecSchema } from "./service.ts";
 export {
   flowReportSchema,

@@ -1,7 +1,7 @@
 /** Runs as commands show them, and confirmations. Times are ISO 8601 UTC; only events count in epoch milliseconds. */
 import * as z from "zod";
 import { EVENT_KINDS } from "../events/kinds.ts";
-import { NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
+import { CONFIRMATION_MACHINE, NODE_MACHINE, RUN_MACHINE } from "../events/machines.ts";
 import { errorInfo, path, trigger, valueRef } from "../events/parts.ts";
 import type { AnyEvent } from "../events/types.ts";
 import type { NodeState, RunState } from "../events/view-parts.ts";
@@ -165,13 +165,7 @@ export const nodeInputsSchema = z.strictObject({
 export type NodeInputs = Infer<typeof nodeInputsSchema>;
 
 /** Schema of `ConfirmationStatus`. */
-export const confirmationStatusSchema = z.enum([
-  "requested",
-  "approved",
-  "rejected",
-  "expired",
-  "cancelled",
-]);
+export const confirmationStatusSchema = z.enum(["requested", ...CONFIRMATION_MACHINE.requested]);
 
 /** Schema of `Confirmation`. */
 export const confirmationSchema = z.strictObject({

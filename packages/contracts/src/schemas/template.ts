@@ -1,7 +1,7 @@
 /** Templates: stored flows, addressed by slug; each save that changes the flow is a new immutable version. */
 import * as z from "zod";
 import { digestSchema, type Infer, slugSchema, timeSchema } from "./common.ts";
-import { diagnosticSchema } from "./diagnostic.ts";
+import { diagnosticSchema } from "./event.ts";
 import type { FlowGraph } from "./graph.ts";
 import { flowGraphSchema, flowScheduleSchema } from "./graph.ts";
 
