@@ -33,7 +33,7 @@ export function viewToJson(view: RunView): RunViewJson {
     paused: view.paused,
     cancelReason: view.cancelReason,
     nodes: Array.from(view.nodes.values(), nodeToJson),
-    confirmations: Array.from(view.confirmations.values(), confirmationToJson),
+    confirmations: Array.from(view.confirmations.values(), ({ order, ...json }) => present(json)),
     calls: Array.from(view.calls.values(), callToJson),
     counts: { ...view.counts },
     bodyCounts: { ...view.bodyCounts },
@@ -98,10 +98,6 @@ function nodeToJson(node: LiveNode): NodeView {
   const { order, ...json } = node;
   json.checks = { ...node.checks };
   json.text = typeof node.text === "string" ? tail(node.text) : undefined;
-  return present(json);
-}
-
-function confirmationToJson({ order, ...json }: LiveConfirmation): ConfirmationView {
   return present(json);
 }
 

@@ -1,7 +1,7 @@
 /** Identity of items, their position after an edit, and the comments that stay at the head of a section. */
 
 import { BLOCKS, type BlockKind, isBlockKeyword } from "../language/blocks.ts";
-import type { AttrItem, BlockItem, Item } from "../language/items.ts";
+import type { AttrItem, Item } from "../language/items.ts";
 import { edgeKey } from "../read/declared.ts";
 import { sectionOf } from "../write/canonical.ts";
 import { movedHead } from "./carry-comments.ts";
@@ -10,15 +10,13 @@ import { movedHead } from "./carry-comments.ts";
 export function keyOf(item: Item): string {
   if (item.kind === "attr") return attrKey(item);
   if (item.kind === "block") {
-    return blockKey(item.keyword, isNamed(item) ? (item.labels.at(-1)?.text ?? "") : "");
+    const { keyword, labels } = item;
+    // Of several blocks of a kind the names tell which is which.
+    const isNamed = !isBlockKeyword(keyword) || BLOCKS[keyword].labels === 1;
+    return blockKey(keyword, isNamed ? (labels.at(-1)?.text ?? "") : "");
   }
   const [from, to] = item.ends;
   return `edge ${edgeKey(from?.node ?? "", from?.port ?? "out", to?.node ?? "")}`;
-}
-
-/** Whether a block is one of several of its kind, told apart by their names. */
-function isNamed({ keyword }: BlockItem): boolean {
-  return !isBlockKeyword(keyword) || BLOCKS[keyword].labels === 1;
 }
 
 /** The key of an attribute. */

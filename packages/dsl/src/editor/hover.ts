@@ -13,7 +13,7 @@ import { typeFromSchema } from "../types/from-schema.ts";
 import { findTypes } from "../types/infer.ts";
 import { descriptionOf } from "./completion/offer.ts";
 import type { Named, NameIndex, Place } from "./names.ts";
-import type { Reading, WrittenExpression } from "./reading.ts";
+import type { Reading } from "./reading.ts";
 import { functionNamed } from "./signature.ts";
 import type { Hover } from "./types.ts";
 
@@ -168,14 +168,10 @@ function readHover(reading: Reading, offset: number): Hover | undefined {
     return info && hover(at, paragraphs(code(info.signature), plain(info.summary)));
   }
   if (node.kind !== "member" && node.kind !== "name") return undefined;
-  const type = typeOf(node, written, reading);
+  const { body } = written.leaf.site;
+  const { type } = findTypes(node, reading.types(body).env(body, written.leaf.roots));
   const start = node.kind === "name" ? node.start : node.end - node.name.length;
-  return hover({ start, end: node.end }, code(`${node.name}: ${type}`));
-}
-
-function typeOf(node: Expression, { leaf }: WrittenExpression, reading: Reading): string {
-  const { body } = leaf.site;
-  return describeType(findTypes(node, reading.types(body).env(body, leaf.roots)).type);
+  return hover({ start, end: node.end }, code(`${node.name}: ${describeType(type)}`));
 }
 
 /** The smallest part whose own text, not that of what it reads, holds an offset. */

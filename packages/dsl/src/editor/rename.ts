@@ -27,7 +27,7 @@ export function renameEdits(
   const place = names.at(offset);
   const refusal =
     place === undefined
-      ? nothingHere()
+      ? { refused: "not_renamable", message: "nothing at this place has a name that can change" }
       : (refusalOf(place, to, names) ?? unreadRefusal(place, reading));
   if (place === undefined || refusal !== undefined) return refusal as Refusal;
   if (to === place.named.name) return { edits: [] };
@@ -49,10 +49,6 @@ function editsOf(named: Named, to: string, text: string): readonly TextEdit[] {
     to: place.end,
     text: spelled(place, to, text),
   }));
-}
-
-function nothingHere(): Refusal {
-  return { refused: "not_renamable", message: "nothing at this place has a name that can change" };
 }
 
 function refusalOf(place: Place, to: string, names: NameIndex): Refusal | undefined {

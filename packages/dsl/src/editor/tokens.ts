@@ -1,6 +1,5 @@
 /** Semantic tokens: what a name means, which a grammar of colours cannot know. Comments and strings need none. */
 
-import type { NodeModel } from "../check/model/bodies.ts";
 import { isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, EdgeEnd, Item, TypeNode } from "../language/items.ts";
 import { type CallExpression, childrenOf, type Expression, type Span } from "../syntax/ast.ts";
@@ -130,7 +129,7 @@ class TokenFinder {
     const { model } = this.#reading;
     this.#deprecated ??= new Set(
       model.nodes
-        .filter(isOld)
+        .filter(({ entry }) => entry?.deprecated !== undefined)
         .map(({ pointer }) => this.#reading.span(`${pointer}/type`)?.start ?? -1),
     );
     return this.#deprecated.has(start);
@@ -173,8 +172,4 @@ function nameOfCall(text: string, call: CallExpression): number | undefined {
   const at = between.search(/\.\s*[A-Za-z_]/);
   const from = at === -1 ? -1 : between.indexOf(name, at);
   return from === -1 ? undefined : of.end + from;
-}
-
-function isOld({ entry }: NodeModel): boolean {
-  return entry?.deprecated !== undefined;
 }

@@ -202,8 +202,12 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
       return readList(s, inValue);
     case 123:
       return s.src.charCodeAt(start + 1) === 123 ? parseNeedlessHole(s) : readObject(s, inValue);
-    case 40:
-      return parseParentheses(s);
+    case 40: {
+      const flat = s.openBracket(start);
+      const inner = s.readValue();
+      s.closeBracket(41, flat);
+      return inner;
+    }
     case 39:
     case 96:
       if (closesSingle(s)) return readQuoted(s);
@@ -225,13 +229,6 @@ function parsePrimary(s: Scanner, inValue: boolean): Expression {
       }
   }
   return s.expected("a value");
-}
-
-function parseParentheses(s: Scanner): Expression {
-  const flat = s.openBracket(s.pos);
-  const inner = s.readValue();
-  s.closeBracket(41, flat);
-  return inner;
 }
 
 /** `f(l, x => …)`, where a comma belongs. */

@@ -57,11 +57,7 @@ function inlineValue(e: Expression): string | undefined {
 
 function holdsCollection(e: Expression): boolean {
   if (e.kind === "list") return e.elements.some(isCollection);
-  return e.kind === "object" && e.entries.some(isCollectionEntry);
-}
-
-function isCollectionEntry(entry: { readonly value: Expression }): boolean {
-  return isCollection(entry.value);
+  return e.kind === "object" && e.entries.some(({ value }) => isCollection(value));
 }
 
 /** One element a line. */

@@ -51,7 +51,9 @@ export function checkField(ctx: Validation, site: Site): void {
     return;
   }
   if (schemas.length === 1) checkValue(ctx, value, schema, site);
-  if (hintOf(schema, "literal") === true) checkLiteral(ctx, site);
+  const hole =
+    hintOf(schema, "literal") === true ? firstExpression(value, site.pointer) : undefined;
+  if (hole !== undefined) ctx.report("FLOW3013", hole, { parts: { place: shown(name) } });
   if (entry.requires.connection === name || hintOf(schema, "connection") === true) {
     checkConnection(ctx, site);
   }
@@ -193,12 +195,6 @@ function meantField(
   if (near !== undefined) return { near };
   const policy = ctx.near(name, policies, POLICY_ALIASES);
   return policy === undefined ? {} : { policy };
-}
-
-function checkLiteral(ctx: Validation, { value, pointer, name }: Site): void {
-  const expression = firstExpression(value, pointer);
-  if (expression === undefined) return;
-  ctx.report("FLOW3013", expression, { parts: { place: shown(name) } });
 }
 
 function checkConnection(ctx: Validation, { value, pointer }: Site): void {

@@ -57,7 +57,7 @@ class Change {
       case "renameNode":
         return this.#renameNode(change.path, change.to);
       case "setField":
-        return this.#set(change.path, fieldItem(change.field, change.value));
+        return this.#set(change.path, attributeOf({ fields: { [change.field]: change.value } }));
       case "removeField":
         return this.#remove(change.path, change.field, false);
       case "setPolicy": {
@@ -234,10 +234,6 @@ function graphItems(parts: object): readonly Item[] {
 function attributeOf(node: object): AttrItem {
   const [item] = graphItems({ nodes: [{ id: "node", type: "node", fields: {}, ...node }] });
   return (item as BlockItem).items?.[0] as AttrItem;
-}
-
-function fieldItem(field: string, value: FieldValue): AttrItem {
-  return attributeOf({ fields: Object.fromEntries([[field, value]]) });
 }
 
 function policyItem(policy: string, value: FieldValue): AttrItem {

@@ -55,7 +55,7 @@ function* nameOffers(scope: Scope): Generator<Offer> {
   const { body, roots, env, variables, reader, expected } = scope;
   const offer = (label: string, kind: Offer["kind"], group: number, type: FlowType): Offer => ({
     ...{ label, kind },
-    insert: rootText(label, kind),
+    insert: isBareName(label) || kind !== "node" ? label : `nodes[${quoteText(label)}]`,
     rank: group + distance(type, expected),
     detail: describeType(type),
   });
@@ -113,10 +113,6 @@ function* idOffers({ body, reader }: Scope): Generator<Offer> {
 function isAround(node: NodeModel, reader: NodeModel | undefined): boolean {
   for (let at = reader; at !== undefined; at = at.body.owner) if (at === node) return true;
   return false;
-}
-
-function rootText(name: string, kind: Offer["kind"]): string {
-  return isBareName(name) || kind !== "node" ? name : `nodes[${quoteText(name)}]`;
 }
 
 /** 0: every value fits; 1: some may; 2: none does. */
