@@ -49,14 +49,12 @@ export const hubCommands = commandTable({
     summary: "List hubs",
     args: z.strictObject(pageArgs),
     result: pageSchema(hubSchema),
-    errors: ["bad_cursor"],
     http: get("/api/hubs"),
   },
   get_hub: {
     summary: "Show a hub",
     args: z.strictObject({ hubId }),
     result: hubSchema,
-    errors: ["not_found"],
     http: get("/api/hubs/:hubId"),
   },
   add_hub: {
@@ -81,7 +79,7 @@ export const hubCommands = commandTable({
     }),
     result: hubSchema,
     effect: "admin",
-    errors: ["not_found", "operator_required"],
+    errors: ["operator_required"],
     http: change("PATCH", "/api/hubs/:hubId", ifMatchHeader),
   },
   remove_hub: {
@@ -89,7 +87,7 @@ export const hubCommands = commandTable({
     args: z.strictObject({ hubId, ifMatch }),
     result: nothing,
     effect: "admin",
-    errors: ["not_found", "operator_required"],
+    errors: ["operator_required"],
     http: remove("/api/hubs/:hubId", ifMatchHeader),
   },
   sync_hub: {
@@ -105,7 +103,6 @@ export const hubCommands = commandTable({
     summary: "List what a hub offers, from its stored index",
     args: z.strictObject({ hubId, ...pageArgs }),
     result: pageSchema(hubItemSchema),
-    errors: ["not_found", "bad_cursor"],
     http: get("/api/hubs/:hubId/items"),
   },
   install_hub_item: {

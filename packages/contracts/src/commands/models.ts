@@ -25,14 +25,12 @@ export const modelCommands = commandTable({
     summary: "List models, managed ones first",
     args: z.strictObject({ state: modelStateSchema.exactOptional(), ...pageArgs }),
     result: pageSchema(modelSchema),
-    errors: ["bad_cursor"],
     http: get("/api/models"),
   },
   get_model: {
     summary: "Show a model",
     args: z.strictObject({ modelId }),
     result: modelSchema,
-    errors: ["not_found"],
     http: get("/api/models/:modelId"),
   },
   install_model: {
@@ -50,7 +48,7 @@ export const modelCommands = commandTable({
     result: jobSchema,
     effect: "admin",
     idempotency: "key",
-    errors: [...WORK_ERRORS, "not_found", "state_conflict"],
+    errors: [...WORK_ERRORS, "state_conflict"],
     http: post("/api/models/jobs/:jobId/cancel", 202),
   },
   remove_model: {
@@ -101,7 +99,6 @@ export const modelCommands = commandTable({
     summary: "Show a job on models, with the sentence of its error",
     args: jobRefSchema,
     result: jobSchema,
-    errors: ["not_found"],
     http: get("/api/models/jobs/:jobId"),
   },
   list_engines: {
@@ -116,7 +113,7 @@ export const modelCommands = commandTable({
     result: jobRefSchema,
     effect: "admin",
     idempotency: "key",
-    errors: [...WORK_ERRORS, "not_found", "disk_full"],
+    errors: [...WORK_ERRORS, "disk_full"],
     http: post("/api/engines/:engineId/fetch", 202),
   },
   subscribe_models: {

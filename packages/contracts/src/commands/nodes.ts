@@ -14,14 +14,12 @@ export const nodeCommands = commandTable({
       ...pageArgs,
     }),
     result: pageSchema(catalogEntrySchema),
-    errors: ["bad_cursor"],
     http: get("/api/nodes"),
   },
   get_node: {
     summary: "Show one node type with its fields, output and ports",
     args: z.strictObject({ type: z.string().min(1).max(256) }),
     result: catalogEntrySchema,
-    errors: ["not_found"],
     http: get("/api/nodes/:type"),
   },
 });

@@ -87,14 +87,12 @@ export const runCommands = commandTable({
       ...pageArgs,
     }),
     result: pageSchema(runSummarySchema),
-    errors: ["bad_cursor"],
     http: get("/api/runs"),
   },
   get_run: {
     summary: "Show a run with its nodes and confirmations",
     args: oneRun,
     result: runSchema,
-    errors: ["not_found"],
     http: get("/api/runs/:runId"),
   },
   get_run_events: {
@@ -118,7 +116,7 @@ export const runCommands = commandTable({
       limit: pageArgs.limit,
     }),
     result: pageSchema(eventSchema),
-    errors: ["not_found", "bad_cursor", "ahead_of_journal", "too_many_streams"],
+    errors: ["bad_cursor", "ahead_of_journal", "too_many_streams"],
     http: get("/api/runs/:runId/events", {
       headers: { "last-event-id": "after" },
       media: "text/event-stream",
@@ -129,14 +127,12 @@ export const runCommands = commandTable({
     summary: "Show the graph that a run executes",
     args: oneRun,
     result: flowGraphSchema,
-    errors: ["not_found"],
     http: get("/api/runs/:runId/graph"),
   },
   get_run_inputs: {
     summary: "Show the inputs that a run was started with",
     args: oneRun,
     result: runInputsSchema,
-    errors: ["not_found"],
     http: get("/api/runs/:runId/inputs"),
   },
   get_node_inputs: {
@@ -147,14 +143,13 @@ export const runCommands = commandTable({
       attempt: z.int().min(1).describe("Default: the last one that has begun.").exactOptional(),
     }),
     result: nodeInputsSchema,
-    errors: ["not_found", "flow_invalid"],
+    errors: ["flow_invalid"],
     http: get("/api/runs/:runId/nodes/inputs"),
   },
   get_run_blob: {
     summary: "Read a value that was too large for its event",
     args: z.strictObject({ runId, digest: digestSchema }),
     result: runBlobSchema,
-    errors: ["not_found"],
     http: get("/api/runs/:runId/blobs/:digest", { media: "application/octet-stream" }),
   },
   cancel_run: {
@@ -171,7 +166,7 @@ export const runCommands = commandTable({
     }),
     result: runSchema,
     effect: "run",
-    errors: ["not_found", "state_conflict"],
+    errors: ["state_conflict"],
     http: post("/api/runs/:runId/cancel", 202),
   },
   pause_run: {
@@ -179,7 +174,7 @@ export const runCommands = commandTable({
     args: oneRun,
     result: runSchema,
     effect: "run",
-    errors: ["not_found", "state_conflict"],
+    errors: ["state_conflict"],
     http: post("/api/runs/:runId/pause", 202),
   },
   resume_run: {
@@ -187,7 +182,7 @@ export const runCommands = commandTable({
     args: oneRun,
     result: runSchema,
     effect: "run",
-    errors: ["not_found", "state_conflict"],
+    errors: ["state_conflict"],
     http: post("/api/runs/:runId/resume", 202),
   },
   retry_run: {
@@ -213,7 +208,7 @@ export const runCommands = commandTable({
     result: runRefSchema,
     effect: "run",
     idempotency: "key",
-    errors: ["not_found", "state_conflict", "flow_invalid", "input_invalid", "too_many_runs"],
+    errors: ["state_conflict", "flow_invalid", "input_invalid", "too_many_runs"],
     http: post("/api/runs/:runId/retry", 202),
   },
   acknowledge_runs: {
@@ -249,13 +244,7 @@ export const runCommands = commandTable({
     result: confirmationSchema,
     effect: "run",
     idempotency: "key",
-    errors: [
-      "not_found",
-      "state_conflict",
-      "already_resolved",
-      "confirmation_expired",
-      "value_invalid",
-    ],
+    errors: ["state_conflict", "already_resolved", "confirmation_expired", "value_invalid"],
     http: post("/api/runs/:runId/confirmations/:confirmationId", 200),
   },
   list_confirmations: {
@@ -266,7 +255,6 @@ export const runCommands = commandTable({
       ...pageArgs,
     }),
     result: pageSchema(confirmationSchema),
-    errors: ["bad_cursor"],
     http: get("/api/confirmations"),
   },
   delete_run: {
@@ -274,7 +262,7 @@ export const runCommands = commandTable({
     args: oneRun,
     result: nothing,
     effect: "write",
-    errors: ["not_found", "state_conflict"],
+    errors: ["state_conflict"],
     http: remove("/api/runs/:runId"),
   },
   prune_runs: {

@@ -28,14 +28,12 @@ export const scheduleCommands = commandTable({
     summary: "List schedules, and with the first page those that flows propose",
     args: z.strictObject(pageArgs),
     result: schedulePageSchema,
-    errors: ["bad_cursor"],
     http: get("/api/schedules"),
   },
   get_schedule: {
     summary: "Show a schedule",
     args: z.strictObject({ scheduleId }),
     result: scheduleSchema,
-    errors: ["not_found"],
     http: get("/api/schedules/:scheduleId"),
   },
   create_schedule: {
@@ -60,7 +58,6 @@ export const scheduleCommands = commandTable({
     args: z.strictObject({ scheduleId, ifMatch }),
     result: nothing,
     effect: "write",
-    errors: ["not_found"],
     http: remove("/api/schedules/:scheduleId", ifMatchHeader),
   },
   run_schedule_now: {
@@ -69,7 +66,7 @@ export const scheduleCommands = commandTable({
     result: runRefSchema,
     effect: "run",
     idempotency: "key",
-    errors: ["not_found", "flow_invalid", "input_invalid", "too_many_runs"],
+    errors: ["flow_invalid", "input_invalid", "too_many_runs"],
     http: post("/api/schedules/:scheduleId/run", 202),
   },
   preview_schedule: {
@@ -90,7 +87,6 @@ export const scheduleCommands = commandTable({
         "give exactly one of scheduleId, cron, everyMs and at",
       ),
     result: z.strictObject({ times: z.array(z.iso.datetime()) }),
-    errors: ["not_found"],
     http: get("/api/schedules/:scheduleId/next"),
   },
 });

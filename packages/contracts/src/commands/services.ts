@@ -25,14 +25,12 @@ export const serviceCommands = commandTable({
     summary: "List services with the state of their connections",
     args: z.strictObject(pageArgs),
     result: pageSchema(serviceInfoSchema),
-    errors: ["bad_cursor"],
     http: get("/api/services"),
   },
   get_service: {
     summary: "Show a service with the state of its connections",
     args: z.strictObject({ slug: nameSchema }),
     result: serviceInfoSchema,
-    errors: ["not_found"],
     http: get("/api/services/:slug"),
   },
   connect_service: {
@@ -48,7 +46,6 @@ export const serviceCommands = commandTable({
     summary: "Show how a consent stands",
     args: z.strictObject(oneConnect),
     result: connectProgressSchema,
-    errors: ["not_found"],
     http: get("/api/connections/:slug/connect/:connectId"),
   },
   complete_connect: {
@@ -75,7 +72,6 @@ export const serviceCommands = commandTable({
     args: z.strictObject(oneConnect),
     result: nothing,
     effect: "admin",
-    errors: ["not_found"],
     http: remove("/api/connections/:slug/connect/:connectId"),
   },
   set_service_secret: {

@@ -14,7 +14,8 @@ interface Changing extends HttpBinding {
 
 /**
  * A row of the table. GET reads. A command that reads has no idempotency, any other is `natural` unless it says `key`. `errors` are
- * those beside the ones of an idempotency key and of `If-Match`; default none.
+ * those that the row does not tell by itself: not the ones of an idempotency key, of `If-Match`, of a page of a list, and of what
+ * the path names. (PUT may make that, so it says so where it does not.) Default none.
  */
 type Row = Omit<CommandDef, "name" | "idempotency" | "errors" | "effect" | "http"> &
   Partial<Pick<CommandDef, "idempotency" | "errors">> &
@@ -33,6 +34,8 @@ export function commandTable<T extends { readonly [name: string]: Row }>(
     const implied: readonly ErrorCode[] = [
       ...(idempotency === "key" ? KEY_ERRORS : []),
       ...(http.headers?.["if-match"] === undefined ? [] : CHANGE_ERRORS),
+      ...(http.path.includes(":") && http.method !== "PUT" ? NAMED_ERRORS : []),
+      ...(row.args instanceof z.ZodObject && "cursor" in row.args.shape ? PAGE_ERRORS : []),
     ];
     const all = [...implied.filter((code) => !errors.includes(code)), ...errors];
     return [name, defineCommand({ ...row, name, effect, idempotency, errors: all })];
@@ -101,6 +104,11 @@ const KEY_ERRORS = [
   "idempotency_in_flight",
   "idempotency_mismatch",
 ] as const;
+
+/** The code of a command on something that it names. */
+const NAMED_ERRORS = ["not_found"] as const;
+/** The code of a page of a list. */
+const PAGE_ERRORS = ["bad_cursor"] as const;
 
 /** Arguments of a command that takes none. */
 export const none = z.strictObject({});

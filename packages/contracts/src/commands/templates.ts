@@ -35,14 +35,12 @@ export const templateCommands = commandTable({
       ...pageArgs,
     }),
     result: pageSchema(templateSummarySchema),
-    errors: ["bad_cursor"],
     http: get("/api/templates"),
   },
   get_template: {
     summary: "Show the newest version of a template",
     args: z.strictObject({ slug }),
     result: templateSchema,
-    errors: ["not_found"],
     http: get("/api/templates/:slug"),
   },
   save_template: {
@@ -81,21 +79,19 @@ export const templateCommands = commandTable({
     args: z.strictObject({ slug, ifMatch }),
     result: nothing,
     effect: "write",
-    errors: ["not_found", "in_use"],
+    errors: ["in_use"],
     http: remove("/api/templates/:slug", ifMatchHeader),
   },
   list_template_versions: {
     summary: "List the versions of a template, newest first",
     args: z.strictObject({ slug, ...pageArgs }),
     result: pageSchema(templateVersionSummarySchema),
-    errors: ["not_found", "bad_cursor"],
     http: get("/api/templates/:slug/versions"),
   },
   get_template_version: {
     summary: "Show one version of a template",
     args: z.strictObject({ slug, version }),
     result: templateVersionSchema,
-    errors: ["not_found"],
     http: get("/api/templates/:slug/versions/:version"),
   },
   restore_template_version: {
@@ -104,7 +100,6 @@ export const templateCommands = commandTable({
     result: templateSchema,
     effect: "write",
     idempotency: "key",
-    errors: ["not_found"],
     http: post("/api/templates/:slug/versions/:version/restore", 200, ifMatchHeader),
   },
   import_template: {
@@ -160,7 +155,6 @@ export const templateCommands = commandTable({
     summary: "Read a template as canonical flow text",
     args: z.strictObject({ slug }),
     result: z.strictObject({ text: z.string() }),
-    errors: ["not_found"],
     http: get("/api/templates/:slug/export"),
   },
 });

@@ -47,7 +47,6 @@ export const varCommands = commandTable({
     args: z.strictObject({ name, environment }),
     result: nothing,
     effect: "admin",
-    errors: ["not_found"],
     http: remove("/api/vars/:name"),
   },
   list_secrets: {
@@ -70,7 +69,7 @@ export const varCommands = commandTable({
     args: z.strictObject({ name, environment }),
     result: nothing,
     effect: "admin",
-    errors: ["not_found", "credential_store_unavailable"],
+    errors: ["credential_store_unavailable"],
     http: remove("/api/secrets/:name"),
   },
 });

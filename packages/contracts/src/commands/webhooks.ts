@@ -18,7 +18,6 @@ export const webhookCommands = commandTable({
     summary: "List webhooks; their tokens are not shown",
     args: z.strictObject(pageArgs),
     result: pageSchema(webhookSchema),
-    errors: ["bad_cursor"],
     http: get("/api/webhooks"),
   },
   create_webhook: {
@@ -35,7 +34,7 @@ export const webhookCommands = commandTable({
     args: z.strictObject({ webhookId, ...webhookChangeShape }),
     result: webhookSchema,
     effect: "admin",
-    errors: ["not_found", "credential_store_unavailable"],
+    errors: ["credential_store_unavailable"],
     http: change("PATCH", "/api/webhooks/:webhookId"),
   },
   test_webhook: {
@@ -51,7 +50,7 @@ export const webhookCommands = commandTable({
     }),
     result: webhookAnswerSchema,
     effect: "admin",
-    errors: ["not_found", "credential_store_unavailable"],
+    errors: ["credential_store_unavailable"],
     http: post("/api/webhooks/:webhookId/test", 200),
   },
   delete_webhook: {
@@ -59,7 +58,6 @@ export const webhookCommands = commandTable({
     args: z.strictObject({ webhookId }),
     result: nothing,
     effect: "admin",
-    errors: ["not_found"],
     http: remove("/api/webhooks/:webhookId"),
   },
 });
