@@ -97,8 +97,6 @@ export interface StartedNode {
   readonly events: readonly ExecutionEvent[];
 }
 
-const NODE = "node";
-
 /** Makes a host. Throws `EngineError` for an extension that no host takes. */
 export function createTestHost(options: TestHostOptions): TestHost {
   return createHost(options, partsOf(options.extension));
@@ -152,7 +150,9 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
       : 0;
 
   async function planOf(type: string, fields: JsonObject): Promise<Plan> {
-    const compiled = await compileFlow(graphOf(type, fields, options), { registry });
+    const slugs = Object.keys(options.connections ?? {});
+    const connections = slugs.map((slug) => ({ name: slug, service: slug }));
+    const compiled = await compileFlow(graphOf(type, fields, connections), { registry });
     if (compiled.ok) return compiled.plan;
     const [first] = compiled.diagnostics;
     throw new NodeError("flow_invalid", `${first?.code}: ${first?.message}`);
@@ -209,10 +209,15 @@ export function createHost(options: TestHostOptions, parts: Parts, elsewhere = f
           ...causeOf(started),
         });
       }
-      const done = started.events.findLast((event) => event.kind === "node.succeeded");
-      return (done?.kind === "node.succeeded" ? done.output : undefined) ?? null;
+      return outputOf(started.events) ?? null;
     },
   };
+}
+
+/** What the node of a run has answered. */
+export function outputOf(events: readonly ExecutionEvent[]): Json | undefined {
+  const done = events.findLast((event) => event.kind === "node.succeeded");
+  return done?.kind === "node.succeeded" ? done.output : undefined;
 }
 
 /** The unmodified error of the last attempt: events hold only its class. */
@@ -230,7 +235,8 @@ function granted(fetch: FetchLike, only: readonly string[]): FetchLike {
   };
 }
 
-const LOOPBACK: EgressPolicy = {
+/** Where sockets of a fixture go: to the servers that a test starts. */
+export const LOOPBACK: EgressPolicy = {
   only: ["127.0.0.1", "[::1]", "localhost"],
   allow: [{ cidr: "127.0.0.0/8" }, { cidr: "::1/128" }, { host: "localhost" }],
 };
@@ -271,17 +277,21 @@ async function collect(run: Run, told: (event: ExecutionEvent) => void): Promise
   for await (const batch of run.batches()) for (const event of batch) told(event);
 }
 
-function graphOf(type: string, fields: JsonObject, options: TestHostOptions): FlowGraph {
-  const slugs = Object.keys(options.connections ?? {});
+/** A flow of one node. */
+export function graphOf(
+  type: string,
+  fields: JsonObject,
+  connections: readonly object[],
+): FlowGraph {
   return {
     version: 1,
     id: "test",
     meta: {},
     inputs: [],
-    nodes: [{ id: NODE, type, fields: fields as never }],
+    nodes: [{ id: "node", type, fields: fields as never }],
     edges: [],
     outputs: [],
-    connections: slugs.map((slug) => ({ name: slug, service: slug })),
+    connections,
     schedules: [],
     layout: {},
   } as unknown as FlowGraph;

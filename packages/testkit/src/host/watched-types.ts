@@ -1,5 +1,10 @@
 /** The node types of an extension with a recorder around each body: its output, errors and messages before the engine masks or checks them. */
-import type { ExtensionDefinition, ServiceDefinition } from "@millrace/contracts";
+import type {
+  ActionDefinition,
+  ExtensionDefinition,
+  NodeTypeDefinition,
+  ServiceDefinition,
+} from "@millrace/contracts";
 import { type CoreContext, createRegistry, type NodeType, type Registry } from "@millrace/engine";
 import { STANDARD_TYPES } from "./standard-types.ts";
 
@@ -53,12 +58,24 @@ export function watchedRegistry({ types, services }: Parts, watch: Watch): Regis
   ]);
 }
 
-/** Types of an extension, sorted; `@2` where a version is not the first. */
+/** Actions and node types of an extension, each with its type; `@2` where a version is not the first. */
+export function specsOf({ adapters, nodeTypes }: ExtensionDefinition): readonly {
+  readonly type: string;
+  readonly spec: ActionDefinition | NodeTypeDefinition;
+}[] {
+  return [
+    ...adapters.flatMap(({ id, actions }) =>
+      actions.map((spec) => ({ type: `${id}.${spec.name}`, spec })),
+    ),
+    ...nodeTypes.map((spec) => ({ type: spec.type, spec })),
+  ];
+}
+
+/** Types of an extension, sorted. */
 export function typesOfExtension(extension: ExtensionDefinition): readonly string[] {
-  const actions = extension.adapters.flatMap(({ id, actions }) =>
-    actions.map(({ name }) => `${id}.${name}`),
-  );
-  return [...actions, ...extension.nodeTypes.map(({ type }) => type)].sort();
+  return specsOf(extension)
+    .map(({ type }) => type)
+    .sort();
 }
 
 function watched(type: NodeType, watch: Watch): NodeType {

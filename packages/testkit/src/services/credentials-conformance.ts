@@ -9,7 +9,6 @@ import assert from "node:assert/strict";
 import {
   type CredentialsPort,
   defineService,
-  type FlowGraph,
   type ServiceDefinition,
   type ServiceOperation,
 } from "@millrace/contracts";
@@ -17,6 +16,7 @@ import { compileFlow, createEngine, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { servicesPack } from "@millrace/services";
 import type { ConformanceCase } from "../fixtures.ts";
+import { graphOf } from "../host/test-host.ts";
 import { type LoopbackService, startLoopbackService } from "./loopback-service.ts";
 import { sampleArgs, sampleOf } from "./sample-call.ts";
 
@@ -156,7 +156,10 @@ async function callAtOnce(
     egress: { allow: [{ cidr: "127.0.0.1/32" }] },
   });
   try {
-    const compiled = await compileFlow(graphOf(service.slug, operation), {
+    const { slug } = service;
+    const fields = { connection: slug, operation: operation.id, args: sampleArgs(operation) };
+    const connections = [{ name: slug, service: slug, auth: "oauth" }];
+    const compiled = await compileFlow(graphOf("service.call", fields, connections), {
       registry: createRegistry([servicesPack()]),
     });
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.diagnostics));
@@ -167,20 +170,4 @@ async function callAtOnce(
   } finally {
     await engine.close({ graceMs: 0 });
   }
-}
-
-function graphOf(slug: string, operation: ServiceOperation): FlowGraph {
-  const fields = { connection: slug, operation: operation.id, args: sampleArgs(operation) };
-  return {
-    version: 1,
-    id: "calls",
-    meta: {},
-    inputs: [],
-    nodes: [{ id: "call", type: "service.call", fields: fields as never }],
-    edges: [],
-    outputs: [],
-    connections: [{ name: slug, service: slug, auth: "oauth" }],
-    schedules: [],
-    layout: {},
-  } as unknown as FlowGraph;
 }

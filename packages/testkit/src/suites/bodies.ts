@@ -6,15 +6,14 @@ import {
   assertLog,
   type ExtensionDefinition,
   type FieldFinding,
-  type Json,
   type Summary,
   secretForms,
   toJsonValue,
 } from "@millrace/contracts";
 import { createMemoryJournal, EngineError } from "@millrace/engine";
 import type { ConformanceCase, ConformanceOptions } from "../fixtures.ts";
-import { causeOf, type StartedNode } from "../host/test-host.ts";
-import type { Call } from "../host/watched-types.ts";
+import { causeOf, outputOf, type StartedNode } from "../host/test-host.ts";
+import { type Call, specsOf } from "../host/watched-types.ts";
 import { recordingJournal } from "./cut-journals.ts";
 import {
   canaryOf,
@@ -51,14 +50,10 @@ export function bodyCases(
   extension: ExtensionDefinition,
   options: ConformanceOptions,
 ): readonly ConformanceCase[] {
-  const actions = extension.adapters.flatMap(({ id, actions }) =>
-    actions.map((action) => [`${id}.${action.name}`, action] as const),
+  const nodeTypes = new Set(extension.nodeTypes.map(({ type }) => type));
+  const specs = new Map<string, Pick<ActionDefinition, "effect" | "idempotent" | "check">>(
+    specsOf(extension).map(({ type, spec }) => [type, spec]),
   );
-  const nodeTypes = new Map(extension.nodeTypes.map((each) => [each.type, each]));
-  const specs = new Map<string, Pick<ActionDefinition, "effect" | "idempotent" | "check">>([
-    ...actions,
-    ...nodeTypes,
-  ]);
   return samplesOf(extension, options).flatMap((sample) => {
     const spec = specs.get(sample.type);
     const suites: readonly (typeof SUITES)[number][] = [
@@ -112,11 +107,6 @@ export function assertAsSaid(
   if (fails === undefined && output !== undefined) {
     assert.deepEqual(outputOf(started.events), output);
   }
-}
-
-function outputOf(events: StartedNode["events"]): Json | undefined {
-  const done = events.findLast((event) => event.kind === "node.succeeded");
-  return done?.kind === "node.succeeded" ? done.output : undefined;
 }
 
 async function abortedBefore(extension: ExtensionDefinition, sample: Sample): Promise<void> {

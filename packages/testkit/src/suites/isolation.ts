@@ -10,7 +10,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExecutionEvent, type ExtensionDefinition, NodeError } from "@millrace/contracts";
-import { createRegistry, type EgressPolicy } from "@millrace/engine";
+import { createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import {
   type Extensions,
@@ -20,7 +20,7 @@ import {
 } from "@millrace/extensions";
 import type { ConformanceCase, ConformanceOptions, Fixture } from "../fixtures.ts";
 import { STANDARD_TYPES } from "../host/standard-types.ts";
-import { createHost, type StartedNode, type TestHost } from "../host/test-host.ts";
+import { createHost, LOOPBACK, type StartedNode, type TestHost } from "../host/test-host.ts";
 import { assertAsSaid } from "./bodies.ts";
 import { finish, hostOptions, type Sample, samplesOf } from "./run-fixture.ts";
 
@@ -137,12 +137,6 @@ interface Opened {
   readonly told: readonly string[];
   close(): Promise<void>;
 }
-
-/** Where sockets of a fixture go: to the servers that a test starts. */
-const LOOPBACK: EgressPolicy = {
-  only: ["localhost", "127.0.0.1", "[::1]"],
-  allow: [{ cidr: "127.0.0.0/8" }, { cidr: "::1/128" }, { host: "localhost" }],
-};
 
 /** Opens the package with all that it asks for; `$project` is the folder of the fixtures. */
 async function open(

@@ -8,7 +8,7 @@ import {
   type TestHost,
   type TestHostOptions,
 } from "../host/test-host.ts";
-import { typesOfExtension } from "../host/watched-types.ts";
+import { specsOf, typesOfExtension } from "../host/watched-types.ts";
 
 /** Timers that a fixture may wait for, one after the other. */
 const MAX_TURNS = 2_000;
@@ -26,8 +26,8 @@ const SETTLE_MS = 2_000;
 
 /** Names of secrets that types of an extension declare. */
 export function secretsOf(extension: ExtensionDefinition): readonly string[] {
-  const types = [...extension.adapters.flatMap(({ actions }) => actions), ...extension.nodeTypes];
-  return [...new Set(types.flatMap(({ needs }) => needs?.secrets ?? []))].sort();
+  const names = specsOf(extension).flatMap(({ spec }) => spec.needs?.secrets ?? []);
+  return [...new Set(names)].sort();
 }
 
 /** Every fixture of every type; a type has its examples where it has no fixture. */
@@ -47,11 +47,7 @@ export function samplesOf(
 }
 
 function examplesOf(extension: ExtensionDefinition, type: string): readonly Fixture[] {
-  const actions = extension.adapters.flatMap((adapter) =>
-    adapter.actions.map((action) => ({ type: `${adapter.id}.${action.name}`, spec: action })),
-  );
-  const nodes = extension.nodeTypes.map((spec) => ({ type: spec.type, spec }));
-  const found = [...actions, ...nodes].find((each) => each.type === type);
+  const found = specsOf(extension).find((each) => each.type === type);
   return (found?.spec.examples ?? []).map(({ fields, output }) => ({ fields, output }));
 }
 

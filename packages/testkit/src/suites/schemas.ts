@@ -18,6 +18,7 @@ import {
 import { schemaProblems, unreadable } from "@millrace/engine/pack";
 import { createRandom } from "@millrace/engine/testing";
 import type { ConformanceCase, ConformanceOptions } from "../fixtures.ts";
+import { specsOf } from "../host/watched-types.ts";
 import { generateValues } from "../schemas/generate.ts";
 import { samplesOf } from "./run-fixture.ts";
 
@@ -29,7 +30,6 @@ export function schemaCases(
   extension: ExtensionDefinition,
   options: ConformanceOptions,
 ): readonly ConformanceCase[] {
-  const types = typesOf(extension);
   return [
     {
       name: "schemas: every one is a schema",
@@ -44,7 +44,7 @@ export function schemaCases(
         assert.deepEqual(strayOf(extension, options), []);
       },
     },
-    ...types.flatMap(({ type, fields, output }) => [
+    ...specsOf(extension).flatMap(({ type, spec: { fields, output } }) => [
       {
         name: `schemas: ${type} takes the fields that its catalog allows`,
         run: () => agrees(fields, () => entryOf(extension, type).fields),
@@ -55,20 +55,6 @@ export function schemaCases(
       },
     ]),
   ];
-}
-
-interface Typed {
-  /** With `@2` where it is not the first version. */
-  readonly type: string;
-  readonly fields: Schema<unknown>;
-  readonly output: Schema<unknown>;
-}
-
-function typesOf({ adapters, nodeTypes }: ExtensionDefinition): readonly Typed[] {
-  const actions = adapters.flatMap(({ id, actions }) =>
-    actions.map(({ name, fields, output }) => ({ type: `${id}.${name}`, fields, output })),
-  );
-  return [...actions, ...nodeTypes];
 }
 
 function entryOf(extension: ExtensionDefinition, name: string): CatalogEntry {
@@ -82,7 +68,7 @@ function entryOf(extension: ExtensionDefinition, name: string): CatalogEntry {
 /** The problems of the schemas, as sentences. */
 function problemsOf(extension: ExtensionDefinition): readonly string[] {
   const parts = [
-    ...typesOf(extension).flatMap(({ type, fields, output }) => [
+    ...specsOf(extension).flatMap(({ type, spec: { fields, output } }) => [
       [`fields of ${type}`, fields] as const,
       [`output of ${type}`, output] as const,
     ]),
