@@ -80,15 +80,19 @@ async function askHidden(io: CommandIo, what: string): Promise<string> {
   }
 }
 
+/** The keywords of a schema that say what its members are. */
+export interface ObjectSchema {
+  readonly items?: JsonSchema;
+  readonly properties?: { readonly [name: string]: JsonSchema };
+  readonly required?: readonly string[];
+}
+
 /** Asks for every field. Undefined: the schema names none, so there is nothing to ask. Enter omits an optional field. */
 export async function askFields(
   schema: JsonSchema,
   io: CommandIo,
 ): Promise<{ readonly [field: string]: Json } | undefined> {
-  const { properties = {}, required = [] } = Object(schema) as {
-    readonly properties?: { readonly [field: string]: JsonSchema };
-    readonly required?: readonly string[];
-  };
+  const { properties = {}, required = [] } = Object(schema) as ObjectSchema;
   if (Object.keys(properties).length === 0) return undefined;
   const input = createInterface({ input: io.stdin, terminal: false });
   const lines = input[Symbol.asyncIterator]();

@@ -4,6 +4,7 @@ import type { CatalogEntry, JsonSchema } from "@millrace/contracts";
 import { apiCommand, listCommand } from "../api/command.ts";
 import { arg, option } from "../argv/flags.ts";
 import { type CliCommand, flagText } from "../argv/spec.ts";
+import type { ObjectSchema } from "../ask.ts";
 import { factLines, tableLines } from "../output/table.ts";
 
 const list = listCommand("catalog list", "list the node types that flows can use", {
@@ -52,11 +53,6 @@ function factsOf(entry: CatalogEntry): string[] {
     ["state", entry.state === "ready" ? undefined : `${entry.state}: ${entry.problem?.message}`],
     ["deprecated", entry.deprecated],
   ]);
-}
-
-interface ObjectSchema {
-  readonly properties?: { readonly [name: string]: JsonSchema };
-  readonly required?: readonly string[];
 }
 
 /** Every field with its type; a star marks those that must be there. */

@@ -14,6 +14,7 @@ import {
 } from "@millrace/dsl/explain";
 import { command } from "../../argv/flags.ts";
 import { type Answer, type CliCommand, type CommandIo, type Input, isOn } from "../../argv/spec.ts";
+import type { ObjectSchema } from "../../ask.ts";
 import { variablesOf } from "../../config/keys.ts";
 import { ALL_KEYS } from "../../config/limit-keys.ts";
 import { usage } from "../../errors.ts";
@@ -244,15 +245,7 @@ function memberAt(
   of: JsonSchema,
   [name = "", ...rest]: readonly string[],
 ): { readonly schema: JsonSchema; readonly required: boolean } | undefined {
-  const {
-    items,
-    properties = {},
-    required = [],
-  } = of as {
-    readonly items?: JsonSchema;
-    readonly properties?: { readonly [name: string]: JsonSchema };
-    readonly required?: readonly string[];
-  };
+  const { items, properties = {}, required = [] } = of as ObjectSchema;
   if (typeof items === "object") return memberAt(items, [name, ...rest]);
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (schema === undefined) return undefined;
@@ -261,10 +254,7 @@ function memberAt(
 
 /** One row for each member of an object schema; `marks`: those that are required say so. */
 function memberRows(schema: JsonSchema, marks: boolean): string {
-  const { properties = {}, required = [] } = schema as {
-    properties?: { readonly [name: string]: JsonSchema };
-    required?: readonly string[];
-  };
+  const { properties = {}, required = [] } = schema as ObjectSchema;
   const names = Object.keys(properties);
   const width = Math.max(0, ...names.map((name) => name.length));
   const rows = names.map((name) => {
@@ -292,10 +282,7 @@ export function aboutMember(member: JsonSchema): string {
 
 /** The values that a schema lists, also for the elements of a list. */
 function choicesOf(schema: JsonSchema): readonly unknown[] | undefined {
-  const { enum: choices, items } = schema as {
-    readonly enum?: readonly unknown[];
-    readonly items?: JsonSchema;
-  };
+  const { enum: choices, items } = schema as ObjectSchema & { enum?: readonly unknown[] };
   if (choices !== undefined) return choices;
   return typeof items === "object" ? choicesOf(items) : undefined;
 }
