@@ -22,14 +22,12 @@ import type { AuditLevel } from "./fields.ts";
 import type { AnswerProblem } from "./read-answer.ts";
 import { redactContent } from "./redact-content.ts";
 
-/** Dependencies of the audit, provided by the run. */
 export interface AuditPorts {
   /** `mask` gives a value without any known secret, `keepValue` keeps one beside the log. */
   readonly ctx: Pick<CoreContext, "mask" | "keepValue">;
   readonly ai: HmacPorts;
 }
 
-/** Dependencies of an HMAC. */
 export interface HmacPorts {
   /** SHA-256 as lower-case hex. */
   sha256(bytes: Uint8Array): string;

@@ -52,7 +52,6 @@ export class Budget {
     this.#listeners = this.#listeners.concat(listener); // a list that was spread has room for sixteen more
   }
 
-  /** Does not call it any more. */
   offEnd(listener: () => void): void {
     this.#listeners = this.#listeners.filter((one) => one !== listener);
   }
@@ -69,7 +68,6 @@ export class Budget {
     });
   }
 
-  /** Milliseconds that are left. */
   leftMs(): number {
     const used = this.#stop === null ? 0 : this.#ctx.now() - this.#since;
     return Math.max(0, this.#leftMs - used);

@@ -166,7 +166,6 @@ async function beginAnswer(
   return { call, price: capabilities.price, end };
 }
 
-/** Tells of the beginning of a call. */
 export function beginCall(
   session: Session,
   target: Target,

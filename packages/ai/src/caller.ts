@@ -13,7 +13,6 @@ import type { StreamEnd, ToolRequest } from "./stream.ts";
 import type { Finish } from "./stream-parts.ts";
 import { nameOf, type Target, type Targets } from "./targets.ts";
 
-/** An answer, as it is kept. */
 export interface Answer {
   readonly call: string;
   /** Index of the target that gave it. */
@@ -29,7 +28,6 @@ interface Made<T> extends Readonly<Spent> {
   readonly value: T;
 }
 
-/** A target that has answered, and with what. */
 interface Answered<T> {
   readonly target: Target;
   readonly tried: Try<T>;
@@ -93,7 +91,6 @@ export class Caller {
     });
   }
 
-  /** Tries targets until one has answered. */
   async #walk<T>(tryOnce: (target: Target) => Promise<Try<T>>): Promise<Answered<T>> {
     const session = this.#session;
     try {

@@ -17,13 +17,10 @@ import { Targets } from "./targets.ts";
 /** The first check that failed and counts. */
 export interface FailedCheck {
   readonly onFail: Check["onFail"];
-  /** Message sent to the model. */
   readonly forModel: string;
-  /** Message that may appear in a log. */
   readonly forLog: string;
 }
 
-/** JSON Schema of the answer of a `judge`. */
 export const JUDGE_SCHEMA: JsonObject = Object.freeze({
   type: "object",
   properties: {

@@ -223,7 +223,6 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** The side of a comparison that is no literal. */
 function comparedSide(ast: Expression): Expression | undefined {
   if (ast.kind !== "binary" || !COMPARES.has(ast.op)) return undefined;
   return [ast.left, ast.right].find(({ kind }) => kind !== "literal" && kind !== "duration");

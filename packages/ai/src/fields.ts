@@ -5,7 +5,6 @@ import type { DeferredField, Fields } from "@millrace/engine";
 import type { Label } from "./labels.ts";
 import type { Task } from "./presets.ts";
 
-/** How much a log keeps. */
 export type AuditLevel = "none" | "hash" | "redacted" | "full";
 
 /** Reasoning effort in the words of the platform. */
@@ -24,7 +23,6 @@ export interface Sampling {
   readonly reasoning?: Reasoning;
 }
 
-/** A model to fall back to. */
 export interface TargetField {
   readonly provider: string;
   readonly modelId: string;

@@ -27,7 +27,6 @@ export interface FileSource {
   read(path: string): Promise<Uint8Array>;
 }
 
-/** Most bytes of a file that is fetched. */
 export const MAX_FETCHED_BYTES: number = 20 * 1024 * 1024;
 
 /** The form of a field as it stands in the flow; not for evaluated data. */
@@ -42,7 +41,6 @@ function isOnlyKey(value: JsonObject, key: string): boolean {
   return Object.keys(value).length === 1 && Object.hasOwn(value, key);
 }
 
-/** Options of `readInput`. */
 export interface InputOptions {
   readonly task: Task;
   readonly form: InputForm;
@@ -131,7 +129,6 @@ async function readPart(part: Json, at: string, task: Task, files: FileSource): 
 
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/(?:\*|[a-z0-9][a-z0-9!#$&^_.+-]{0,126})$/i;
 
-/** The base64 text of a file part. */
 async function fileData(part: JsonObject, at: string, files: FileSource): Promise<string> {
   const given = (["data", "url", "path"] as const).filter((key) => part[key] !== undefined);
   const [key] = given;
@@ -156,7 +153,6 @@ async function fileData(part: JsonObject, at: string, files: FileSource): Promis
   return toBase64(bytes);
 }
 
-/** One text as a part. */
 export function textPart(text: string): AiPart {
   return { type: "text", text };
 }

@@ -6,7 +6,6 @@ import type { JsonSchema } from "@millrace/contracts";
 import type { Label } from "./labels.ts";
 import type { AnswerProblem } from "./read-answer.ts";
 
-/** Task of an `ai` node. */
 export type Task = "generate" | "chat" | "classify" | "extract" | "summarize" | "embed" | "judge";
 
 /** Options of presets; each member belongs to one task. */

@@ -172,7 +172,6 @@ export function answerProblems(schema: JsonSchema, answer: unknown): readonly An
     .map(({ pointer, message }) => answerProblem(pointer, message));
 }
 
-/** A problem within its limits. */
 export function answerProblem(path: string, message: string): AnswerProblem {
   return { path: shortened(path), message: shortened(message.replace(FOUND, "")) };
 }

@@ -123,7 +123,6 @@ export class StepKeys {
     return this.#next("c", { purpose: prompt.purpose, messages, ...prompt.more });
   }
 
-  /** Of a tool call. */
   tool(ref: string, args: Json): string {
     return this.#next("t", { ref, args });
   }

@@ -47,7 +47,6 @@ export interface StreamEnd {
   readonly warnings: readonly unknown[];
 }
 
-/** How a stream is read. */
 export interface StreamOptions {
   /** Gives the limits; the end of its budget ends the call. */
   readonly session: Session;

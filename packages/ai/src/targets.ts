@@ -114,7 +114,6 @@ export class Targets {
   }
 }
 
-/** The name of a circuit. */
 export function circuitKey({ provider, modelId, credential }: Target): string {
   return JSON.stringify([provider, modelId, credential ?? null]);
 }
@@ -152,7 +151,6 @@ function listTargets(fields: AiFields, ctx: CoreContext): readonly Target[] {
 const NO_SAMPLING: Sampling = {};
 const NOTHING: readonly string[] = [];
 
-/** Sampling fields that are there. */
 function samplingOf(from: Sampling): Sampling {
   const known = SAMPLING.filter((name) => from[name] !== undefined && from[name] !== null);
   if (known.length === 0) return NO_SAMPLING;

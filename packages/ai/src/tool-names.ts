@@ -9,7 +9,6 @@ const MAX_NAME_LENGTH = 64;
 /** Characters kept of a longer name: with `_` and eight digits it has the maximum length. */
 const KEPT_LENGTH = 55;
 
-/** A tool as a node names it. */
 export interface NamedTool {
   /** `flow:<slug>`, `action:<adapter>.<action>` or `mcp:<server>/<tool>`. */
   readonly ref: string;

@@ -20,7 +20,6 @@ import type { Session } from "./session.ts";
 import type { ToolRequest } from "./stream.ts";
 import type { Tool } from "./tools.ts";
 
-/** A tool call of the node's record. */
 export interface ToolCallRecord {
   readonly call: string;
   readonly tool: string;
@@ -29,7 +28,6 @@ export interface ToolCallRecord {
 
 /** How a tool call ended, as it is kept. */
 interface Done extends ToolCallRecord {
-  /** Text for the model. */
   readonly text: string;
   readonly error: ErrorInfo | null;
 }

@@ -26,7 +26,6 @@ import { toolNames } from "./tool-names.ts";
 
 const TIMEOUT_MS = 60_000; // a person waits for the model, which waits for the tool
 
-/** Context of a running tool. */
 export interface ToolUse {
   /** Aborts when the tool is to stop. */
   readonly signal: AbortSignal;
@@ -37,7 +36,6 @@ export interface ToolUse {
   readonly flowIndex: number;
 }
 
-/** A tool, resolved. */
 export interface Tool {
   readonly ref: string;
   readonly isFlow: boolean;

@@ -54,7 +54,6 @@ export class CliError extends Error {
   readonly problem: ErrorCode;
   /** Lines around the place of a mistake, for people. */
   readonly frame: string | undefined;
-  /** The file that cannot be used. */
   readonly file: WrongFile | undefined;
 
   constructor(

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 /** Path of the script that `node` starts. */
 export const BIN: string = fileURLToPath(new URL("../bin/millrace.js", import.meta.url));
 
-/** The version of this package. */
 export function ownVersion(): string {
   const file = new URL("../package.json", import.meta.url);
   return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;

@@ -38,7 +38,6 @@ function bytes(files: readonly string[]): number {
   return files.reduce((sum, file) => sum + readFileSync(join(DIST, file)).length, 0);
 }
 
-/** Sources whose code is in these files. */
 function sources(files: readonly string[]): readonly string[] {
   return files.flatMap((file) => byName.get(file)?.sources ?? []);
 }

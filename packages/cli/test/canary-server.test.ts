@@ -65,7 +65,6 @@ async function call(
   return { status: response.status, body: await response.text() };
 }
 
-/** The signature of a webhook's caller. */
 function signatureOf(body: string): string {
   const seconds = Math.floor(Date.now() / 1_000);
   const hmac = createHmac("sha256", WEBHOOK_SECRET).update(`${seconds}.${body}`).digest("hex");

@@ -20,9 +20,7 @@ export interface Ended {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Standard output so far. */
   output(): string;
-  /** Standard error so far. */
   told(): string;
   /** Resolves when stdout and stderr together hold the text. */
   until(text: string): Promise<void>;
@@ -41,7 +39,6 @@ export function scratch(files: Record<string, string> = {}): string {
   return folder;
 }
 
-/** Starts `millrace` with these words. */
 export function start(words: readonly string[], options: Options = {}): Running {
   const home = scratch();
   const child = spawn(process.execPath, [BIN, ...words], {
@@ -97,7 +94,6 @@ export function start(words: readonly string[], options: Options = {}): Running 
   };
 }
 
-/** Runs `millrace` to its end. */
 export function millrace(words: readonly string[], options: Options = {}): Promise<Ended> {
   return start(words, options).ended;
 }
@@ -141,7 +137,6 @@ export const FOLDERS: readonly string[] = readdirSync(join(ROOT, "examples"))
   )
   .sort();
 
-/** An example's folder. */
 export function example(name: string): string {
   return join(ROOT, "examples", name);
 }

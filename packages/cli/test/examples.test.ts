@@ -264,7 +264,6 @@ test("an editor finds in the flows of the repository what `validate` finds, and 
 
 const said = ({ code, message }: { code: string; message: string }): string => `${code} ${message}`;
 
-/** One line of `validate --json`. */
 function readResult(line: string): { file: string; valid: boolean; found: string[] } {
   const { file, valid, diagnostics } = JSON.parse(line) as {
     file: string;

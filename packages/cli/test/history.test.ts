@@ -11,7 +11,6 @@ const TURNS =
   'flow 1 turns\n\nnode open: condition {\n  if = run.id == ""\n}\n\nnode b: join\n\nopen.true -> b\n';
 const FAILS = 'flow 1 fails\n\nnode stop: fail {\n  message = "no\\u001b[31m"\n}\n';
 
-/** The id of a run that has ended. */
 async function ended(at: World, dsl: string, options: object = {}): Promise<string> {
   const answer = await at.invoke("run_and_wait", { dsl, waitMs: 10_000, options });
   return (JSON.parse(answer) as { runId: string }).runId;

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { BIN } from "./cli.ts";
 
-/** What the server sends. */
 export interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -65,7 +64,6 @@ export async function converse(
   return { answers, code: await ended, rest: String(bytes) + stderr };
 }
 
-/** What a client says first. */
 export const START: readonly object[] = [
   { id: 1, method: "initialize", params: { processId: null, rootUri: null, capabilities: {} } },
   { method: "initialized", params: {} },

@@ -18,7 +18,6 @@ export interface JobKind {
   readonly modelId?: string;
 }
 
-/** Arguments of the work of a job. */
 export interface JobContext {
   readonly signal: AbortSignal;
   readonly progress: Progress;
@@ -35,7 +34,6 @@ interface Kept extends JobContext {
   ended: Promise<void>;
 }
 
-/** Jobs of one manager. */
 export class Jobs {
   readonly #clock: ModelClock;
   readonly #sink: EventSink;
@@ -113,7 +111,6 @@ export class Jobs {
     return toJob(job);
   }
 
-  /** Cancels all and waits for their ends. */
   async close(): Promise<void> {
     const open = [...this.#jobs.values()].filter(({ endedAt }) => endedAt === null);
     for (const job of open) this.#cancel(job);

@@ -7,7 +7,6 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:
 import { FILE_MODE } from "./folders.ts";
 import { isAlive, type ProcessIdentity, startTimeOf } from "./process-identity.ts";
 
-/** A lock that is held. */
 export interface Lock {
   release(): void;
 }

@@ -10,7 +10,6 @@ import type { ModelClock } from "./settings.ts";
 
 const EVERY_MS = 100; // ten a second
 
-/** Where a job stands. */
 export interface Position {
   readonly stage: string;
   readonly current: number;
@@ -45,7 +44,6 @@ export class Progress {
     return this.#position;
   }
 
-  /** Enters a stage. */
   stage(stage: string, current: number, total: number): void {
     this.#to({ stage, current, total });
   }

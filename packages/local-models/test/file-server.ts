@@ -2,7 +2,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request, as the server saw it. */
 export interface Asked {
   readonly path: string;
   readonly range: string | undefined;

@@ -9,7 +9,6 @@ import { onTestFinished } from "vitest";
 import { composeManager, type ManagerParts } from "../src/manager.ts";
 import type { ModelClock, ModelManagerOptions } from "../src/settings.ts";
 
-/** An event of one of the channels of models. */
 export type Sent = {
   [C in keyof ChannelMap]: { readonly channel: C; readonly payload: ChannelMap[C] };
 }[keyof ChannelMap];
@@ -48,7 +47,6 @@ export interface Opened {
   steps(name: string): readonly Step[];
   /** Resolves with a job that has ended. */
   ended(job: Job): Promise<Job>;
-  /** Resolves when an event fits. */
   seen(fits: (sent: Sent) => boolean): Promise<void>;
   /** Files below the folder of models, relative, without lock and registry. */
   files(): readonly string[];

@@ -1,6 +1,5 @@
 /** Waiting that ends in time: one timer and one listener, both gone when the promise settles. */
 
-/** When waiting ends. */
 export interface Deadline {
   /** Aborting rejects with its reason. */
   readonly signal: AbortSignal | undefined;

@@ -34,7 +34,6 @@ export class JsonFields {
     return value ?? undefined;
   }
 
-  /** A string or undefined. */
   string(name: string): string | undefined {
     const value = this.get(name);
     if (value === undefined || typeof value === "string") return value;

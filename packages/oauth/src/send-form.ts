@@ -19,7 +19,6 @@ export interface SendOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A form to send. */
 export interface FormRequest {
   readonly url: string;
   /** The body, form-encoded. */

@@ -14,7 +14,6 @@ export interface Departure {
   depart(): void;
 }
 
-/** A flight under way. */
 export interface Flight<T> {
   /** The mark given by its first caller. */
   readonly forced: string | undefined;

@@ -11,7 +11,6 @@ import { describe, expect, test } from "vitest";
 const TEXT = { type: "string" } as const;
 const of = (properties: JsonObject): JsonObject => ({ type: "object", properties });
 
-/** A service of one operation. */
 function service(operation: Partial<ServiceOperation>, more: Partial<ServiceIntegration> = {}) {
   return {
     baseUrl: "https://api.example/v2",

@@ -16,7 +16,6 @@ import { createNodeHost } from "@millrace/engine/node";
 import { type NodeEnd, runNode } from "@millrace/test-support/flows";
 import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 
-/** A request as the service saw it. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
@@ -121,7 +120,6 @@ export function call(
   );
 }
 
-/** Answers with JSON. */
 export function json(response: ServerResponse, value: Json, status = 200): void {
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
 }

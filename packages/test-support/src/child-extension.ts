@@ -17,7 +17,6 @@ import { graphOf } from "./flows/index.ts";
 /** A process that begins in the middle of other tests takes its time. */
 const LOAD_MS = 30_000;
 
-/** What surrounds the extension. */
 export interface ChildExtensionOptions {
   /** By the names of the manifest. */
   readonly secrets?: { readonly [name: string]: string };
@@ -27,7 +26,6 @@ export interface ChildExtensionOptions {
   readonly files?: string;
 }
 
-/** The extension at work. */
 export interface ChildExtension {
   /** Runs the nodes of a flow text and answers its outputs, or `{ code, message }` of its failure. `signal` cancels it. */
   run(flow: string, signal?: AbortSignal): Promise<{ readonly [name: string]: Json | undefined }>;

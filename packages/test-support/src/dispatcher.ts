@@ -14,7 +14,6 @@ export interface DispatcherCluster {
   open(): Promise<Dispatcher>;
 }
 
-/** One call of a drive. */
 interface Call {
   readonly runId: string;
   readonly server: number;

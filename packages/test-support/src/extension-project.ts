@@ -24,7 +24,6 @@ import { temporaryFolder } from "./folder.ts";
 
 const CONTRACTS = fileURLToPath(new URL("../../contracts", import.meta.url));
 
-/** A package. */
 export interface Package {
   /** `@acme/<name>`, installed; with `./` in front a folder of the project. */
   readonly name: string;
@@ -80,7 +79,6 @@ function installContracts(at: string): void {
   writeFileSync(join(at, "package.json"), JSON.stringify(file));
 }
 
-/** Folder of a package of a project. */
 export function packageFolder(project: string, name: string): string {
   return name.startsWith("./") ? join(project, name) : join(project, "node_modules", name);
 }
@@ -117,7 +115,6 @@ async function writePackage(project: string, one: Package): Promise<void> {
   writeFileSync(join(at, "package.json"), JSON.stringify(file, null, 2));
 }
 
-/** Changes a file of a package. */
 export function changeFile(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, "utf8")));
 }

@@ -7,7 +7,6 @@ import {
   startLoopbackServer,
 } from "@millrace/oauth/testing";
 
-/** A plain answer. */
 export interface HostileAnswer {
   /** Default 200. */
   readonly status?: number;
@@ -41,7 +40,6 @@ export type HostileFault =
 /** One step of a script: an answer or a fault. */
 export type HostileStep = HostileAnswer | { readonly fault: HostileFault };
 
-/** The running endpoint. */
 export interface HostileTokenEndpoint extends LoopbackServer {
   /** `http://127.0.0.1:<port>/token` */
   readonly tokenUrl: string;

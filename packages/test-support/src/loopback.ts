@@ -47,7 +47,6 @@ export async function started(
   };
 }
 
-/** The whole body of a request. */
 export async function bodyOf(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);

@@ -3,7 +3,6 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import { onTestFinished } from "vitest";
 import { listen, portOf } from "./ports.ts";
 
-/** A span as it came. */
 export interface ReceivedSpan {
   readonly name: string;
   readonly traceId: string;

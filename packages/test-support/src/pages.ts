@@ -58,7 +58,6 @@ function cellsOf(line: string): string[] {
   return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
-/** The spans of code in a cell. */
 export function codeIn(cell: string | undefined): string[] {
   return [...(cell ?? "").matchAll(/`([^`]*)`/g)].map(([, code = ""]) => code);
 }

@@ -9,7 +9,6 @@ export function listen(server: Server): Promise<Server> {
   });
 }
 
-/** The port of a server that listens. */
 export const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** Ports that were free a moment ago, all of them different. */

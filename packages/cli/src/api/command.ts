@@ -43,7 +43,6 @@ export interface ApiCommand<N extends CommandName> {
   readonly command: N;
   /** Whether the embedded store is opened for writing. */
   readonly write?: true | undefined;
-  /** The arguments of the call. */
   request(context: CommandContext): Given<N> | Promise<Given<N>>;
   show(result: CommandResult<N>, context: CommandContext): Rendered | Promise<Rendered>;
   /** Runs after the answer is printed; resolves to the exit code. Default: 0. */
@@ -162,7 +161,6 @@ export function pageOf(input: Input): { readonly limit?: number; readonly cursor
   return omitUndefined({ limit, cursor: flagText(input, "cursor") });
 }
 
-/** A flag that takes a whole number. */
 export function wholeNumber(input: Input, flag: string): number | undefined {
   const text = flagText(input, flag);
   return text === undefined ? undefined : toWhole(text, `--${flag}`);

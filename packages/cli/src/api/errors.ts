@@ -27,7 +27,6 @@ const PROBLEM_OF: Partial<Record<ClientErrorCode, ErrorCode>> = {
   unreachable: "upstream_failed",
   bad_answer: "upstream_failed",
 };
-/** Longest text of a server that is shown. */
 const MAX_TEXT = 1_000;
 /** The authorization server no longer accepts this client, code or grant. @see RFC 6749 section 5.2 */
 const REFUSED = /\((?:invalid_client|unauthorized_client|invalid_grant)\)/;

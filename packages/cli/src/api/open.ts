@@ -11,7 +11,6 @@ const MAX_GRACE_MS = 60_000;
 /** Time that a server has to record it: people do not wait for long after an interrupt. */
 const STOP_MS = 10_000;
 
-/** How the API is opened. */
 export interface ApiOptions {
   /** Whether something is changed or run; embedded, a command that only reads works beside a process that writes. Default false. */
   readonly write?: boolean;

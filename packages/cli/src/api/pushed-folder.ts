@@ -25,7 +25,6 @@ export function isSlug(word: string): boolean {
   return SLUG.test(word);
 }
 
-/** A file with a flow. */
 export interface FlowFile {
   readonly slug: string;
   /** As a person names it. */

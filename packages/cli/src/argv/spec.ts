@@ -108,7 +108,6 @@ export async function loadCommands(table: CommandTable): Promise<readonly CliCom
   return (await Promise.all(shown.map(({ load }) => load()))).flatMap(({ commands }) => commands);
 }
 
-/** The result of parsing a command line. */
 export type Parsed =
   | { readonly kind: "command"; readonly command: CliCommand; readonly input: Input }
   | { readonly kind: "help"; readonly text: string }
@@ -137,7 +136,6 @@ export function flagList(input: Input, name: string): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
-/** Whether a switch was given. */
 export function isOn(input: Input, name: string): boolean {
   return input.flags[name] === true;
 }

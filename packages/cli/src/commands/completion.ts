@@ -21,7 +21,6 @@ export const commands: readonly CliCommand[] = [
   }),
 ];
 
-/** Prints the script. */
 async function run(input: Input, io: CommandIo, table: CommandTable): Promise<number> {
   const [name = ""] = input.args;
   const shell = SHELLS.find((each) => each === name);

@@ -70,7 +70,6 @@ const GIVE_UP_MS = 1_000;
 
 type OAuth2 = Extract<ServiceAuth, { scheme: "oauth2" }>;
 
-/** A connection to be made. */
 interface ConnectRequest extends CommandContext {
   readonly slug: string;
   readonly service: string;

@@ -124,7 +124,6 @@ function nothing(slug: string): CliError {
 
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
-/** Checks the slug of a connection. */
 export function readSlug(text = ""): string {
   if (SLUG.test(text)) return text;
   throw usage(

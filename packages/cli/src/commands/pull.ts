@@ -23,7 +23,6 @@ import { CliError } from "../errors.ts";
 import { makeFolder, replaceFile } from "../files.ts";
 import { clean } from "../output/text.ts";
 
-/** Texts that are asked for at once. */
 const AT_ONCE = 8;
 
 export const commands: readonly CliCommand[] = [

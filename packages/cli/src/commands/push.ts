@@ -124,7 +124,6 @@ function totalOf({ changes, same }: PushReport, dryRun: boolean): string {
   return dryRun ? `would be: ${all}; nothing is changed` : all;
 }
 
-/** Most files that a message names. */
 const MAX_NAMED = 20;
 
 /** Says which files the refusal is about, and how to go on. Nothing was stored. */
@@ -175,7 +174,6 @@ function diagnosticOf({ code, message, line, column }: Problem): Diagnostic {
   };
 }
 
-/** Declarations in the flows. */
 interface Declared {
   readonly activated: readonly Schedule[];
   readonly proposed: readonly { readonly template: string; readonly schedule: FlowSchedule }[];

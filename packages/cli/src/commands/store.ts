@@ -19,7 +19,6 @@ import { CliError, endedBy, reason, unusable, usage } from "../errors.ts";
 import { tableLines } from "../output/table.ts";
 import { clean } from "../output/text.ts";
 
-/** The commands that begin with `store`. */
 export const commands: readonly CliCommand[] = [
   command("store move", "copy the store into an empty one in PostgreSQL and compare both", {
     flags: [
@@ -99,7 +98,6 @@ function hasPassword(text: string): boolean {
   }
 }
 
-/** The text of the key of the new store. */
 function keyText(input: Input, io: CommandIo): string {
   const file = flagText(input, "key-file");
   if (file === undefined) {

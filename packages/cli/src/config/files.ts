@@ -24,7 +24,6 @@ export interface ConfigFile {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Name of a project file. */
 export const PROJECT_FILE = "millrace.json";
 
 /** The file that was named, else the nearest project file upward; the walk ends at a repository, the home directory or the root. */

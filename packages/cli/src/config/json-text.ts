@@ -83,7 +83,6 @@ function keyOffsets(text: string): Map<string, number> {
   return offsets;
 }
 
-/** Line and column of an offset. */
 function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;

@@ -27,7 +27,6 @@ import {
 import { type ConfigSources, describedServices, readSources } from "./sources.ts";
 import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
 
-/** Configuration of the commands. */
 export interface Config {
   readonly run: { readonly timeoutMs?: number; readonly graceMs?: number };
   /** Whether every run is kept, as with `--save`. */

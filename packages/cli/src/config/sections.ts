@@ -204,7 +204,6 @@ export async function checkSection(key: string, value: unknown): Promise<void> {
   }
 }
 
-/** Configuration of extensions. */
 export interface ExtensionsChoice {
   /** Packages, and folders of the project that begin with `./`. */
   readonly list: readonly string[];

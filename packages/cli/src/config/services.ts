@@ -15,7 +15,6 @@ import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "
 /** Folder of the descriptors, beside the configuration file. */
 export const SERVICES_FOLDER = "services";
 
-/** One file as it was read. */
 export interface DescriptorFile {
   readonly path: string;
   readonly bytes: Uint8Array;

@@ -11,7 +11,6 @@ import { type ConfigFile, type ConfigOptions, projectFile, readConfig, userFile 
 import { readExtensionList } from "./sections.ts";
 import { type DescriptorFile, readDescriptors, toServices } from "./services.ts";
 
-/** Files as they were read. */
 export interface ConfigSources {
   readonly options: ConfigOptions;
   readonly userPath: string;

@@ -31,7 +31,6 @@ export interface Project {
   readonly descriptors: readonly DescriptorFile[];
 }
 
-/** Looks up whether the project is trusted. */
 export async function trustOf(
   project: Project,
   home: string | undefined,

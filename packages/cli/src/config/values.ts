@@ -97,7 +97,6 @@ export function isSecretKey(key: string): boolean {
   return SECRET_NAME.test(key);
 }
 
-/** Whether text is a secret itself. */
 export function isSecretValue(value: unknown): boolean {
   return typeof value === "string" && SECRET_VALUE.test(value);
 }

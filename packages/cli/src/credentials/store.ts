@@ -19,7 +19,6 @@ export function openCredentialStore({ store, dir, key }: CredentialsChoice): Ope
 /** The file store of an installation that had no place for credentials. */
 export interface ChosenFile {
   readonly config: Config;
-  /** Where the key is. */
   readonly key: string;
   /** The file that says so from now on; absent where it could not be written. */
   readonly file: string | undefined;

@@ -20,11 +20,9 @@ import type { CliError } from "../errors.ts";
 import type { Output } from "./io.ts";
 import { createSpool } from "./spool.ts";
 
-/** Writer of NDJSON lines. */
 export interface Ndjson {
   /** The last event that was written. */
   readonly last: ExecutionEvent | undefined;
-  /** The summary that was written, if one was. */
   readonly summary: Summary | undefined;
   /** Events in order; a page is one write. */
   events(events: readonly ExecutionEvent[]): Promise<boolean>;

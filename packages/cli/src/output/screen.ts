@@ -50,7 +50,6 @@ function textOf(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** A screen on stderr. */
 export function createScreen(io: CliIo, output: Output, draw: Draw): Screen {
   let drawn: readonly string[] = [];
   let drawnFor = 0;

@@ -4,7 +4,6 @@ import { clean, isAscii } from "./text.ts";
 
 const GAP = "  ";
 
-/** How a table is drawn. */
 export interface TableOptions {
   /** Cells of the terminal; absent: lines are never cut. */
   readonly columns?: number | undefined;

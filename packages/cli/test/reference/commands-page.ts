@@ -6,7 +6,6 @@ import { code, members, page, table, WRITTEN } from "./markdown.ts";
 
 type Command = typeof COMMANDS extends ReadonlyMap<string, infer C> ? C : never;
 
-/** Every command. */
 export function commandsPage(): string {
   const all = [...COMMANDS.values()];
   return page(

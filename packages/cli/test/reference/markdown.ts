@@ -18,7 +18,6 @@ export function page(...parts: readonly (string | undefined)[]): string {
   return `${parts.filter((part) => part !== undefined && part !== "").join("\n\n")}\n`;
 }
 
-/** Text in backticks. */
 export function code(text: string): string {
   return text === "" ? "" : `\`${text}\``;
 }

@@ -4,7 +4,6 @@ import { exampleText } from "../../src/commands/explain/index.ts";
 import { coreEntries } from "../../src/run/core-catalog.ts";
 import { code, members, page, table, WRITTEN } from "./markdown.ts";
 
-/** Every node type of core. */
 export function nodesPage(): string {
   const entries = coreEntries();
   return page(

@@ -9,7 +9,6 @@ import { ModelError } from "../errors.ts";
 import { type EngineFetchOptions, fetchEngineFiles, STAGING } from "./fetch.ts";
 import type { EngineLock } from "./lock.ts";
 
-/** The one engine of this version. */
 export const ENGINE_ID = "llama-cpp";
 
 const MODULE = "node-llama-cpp";
@@ -35,7 +34,6 @@ export interface EnginesOptions {
 
 export type Engines = ReturnType<typeof createEngines>;
 
-/** Engines below a folder. */
 export function createEngines(options: EnginesOptions) {
   const { enginesDir, lock, platform, peer } = options;
   const versions = join(enginesDir, ENGINE_ID);

@@ -1,13 +1,11 @@
 /** The packages of the engine, with digests of our own instead of the registry's. `scripts/engine-lock.mjs` makes the file. */
 import lock from "./engine.lock.json" with { type: "json" };
 
-/** A package of the engine. */
 export interface LockedPackage {
   readonly name: string;
   readonly version: string;
   /** `sha512-<base64>` of the tarball. */
   readonly integrity: string;
-  /** Length of the tarball. */
   readonly bytes: number;
   /** Below the folder of the engine: `node_modules/…`. */
   readonly path: string;
@@ -20,5 +18,4 @@ export interface EngineLock {
   readonly platforms: { readonly [platform: string]: LockedPackage };
 }
 
-/** The engine of this release. */
 export const ENGINE_LOCK: EngineLock = lock;

@@ -53,7 +53,6 @@ interface TarEntry {
   readonly executable: boolean;
 }
 
-/** Reads a header. Throws `ModelError`. */
 function readEntry(header: Buffer): TarEntry {
   const sum = header.reduce((all, byte, i) => all + (i >= 148 && i < 156 ? 0x20 : byte), 0);
   if (octal(header, 148, 8) !== sum) throw refused("a header whose checksum is wrong");

@@ -30,7 +30,6 @@ export class ByteReader {
     this.#size = size;
   }
 
-  /** Position in the file. */
   get offset(): number {
     return this.#start + this.#at;
   }

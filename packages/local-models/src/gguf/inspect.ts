@@ -11,7 +11,6 @@ export interface GgufFacts extends NonNullable<Model["gguf"]> {
   readonly layers: number;
   /** Heads of keys and values in a layer. */
   readonly kvHeads: number;
-  /** Width of one head. */
   readonly headDim: number;
 }
 

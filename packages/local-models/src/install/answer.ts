@@ -5,7 +5,6 @@ import type { Validators } from "./part-file.ts";
 
 const MAX_RETRY_AFTER_MS = 60_000; // a longer pause needs a new attempt by a person
 
-/** The part as it is. */
 export interface Have extends Validators {
   readonly bytes: number;
 }

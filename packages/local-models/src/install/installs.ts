@@ -17,7 +17,6 @@ export interface InstallsOptions extends InstallPorts {
   readonly jobs: Jobs;
   /** Whether this manager holds the lock of its folder. */
   readonly mayClean: boolean;
-  /** Resolves when the first scan has ended. */
   readonly scanned: () => Promise<void>;
 }
 
@@ -86,7 +85,6 @@ export function createInstalls(options: InstallsOptions) {
       }
       leftovers = found;
     },
-    /** Removes the parts of a model. */
     async discard(id: string): Promise<void> {
       for (const part of leftovers) if (part.id === id) await removePart(downloads, part.key);
       await installs.look();

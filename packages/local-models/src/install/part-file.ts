@@ -15,7 +15,6 @@ const WRITE_BYTES = 1_048_576; // chunks of the network are 64 KiB, each write c
 const SYNC_BYTES = 16_777_216; // lost by a crash at most
 const SPARE_BYTES = 65_536; // more than the state file needs on any file system
 
-/** State of an incomplete download. */
 export interface PartState {
   /** The model it becomes. */
   readonly id: string;
@@ -53,7 +52,6 @@ export async function readPartState(path: string): Promise<PartState | null> {
   }
 }
 
-/** An open part. */
 export class PartFile {
   readonly path: string;
   readonly #statePath: string;
@@ -110,7 +108,6 @@ export class PartFile {
     return this.#state;
   }
 
-  /** Stores the facts from the server's answer. */
   describe(validators: Validators): void {
     this.#state = { ...this.#state, ...validators };
   }
@@ -137,7 +134,6 @@ export class PartFile {
     this.#check();
   }
 
-  /** Starts again from nothing. */
   async restart(): Promise<void> {
     this.#pending = [];
     this.#pendingBytes = 0;
@@ -162,7 +158,6 @@ export class PartFile {
     await this.#file.close();
   }
 
-  /** Closes and deletes. */
   async remove(): Promise<void> {
     await this.close();
     await rm(this.path, { force: true });

@@ -10,17 +10,14 @@ const HUB = /^hub:([a-z0-9][a-z0-9._-]{0,63})\/([A-Za-z0-9][A-Za-z0-9._-]{0,127}
 const SHA256 = /^[0-9a-f]{64}$/;
 const CREDENTIAL = /^ai:[a-z0-9][a-z0-9._-]{0,63}$/;
 
-/** Where the bytes come from. */
 export type InstallOrigin =
   | { readonly kind: "url"; readonly url: string }
   | { readonly kind: "file"; readonly file: string }
   | { readonly kind: "hub"; readonly hub: string; readonly item: string };
 
-/** A request that can be tried. */
 export interface InstallRequest {
   readonly id: string;
   readonly origin: InstallOrigin;
-  /** The `source` of the model. */
   readonly source: Model["source"];
   readonly sha256: string | null;
   /** Account of the credential store. */

@@ -24,7 +24,6 @@ export interface Entry {
   readonly lastUsedAt: string | null;
 }
 
-/** Default load options of a model. */
 export function defaultsOf({ contextLength }: Pick<GgufFacts, "contextLength">): Model["defaults"] {
   const contextSize =
     contextLength > 0 ? Math.min(DEFAULT_CONTEXT, contextLength) : DEFAULT_CONTEXT;

@@ -41,13 +41,11 @@ export function createLibrary(managed: string, entries: readonly Entry[]) {
     get: (id: string): Entry | undefined => models.get(id),
     /** Managed ones first, then by id. */
     all: (): readonly Entry[] => [...models.values()].sort(byOriginAndId),
-    /** Those whose files are whole. */
     whole: (): readonly Entry[] => library.all().filter(({ id }) => !faults.has(id)),
     /** The current entries by their first files, for one scan. */
     known(): Known {
       return new Map([...models.values()].map((entry) => [entry.files[0]?.path ?? "", entry]));
     },
-    /** Whether a file belongs to a model. */
     owns: (path: string): boolean =>
       [...models.values()].some(({ files }) => files.some((one) => one.path === path)),
     /** Why a model cannot be used; null: it can. */

@@ -43,7 +43,6 @@ export function loadRegistry(
   return [];
 }
 
-/** The text of the file. */
 export function registryText({ files }: RegistryPlaces, entries: readonly Entry[]): string {
   const models = entries.map(({ folder, origin, files: stamps, ...entry }) => ({
     ...entry,

@@ -11,7 +11,6 @@ export interface Machine {
   availableBytes(): number;
 }
 
-/** The machine that this process is on. */
 export const thisMachine: Machine = {
   cores: () => Math.max(1, Math.min(availableParallelism(), Math.floor(cgroupCores()))),
   availableBytes: () => process.availableMemory(),

@@ -20,7 +20,6 @@ export type ForkRunner = () => ChildProcess;
 /** Variables that the engine and the system's loader read; whatever else this process has, such as keys, stays here. */
 const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "TEMP", "SystemRoot", "USERPROFILE"];
 
-/** The runner of this package. */
 export const forkRunner: ForkRunner = () =>
   fork(fileURLToPath(new URL("./runner.js", import.meta.url)), [], {
     env: Object.fromEntries(PASSED.map((name) => [name, process.env[name]])),

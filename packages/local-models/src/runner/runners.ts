@@ -88,7 +88,6 @@ export class Runners {
     return this.#slotOf(model).acquire(signal);
   }
 
-  /** Ends all processes. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const slots = [...this.#slots.values()];

@@ -18,7 +18,6 @@ export interface RunnableModel {
   readonly defaults: Model["defaults"];
 }
 
-/** How one load is made. */
 export interface Sizing {
   readonly contextSize: number;
   readonly threads: number;

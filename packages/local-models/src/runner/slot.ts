@@ -123,13 +123,11 @@ export class Slot {
     return joined;
   }
 
-  /** Refuses everybody who waits. */
   refuse(error: unknown): void {
     this.leases.refuse(error);
     this.loads.refuse(error);
   }
 
-  /** Starts the process. */
   start(sizing: Sizing): void {
     const { engine, settings } = this.#context;
     const { id, path, gguf } = this.model;
@@ -182,7 +180,6 @@ export class Slot {
     await process.ended;
   }
 
-  /** Forgets crashes. */
   forgive(): void {
     this.#crashes = [];
     if (this.state === "crashed") this.state = null;

@@ -73,12 +73,10 @@ export class Waiters<T> {
     });
   }
 
-  /** Resolves the first one. */
   serve(value: T): void {
     this.#take(this.#queue[0])?.resolve(value);
   }
 
-  /** Refuses everybody. */
   refuse(error: unknown): void {
     for (const waiter of [...this.#queue]) this.#take(waiter)?.reject(error);
   }

@@ -121,7 +121,6 @@ export function kept(): string {
   return dir;
 }
 
-/** A file with these bytes. */
 export function fileOf(dir: string, name: string, bytes: Uint8Array): string {
   const path = join(dir, name);
   writeFileSync(path, bytes);

@@ -138,7 +138,6 @@ export async function connect(
   };
 }
 
-/** The same error with another message. */
 function mcpErrorWith(error: Error & { readonly code: string }, message: string): Error {
   return error.message === message ? error : mcpError(error.code as "mcp_exited", message);
 }

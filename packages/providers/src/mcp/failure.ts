@@ -21,7 +21,6 @@ export function mcpError(code: McpErrorCode, message: string): NodeError {
   return new NodeError(code, message, { reason: code === "auth" ? "auth" : "mcp" });
 }
 
-/** Where an error comes from. */
 interface Source {
   readonly server: string;
   readonly child: ServerProcess | undefined;
@@ -63,7 +62,6 @@ export function toMcpError(error: unknown, { server, child, mask }: Source): Nod
   return mcpError("mcp_protocol", `the server ${server} does not keep to the protocol`);
 }
 
-/** A text short enough for a message. */
 export function cut(text: string): string {
   return text.length <= MAX_TOLD ? text : `${text.slice(0, MAX_TOLD)}…`;
 }

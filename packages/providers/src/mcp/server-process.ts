@@ -22,7 +22,6 @@ const LOOK_EVERY_MS = 10; // nothing tells it
 const KEPT_STDERR_BYTES = 8_192;
 const MAX_LINE_BYTES = 16 * 1024 * 1024; // as a message on any other wire of ours
 
-/** The program to start. */
 export interface ServerStart {
   readonly command: string;
   readonly args: readonly string[];

@@ -42,7 +42,6 @@ export interface McpSource extends AiToolSource {
   close(): Promise<void>;
 }
 
-/** The open connections of a run. */
 interface RunState {
   /** Those that work, or are on their way. */
   readonly live: Map<string, Promise<McpConnection>>;

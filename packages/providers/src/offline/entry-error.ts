@@ -72,7 +72,6 @@ export function entryOf(error: unknown): ErrorEntry {
   };
 }
 
-/** The members of a thrown error that are read. */
 interface Thrown {
   readonly statusCode?: unknown;
   readonly responseHeaders?: { readonly [name: string]: string };

@@ -20,7 +20,6 @@ import { isStrictSchema } from "./strict-schema.ts";
 
 type Headers = { readonly [name: string]: string };
 
-/** Differences of one vendor. */
 interface Parts {
   readonly capabilities: (modelId: string) => AiCapabilities;
   readonly languageModel: (modelId: string, ctx: AiContext) => Promise<unknown>;

@@ -22,7 +22,6 @@ export function everything(tools: readonly string[], mark = "none"): McpServerSe
   return { command: process.execPath, args: [entryOf(EVERYTHING), "stdio", mark], tools };
 }
 
-/** The reference server of files. */
 export function filesystem(folder: string, tools: readonly string[]): McpServerSettings {
   return { command: process.execPath, args: [entryOf(FILESYSTEM), folder], tools };
 }

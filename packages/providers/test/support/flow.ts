@@ -121,7 +121,6 @@ export async function start(setup: AskSetup): Promise<Asked> {
   };
 }
 
-/** Runs it to its end. */
 export async function ask(setup: AskSetup): Promise<Asked & { readonly summary: Summary }> {
   const asked = await start(setup);
   return { ...asked, summary: await asked.end() };

@@ -44,7 +44,6 @@ export function contextWith(options: Partial<AiContext> = {}): AiContext {
   };
 }
 
-/** A call with one question. */
 export function ask(text: string, more: Partial<AiCall> = {}): AiCall {
   return {
     prompt: [{ role: "user", content: [{ type: "text", text }] }],
@@ -53,7 +52,6 @@ export function ask(text: string, more: Partial<AiCall> = {}): AiCall {
   };
 }
 
-/** All parts of an answer. */
 export async function partsOf(model: AiModel, call: AiCall): Promise<readonly AiPart[]> {
   const { stream } = await model.doStream(call);
   const reader = stream.getReader();
@@ -65,7 +63,6 @@ export async function partsOf(model: AiModel, call: AiCall): Promise<readonly Ai
   }
 }
 
-/** The text of all its deltas. */
 export function textOf(parts: readonly AiPart[]): string {
   return parts
     .filter(({ type }) => type === "text-delta")

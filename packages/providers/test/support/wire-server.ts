@@ -33,7 +33,6 @@ export interface WireAnswer extends WireText {
   readonly split?: number;
 }
 
-/** One request as it came. */
 export interface WireRequest {
   readonly wire: Wire;
   readonly path: string;

@@ -82,7 +82,6 @@ export function operationOf(integration: ServiceIntegration, id: string): Servic
   );
 }
 
-/** Operations that a message lists. */
 const MAX_LISTED = 20;
 
 /** Names, presence and types; members of a body are checked together with it. */

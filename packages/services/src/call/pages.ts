@@ -26,7 +26,6 @@ export type PageTarget =
   | { readonly body: { readonly [name: string]: string } }
   | { readonly url: string };
 
-/** All pages together. */
 export interface Pages {
   readonly last: Answer;
   readonly items: readonly Json[];
@@ -34,7 +33,6 @@ export interface Pages {
   readonly truncated: boolean;
 }
 
-/** How far to go. */
 export interface PagesOptions {
   readonly maxPages: number;
   readonly maxItems: number | undefined;

@@ -1,7 +1,6 @@
 /** What runs under the kills. */
 import { RUN_HEADER } from "./effect-counter.ts";
 
-/** The shape of a run. */
 export interface ChaosFlow {
   readonly steps: number;
   readonly minStepMs: number;

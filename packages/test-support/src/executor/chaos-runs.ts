@@ -22,7 +22,6 @@ export interface SeenRun {
   state: "live" | "asking" | "ended";
 }
 
-/** A question that was asked. */
 export interface SeenQuestion {
   readonly runId: string;
   readonly id: string;
@@ -33,7 +32,6 @@ export interface SeenQuestion {
   readonly taken: string[];
 }
 
-/** What clients need. */
 export interface ChaosClients {
   readonly cluster: KilledCluster;
   readonly effects: EffectCounter;
@@ -107,7 +105,6 @@ export class ChaosRuns {
     await Promise.all(answers);
   }
 
-  /** An effect arrived. */
   observeEffect(effect: string): void {
     if (this.#succeeded.has(effect)) this.afterSuccess += 1;
   }

@@ -2,7 +2,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The header that names the run. */
 export const RUN_HEADER = "x-run";
 
 export interface EffectCounter {

@@ -21,7 +21,6 @@ export interface Frame {
   readonly data: string;
 }
 
-/** What a cluster is made of. */
 export interface ClusterParts {
   /** Begins a process of the server with this number, from 0. */
   readonly spawn: (at: number) => ChaosChild;
@@ -59,7 +58,6 @@ export class KilledCluster {
     this.failed.catch(() => {});
   }
 
-  /** The servers that serve. */
   get serving(): readonly KilledServer[] {
     return this.servers.filter(({ serving }) => serving !== undefined);
   }

@@ -6,7 +6,6 @@ import type { Readable } from "node:stream";
 /** The process, with a pipe for its standard output, where it writes its address and a line end once it serves. */
 export type ChaosChild = ChildProcessByStdio<null, Readable, Readable | null>;
 
-/** One life of a server. */
 export interface Life {
   /** 1, 2, 3 …, over all servers. */
   readonly number: number;
@@ -29,7 +28,6 @@ export class KilledServer {
   /** From the begin of its slowest life to its address. */
   slowestStartMs = 0;
 
-  /** `number` numbers the lives. */
   constructor(spawn: () => ChaosChild, number: () => number) {
     this.#spawn = spawn;
     this.#number = number;

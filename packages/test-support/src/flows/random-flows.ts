@@ -128,7 +128,6 @@ export function settled(record: Json | undefined): string {
   });
 }
 
-/** Where a run and the reference differ. */
 export function differences(ran: Pick<Ran, "events" | "summary">, graph: FlowGraph): string[] {
   const reference = referenceRun(graph);
   const ends = endsOf(ran.events);
@@ -173,7 +172,6 @@ function seeds(count: number): number[] {
   );
 }
 
-/** Holds a property for each random flow. */
 export function forSeeds(
   count: number,
   file: string,

@@ -40,7 +40,6 @@ export interface Started {
   readonly engine: Engine;
   readonly graph: FlowGraph;
   readonly plan: Plan;
-  /** Events so far. */
   readonly events: ExecutionEvent[];
   /** Lets time pass until the run ends, checks its log, and answers its summary. */
   end(): Promise<Summary>;
@@ -95,7 +94,6 @@ export async function start(source: string | FlowGraph, setup: Setup = {}): Prom
   };
 }
 
-/** Runs a flow to its end. */
 export async function finish(
   source: string | FlowGraph,
   setup: Setup = {},
@@ -142,12 +140,10 @@ export function one<K extends Kind>(
   return found as Extract<ExecutionEvent, { kind: K }>;
 }
 
-/** The output of a node that succeeded. */
 export function outputOf(events: readonly ExecutionEvent[], node: string): unknown {
   return (one(events, "node.succeeded", node) as NodeSucceeded).output;
 }
 
-/** The port of a node that succeeded. */
 export function portOf(events: readonly ExecutionEvent[], node: string): string {
   return one(events, "node.succeeded", node).ports?.[0] ?? "out";
 }

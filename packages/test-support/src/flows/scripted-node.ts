@@ -9,7 +9,6 @@ import {
 } from "@millrace/contracts";
 import type { CoreContext, Fields, NodeType } from "@millrace/engine";
 
-/** Fields of `test.scripted`. */
 export interface ScriptedFields {
   /** Of the record `{ value }`; default null. */
   readonly value?: unknown;

@@ -1,6 +1,5 @@
 /** Writes GGUF files, good ones and broken ones. @see the specification of GGUF, version 3 */
 
-/** Kinds of metadata values. */
 export const VALUE = {
   u32: 4,
   i32: 5,
@@ -17,7 +16,6 @@ export interface ArrayValue {
   readonly items: readonly (string | number)[];
 }
 
-/** Key, kind, value. */
 export type Pair = readonly [string, number, string | number | boolean | ArrayValue];
 
 export interface Tensor {

@@ -34,7 +34,6 @@ export interface TinyOptions {
   readonly pairs?: readonly Pair[];
 }
 
-/** The bytes of a tiny model. */
 export function tinyGguf(options: TinyOptions = {}): Buffer {
   const { mode = "chain", text = "Hello from a very small local model .", seed = 1 } = options;
   const { tokens, types, chain } = vocabulary(text.split(/\s+/).filter(Boolean));

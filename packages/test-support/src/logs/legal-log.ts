@@ -14,7 +14,6 @@ import { makeFlow } from "./legal-flow.ts";
 import { INTERRUPTED, spawnLevel } from "./legal-node.ts";
 import { placeOf, Walk, type Walker } from "./legal-walk.ts";
 
-/** Bounds of a made-up log. */
 export interface LegalLogOptions {
   /** Most top-level nodes; default 6. */
   readonly maxNodes?: number;

@@ -43,7 +43,6 @@ export type Words<E extends ExecutionEvent = ExecutionEvent> = E extends Executi
   ? Omit<E, "v" | "runId" | "seq" | "ts">
   : never;
 
-/** A log in the making. */
 export class Walk {
   readonly events: ExecutionEvent[] = [];
   readonly view: RunView = createView();
@@ -112,7 +111,6 @@ export class Walk {
   }
 }
 
-/** Node and attempt of an event. */
 export function placeOf({ path, attempt }: Walker): { node: string; attempt: number } {
   return { node: path, attempt };
 }

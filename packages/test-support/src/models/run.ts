@@ -52,7 +52,6 @@ export async function startAsk(
   return Object.assign(started, { mock });
 }
 
-/** Runs it to its end. */
 export async function ask(
   fields: string,
   script: readonly Entry[],

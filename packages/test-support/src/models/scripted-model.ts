@@ -1,7 +1,6 @@
 /** A provider whose answers are data, one entry a call; models of both specifications. */
 import type { AiCall, AiCapabilities, AiPart, AiProvider } from "@millrace/contracts";
 
-/** One answer. */
 export interface Entry {
   /** Pieces of text. */
   readonly text?: string | readonly string[];

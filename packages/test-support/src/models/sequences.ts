@@ -6,7 +6,6 @@ import { lines, toolType } from "./run.ts";
 
 type ToolType = ReturnType<typeof toolType>;
 
-/** One answer of a model. */
 export interface ScriptedAnswer {
   /** Pieces of text. */
   readonly text?: readonly string[];
@@ -29,7 +28,6 @@ export interface Sequence {
   readonly isTwice?: true;
 }
 
-/** A run of it. */
 export interface SequenceRun {
   readonly run: Run;
   readonly events: readonly ExecutionEvent[];

@@ -14,7 +14,6 @@ function seedsOf(status: Summary["status"], count: number): number[] {
   return found;
 }
 
-/** Declares the tests. */
 export function failuresSuite({ newStore, testRestart }: StoreBench): void {
   const FAILED = seedsOf("failed", 3);
   const [first, second, third] = FAILED.map((seed) => `r${seed}`) as [string, string, string];

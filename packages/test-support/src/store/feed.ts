@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { appendAll, logOf, startRun } from "./logs.ts";
 
-/** Declares the tests. */
 export function feedSuite({ newStore, testRestart }: StoreBench): void {
   const IN_FEED = /^(run\.|confirm\.|summary$)/;
 

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
 
-/** Declares the tests. */
 export function followSuite({ newStore }: StoreBench): void {
   const SEEDS = [3, 5, 11, 13, 17, 19, 23, 29];
 

@@ -17,7 +17,6 @@ export type { StoreOpening, StorePlace } from "./bench.ts";
 export { appendAll, linesOf, logOf, startRun } from "./logs.ts";
 export { linesOfText, TS } from "./long-log.ts";
 
-/** How the suite is run. */
 export interface StoreConformanceOptions {
   /** False: a store is gone when it is closed, so what a restart shows is not tested. Default true. */
   readonly outlives?: boolean;

@@ -6,7 +6,6 @@ import type { StoreBench } from "./bench.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
 import { linesOfText, TS } from "./long-log.ts";
 
-/** Declares the tests. */
 export function retentionSuite({ newStore, testRestart }: StoreBench): void {
   const DAY_MS = 86_400_000;
 

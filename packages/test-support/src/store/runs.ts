@@ -6,7 +6,6 @@ import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
 
-/** Declares the tests. */
 export function runsSuite({ newStore }: StoreBench): void {
   const BEGIN = Date.parse("2026-03-01T00:00:00.000Z");
 

@@ -17,7 +17,6 @@ import { graphWith } from "../graph.ts";
 import type { StoreBench } from "./bench.ts";
 import { linesOf } from "./logs.ts";
 
-/** Declares the tests. */
 export function sealSuite({ newStore, testRestart }: StoreBench): void {
   const SECRET = "what the model said";
   const RUN = "r1";

@@ -7,7 +7,6 @@ const RUNS = 12;
 const SEED = 5;
 const SOON = { timeout: 10_000 };
 
-/** Declares the tests. */
 export function sharingSuite({ testRestart }: StoreBench): void {
   testRestart("two that write at once lose nothing of each other", async (place) => {
     const one = await place.open();

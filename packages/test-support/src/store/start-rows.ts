@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { startRun } from "./logs.ts";
 
-/** Declares the tests. */
 export function startRowsSuite({ newStore }: StoreBench): void {
   const FIRE = { scheduleId: "sch_1", fireTime: 1_000, outcome: "started", nextAt: 2_000 } as const;
   const request = (key: string, fingerprint = "args") => ({

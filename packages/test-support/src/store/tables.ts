@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { startRun } from "./logs.ts";
 
-/** Declares the tests. */
 export function tablesSuite({ newStore, testRestart }: StoreBench): void {
   const BEGIN = 1_770_000_000_000;
   const CALLERS = 50;

@@ -40,7 +40,6 @@ const GRAPH: FlowGraph = {
   outputs: [],
 } as unknown as FlowGraph;
 
-/** The runs of the suite. */
 export const RECORDED: { readonly hostile: string; readonly deltas: string } = {
   hostile: "transport_hostile",
   deltas: "transport_deltas",
@@ -48,13 +47,11 @@ export const RECORDED: { readonly hostile: string; readonly deltas: string } = {
 
 type Words = JsonObject & { readonly kind: ExecutionEvent["kind"] };
 
-/** What is recorded and read. */
 export interface TransportLogs {
   /** Deltas of the long log; default `DELTAS`. */
   readonly deltas?: number;
 }
 
-/** The log of a recorded run. */
 export function recordedLog(
   runId: string,
   { deltas = DELTAS }: TransportLogs = {},

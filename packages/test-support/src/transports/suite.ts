@@ -67,7 +67,6 @@ export interface TransportSubject {
   aborted?(): Promise<void>;
 }
 
-/** A promise, and what resolves it. */
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => {};
   const promise = new Promise<void>((done) => {
@@ -76,7 +75,6 @@ function deferred(): { readonly promise: Promise<void>; readonly resolve: () => 
   return { promise, resolve };
 }
 
-/** A log as one listener gets it. */
 interface Heard {
   readonly events: ExecutionEvent[];
   /** Resolves with the summary. */

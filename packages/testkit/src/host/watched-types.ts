@@ -71,7 +71,6 @@ export function specsOf({ adapters, nodeTypes }: ExtensionDefinition): readonly 
   ];
 }
 
-/** Types of an extension, sorted. */
 export function typesOfExtension(extension: ExtensionDefinition): readonly string[] {
   return specsOf(extension)
     .map(({ type }) => type)
@@ -129,7 +128,6 @@ function watched(type: NodeType, watch: Watch): NodeType {
   };
 }
 
-/** The context, with an ear at it. */
 function contextOf(ctx: CoreContext, call: Call): CoreContext {
   const used = (name: string): void => {
     if (call.state !== "running") call.late.push(name);

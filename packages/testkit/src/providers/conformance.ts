@@ -200,7 +200,6 @@ export function providerConformance(setup: ConformanceSetup): readonly Conforman
   ];
 }
 
-/** Cases for a provider without a server. */
 function casesWithoutServer(setup: ConformanceSetup): readonly ConformanceCase[] {
   const begin = () => open(setup, { error: new Error("there is no server") });
   return [

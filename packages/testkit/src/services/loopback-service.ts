@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Json } from "@millrace/contracts";
 
-/** A request that came. */
 export interface CameIn {
   readonly method: string;
   readonly path: string;
@@ -12,7 +11,6 @@ export interface CameIn {
   readonly body: string;
 }
 
-/** The listener. */
 export interface LoopbackService {
   /** `http://127.0.0.1:PORT`. */
   readonly origin: string;

@@ -41,7 +41,6 @@ process.stdout.real(JSON.stringify({ globals, handles: left.length > open ? left
 process.exit(0);
 `;
 
-/** The cases of this suite. */
 export function definitionCases(
   extension: ExtensionDefinition,
   options: ConformanceOptions,

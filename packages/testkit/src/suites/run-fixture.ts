@@ -57,7 +57,6 @@ interface More {
   readonly hangs?: boolean;
 }
 
-/** A host for a fixture. */
 export function hostFor(extension: ExtensionDefinition, sample: Sample, more: More = {}): TestHost {
   return createTestHost(hostOptions(extension, sample, more));
 }

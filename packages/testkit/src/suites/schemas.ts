@@ -25,7 +25,6 @@ import { samplesOf } from "./run-fixture.ts";
 const SEED = 7;
 const VALUES = 50; // of each schema
 
-/** The cases of this suite. */
 export function schemaCases(
   extension: ExtensionDefinition,
   options: ConformanceOptions,

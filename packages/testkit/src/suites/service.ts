@@ -9,7 +9,6 @@ import { sampleArgs } from "../services/sample-call.ts";
 
 const TOKEN = "canary-token-7f3a9c51e2";
 
-/** The cases of a service. */
 export function serviceCases(service: ServiceDefinition): readonly ConformanceCase[] {
   const { slug, serviceIntegration } = service;
   const { baseUrl, operations, auth } = serviceIntegration;

@@ -11,7 +11,6 @@ export type Shell = (typeof SHELLS)[number];
 
 type Commands = readonly CliCommand[];
 
-/** The script of a shell for these commands. */
 export function completionScript(shell: Shell, commands: Commands): string {
   return { bash, zsh, fish }[shell](commands);
 }
@@ -34,7 +33,6 @@ function paths(commands: Commands): string[] {
   ].filter((path) => path !== "");
 }
 
-/** The spellings of a flag. */
 function spellings({ long, short }: FlagSpec): string[] {
   return short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`];
 }

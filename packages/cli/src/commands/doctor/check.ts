@@ -12,7 +12,6 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** Context of checks. */
 export interface DoctorContext {
   readonly io: CommandIo;
   readonly options: ConfigOptions;

@@ -20,7 +20,6 @@ import {
 } from "./machine.ts";
 import { clockSkew, credentialStore, providerKeys, serverReachable } from "./services.ts";
 
-/** `millrace doctor`. */
 export const commands: readonly CliCommand[] = [
   serverCommand("doctor", "check this installation and say what to do", {
     flags: [

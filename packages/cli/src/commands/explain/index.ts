@@ -23,7 +23,6 @@ import { clean } from "../../output/text.ts";
 import { coreEntries } from "../../run/core-catalog.ts";
 import { JOB_CODES, NODE_CODES } from "./codes.ts";
 
-/** `millrace explain`. */
 export const commands: readonly CliCommand[] = [
   command("explain", "say what a code, a node type or a word of the language means", {
     args: [

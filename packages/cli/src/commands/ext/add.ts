@@ -164,7 +164,6 @@ async function inspect(project: string, name: string): Promise<InspectedExtensio
   }
 }
 
-/** Shows, asks, writes. */
 async function grant(
   offer: Offer & { readonly source: ExtensionSource },
   about: {

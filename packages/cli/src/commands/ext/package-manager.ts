@@ -8,7 +8,6 @@ import type { CommandIo } from "../../argv/spec.ts";
 import { CliError, usage } from "../../errors.ts";
 import { clean, cleanLines } from "../../output/text.ts";
 
-/** Which one it is. */
 export type PackageManager = "npm" | "pnpm" | "yarn" | "bun";
 
 const LOCKS: readonly (readonly [file: string, manager: PackageManager])[] = [
@@ -62,7 +61,6 @@ export async function install(project: string, spec: string, io: CommandIo): Pro
   await call(manager, [...WORDS[manager].add(project), spec], project, io);
 }
 
-/** Takes a package away. */
 export async function uninstall(project: string, name: string, io: CommandIo): Promise<void> {
   const manager = managerOf(project);
   await call(manager, [...WORDS[manager].remove(project), name], project, io);

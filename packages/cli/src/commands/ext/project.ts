@@ -21,7 +21,6 @@ export interface ExtensionProject {
   readonly folder: string;
   readonly file: string;
   readonly choice: ExtensionsChoice;
-  /** The key as it is written. */
   readonly written: readonly unknown[];
   readonly lock: Awaited<ReturnType<typeof readLock>>;
   /** Names of the packages that the project had without us; theirs are not taken away. */
@@ -54,7 +53,6 @@ async function dependenciesOf(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Writes the list of a project. */
 export async function writeList(
   { file, written }: ExtensionProject,
   change: { readonly add?: string; readonly remove?: string },

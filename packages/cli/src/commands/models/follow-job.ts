@@ -94,7 +94,6 @@ function failureOf({ message }: Progress, about: string, job: Job | undefined): 
   );
 }
 
-/** Payload of the channel `models:install_progress`. */
 export type Progress = ChannelMap["models:install_progress"];
 
 /** Shows a job; `end` leaves the last state standing. */

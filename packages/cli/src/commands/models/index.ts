@@ -27,7 +27,6 @@ import { followJob } from "./follow-job.ts";
 import { install } from "./install.ts";
 
 const MODEL: ArgSpec = arg("id", "the model");
-/** The one engine that there is. */
 const ENGINE = "llama-cpp";
 const FORCE = { long: "force", summary: "also while it is in use" } as const;
 

@@ -73,7 +73,6 @@ const list = listCommand("runs list", "list runs, newest first", {
   none: "no such run; a run is kept on a server, or with millrace run --save",
 });
 
-/** The run that the first argument names. */
 function runOf({ input, api }: CommandContext): Promise<string> {
   return runIdOf(input.args[0] ?? "", api);
 }
@@ -242,7 +241,6 @@ const tail = serverCommand("runs tail", "show what a run has done, then what it 
   run: async (...all) => (await import("./views.ts")).tail(...all),
 });
 
-/** The commands that begin with `runs`. */
 export const commands: readonly CliCommand[] = [
   list,
   show,

@@ -16,7 +16,6 @@ import { type CliCommand, flagList, flagText, type Input, type Run } from "../..
 import { usage } from "../../errors.ts";
 import { formatTime } from "../../output/text.ts";
 
-/** `millrace schedule add`. */
 export const add: CliCommand = serverCommand(
   "schedule add",
   "run a template at times, or activate the schedules of a flow",

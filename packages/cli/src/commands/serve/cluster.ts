@@ -7,7 +7,6 @@ import { secretOf } from "../../config/secret-reference.ts";
 import { reason, usage } from "../../errors.ts";
 import type { CliIo } from "../../output/io.ts";
 
-/** Flags of the command about clusters. */
 export interface ClusterFlags {
   readonly executor?: string | undefined;
   readonly storeUrl?: string | undefined;

@@ -25,7 +25,6 @@ import { clean } from "../../output/text.ts";
 import { clusterOf, credentialsOfCluster } from "./cluster.ts";
 import { openPage, type PageFiles, pageOf, readPage } from "./page.ts";
 
-/** `serve`. */
 export const commands: readonly CliCommand[] = [
   command("serve", "serve flows over HTTP", {
     flags: [

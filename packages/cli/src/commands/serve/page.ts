@@ -18,7 +18,6 @@ export async function readPage(): Promise<PageFiles> {
   }
 }
 
-/** Where the page of a server is. */
 export function pageOf({ url }: Pick<RunningServer, "url">): string {
   return `${url}/studio`;
 }

@@ -6,7 +6,6 @@ import { CliError, usage } from "../../errors.ts";
 import { readInput } from "../../files.ts";
 import { clean } from "../../output/text.ts";
 
-/** Where a descriptor is written. */
 export const OUT: FlagSpec = option(
   "out",
   "<file>",
@@ -14,7 +13,6 @@ export const OUT: FlagSpec = option(
   { short: "o" },
 );
 
-/** Says what would change. */
 export const CHECK: FlagSpec = {
   long: "check",
   summary: "write nothing; exit 1 where the file would change",

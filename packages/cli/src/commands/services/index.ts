@@ -49,5 +49,4 @@ const list = command("services list", "list the services that flows can call her
   },
 });
 
-/** The commands that begin with `services`. */
 export const commands: readonly CliCommand[] = [searchServices, addService, importSpec, list];

@@ -1,7 +1,6 @@
 /** Calls that senders make, to try a webhook with: shortened from what their makers document. */
 import type { EXAMPLE_NAMES } from "./find.ts";
 
-/** The name of one. */
 export type ExampleName = (typeof EXAMPLE_NAMES)[number];
 
 /** A call without its signature. */

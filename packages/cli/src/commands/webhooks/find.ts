@@ -6,7 +6,6 @@ import type { ArgSpec } from "../../argv/spec.ts";
 import { CliError, usage } from "../../errors.ts";
 import { clean } from "../../output/text.ts";
 
-/** The argument of commands about one webhook. */
 export const WEBHOOK: ArgSpec = {
   name: "id",
   summary: "the webhook, or the template that it alone starts; nothing where there is one webhook",

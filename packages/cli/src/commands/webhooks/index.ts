@@ -198,7 +198,6 @@ const remove = apiCommand("webhooks remove", "delete a webhook", {
   show: (_, { input }) => ({ said: [`${clean(input.args[0] ?? "")} is deleted`] }),
 });
 
-/** The commands of `millrace webhooks`. */
 export const commands: readonly CliCommand[] = [
   list,
   add,

@@ -41,7 +41,6 @@ export const run: Run = (input, io) =>
     return exitCode;
   });
 
-/** The call to send. */
 async function callOf({ input, io }: CommandContext) {
   const [name, file] = [flagText(input, "example"), flagText(input, "body")];
   if (name !== undefined && file !== undefined) {

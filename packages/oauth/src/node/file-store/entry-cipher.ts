@@ -22,7 +22,6 @@ export type KeyDerivation =
       readonly salt: string;
     };
 
-/** An encrypted value. */
 export interface SealedEntry {
   readonly iv: string;
   readonly tag: string;

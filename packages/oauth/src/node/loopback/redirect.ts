@@ -7,7 +7,6 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { OAuthError, registeredError } from "../../errors.ts";
 import type { LoopbackPageName } from "./page.ts";
 
-/** Expected values of the redirect. */
 export interface Expected {
   readonly state: string;
   readonly path?: string | undefined;

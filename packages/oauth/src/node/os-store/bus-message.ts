@@ -3,7 +3,6 @@
  * `s`, `ss` or `a{ss}`, and answers of the types that the Secret Service has. Bodies of other messages are not read. @see D-Bus Specification, "Message Protocol"
  */
 
-/** A method call to be sent. */
 export interface BusCall {
   readonly destination: string;
   readonly path: string;
@@ -44,7 +43,6 @@ const FIELD = {
   signature: 8,
 };
 
-/** The bytes of a call. */
 export function encodeCall(call: BusCall, serial: number): Uint8Array {
   const body = new Writer();
   for (const value of call.body) body.argument(value);

@@ -28,7 +28,6 @@ export class BusError extends Error {
   }
 }
 
-/** An open connection. */
 export interface Bus {
   /** Sends a call and returns the body of the answer. Throws `BusError`. */
   call(call: BusCall): Promise<BusMessage["body"]>;
