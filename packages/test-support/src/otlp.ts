@@ -1,7 +1,6 @@
 /** A receiver of traces on loopback: OTLP over HTTP, of which it reads the form in JSON. */
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import { onTestFinished } from "vitest";
-import { listen, portOf } from "./ports.ts";
+import type { IncomingHttpHeaders } from "node:http";
+import { serveHttp } from "./loopback.ts";
 
 export interface ReceivedSpan {
   readonly name: string;
@@ -48,7 +47,7 @@ const recordOf = (pairs: readonly Pair[]): Readonly<Record<string, unknown>> =>
 export async function startReceiver(answer: number | "never" = 200): Promise<Receiver> {
   const spans: ReceivedSpan[] = [];
   const requests: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
-  const server = createServer(async (request, response) => {
+  const { url } = await serveHttp(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
@@ -69,10 +68,5 @@ export async function startReceiver(answer: number | "never" = 200): Promise<Rec
     }
     if (answer !== "never") response.writeHead(answer).end();
   });
-  await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${portOf(server)}`, spans, requests };
+  return { url, spans, requests };
 }
