@@ -1,11 +1,10 @@
 /** The typed client against a real server, and against a proxy that cuts its connections. */
-import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { ClientError, createClient, eventsOf } from "@millrace/client";
 import type { AnyEvent } from "@millrace/contracts";
 import { createHttpTransport } from "@millrace/desktop/http";
 import type { RunningServer } from "@millrace/server";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, MANY, SLEEP } from "./support/flows.ts";
 import { serve } from "./support/server.ts";
@@ -27,18 +26,12 @@ async function proxy(
   meddle: (incoming: IncomingMessage, outgoing: ServerResponse, count: number) => boolean,
 ): Promise<{ readonly url: string; readonly targets: string[] }> {
   const targets: string[] = [];
-  const front = createServer((incoming, outgoing) => {
+  const { url } = await serveHttp((incoming, outgoing) => {
     targets.push(`${incoming.method} ${incoming.url}`);
     if (meddle(incoming, outgoing, targets.length)) return;
     forward(server, incoming, outgoing);
   });
-  front.listen(0, "127.0.0.1");
-  await once(front, "listening");
-  onTestFinished(() => {
-    front.close();
-    front.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`, targets };
+  return { url, targets };
 }
 
 function forward(
@@ -285,16 +278,10 @@ describe("events of an answer", () => {
 
 test("a server that takes a connection and answers nothing is asked again", async () => {
   let asked = 0;
-  const silent = createServer((_, outgoing) => {
+  const { url } = await serveHttp((_, outgoing) => {
     asked += 1;
     if (asked > 1) outgoing.writeHead(204).end();
   });
-  await once(silent.listen(0, "127.0.0.1"), "listening");
-  onTestFinished(() => {
-    silent.closeAllConnections();
-    silent.close();
-  });
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   expect(await all(clientOf(url, { silenceMs: 20 }).runEvents("r1"))).toEqual([]);
   expect(asked).toBeGreaterThanOrEqual(2);
 });

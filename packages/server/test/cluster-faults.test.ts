@@ -2,8 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,8 +16,9 @@ import {
   PROGRAMS_OF,
   startClusterGround,
 } from "@millrace/test-support/executor";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { bundleProgram } from "@millrace/test-support/program";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 const CHILD = new URL("../../../bench/durable/chaos-child.js", import.meta.url);
 /** `MILLRACE_CLUSTER=postgres` tries the same without Restate, as the chaos does each time. */
@@ -131,13 +131,9 @@ async function driverOf(runId: string): Promise<number> {
 /** A server of the test that answers only when it is told to. */
 async function holdRequests() {
   const held: ServerResponse[] = [];
-  const http = createServer((_incoming, outgoing) => void held.push(outgoing));
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
-  onTestFinished(() => void http.closeAllConnections());
-  onTestFinished(() => void http.close());
+  const { url } = await serveHttp((_incoming, outgoing) => void held.push(outgoing));
   return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/`,
+    url: `${url}/`,
     count: () => held.length,
     release(): void {
       for (const outgoing of held) outgoing.end("{}");

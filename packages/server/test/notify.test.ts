@@ -1,7 +1,5 @@
 /** Being told of failed runs: when, by whom, once, and until it works or is given up. */
 import { createHmac } from "node:crypto";
-import { createServer as createReceiver } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Page, Run, RunSummary } from "@millrace/contracts";
 import { createNodeHost } from "@millrace/engine/node";
 import { createRandom } from "@millrace/engine/testing";
@@ -9,6 +7,7 @@ import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import type { RunningServer, StartOptions } from "@millrace/server";
 import { openMemoryStore, type Store } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { bodyOf, serveHttp } from "@millrace/test-support/loopback";
 import { appendAll, logOf } from "@millrace/test-support/store";
 import { expect, onTestFinished, test } from "vitest";
 import { createNotifier, type NotifierOptions } from "../src/notify/notifier.ts";
@@ -39,10 +38,8 @@ interface Told {
 async function receive(...codes: number[]) {
   const told: Told[] = [];
   const tries: string[] = [];
-  const server = createReceiver(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const text = Buffer.concat(parts).toString();
+  const { url } = await serveHttp(async (request, response) => {
+    const text = await bodyOf(request);
     const {
       "webhook-id": id,
       "webhook-timestamp": time,
@@ -54,10 +51,7 @@ async function receive(...codes: number[]) {
     if (code < 300) told.push({ id: id ?? "", ...JSON.parse(text) });
     response.writeHead(code, { location: "/elsewhere" }).end();
   });
-  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  onTestFinished(() => void server.close().closeAllConnections());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  return { url, told, tries };
+  return { url: `${url}/hook`, told, tries };
 }
 
 async function set(server: RunningServer, notify: object): Promise<Response> {

@@ -1,7 +1,5 @@
 /** Credentials of the servers of one store: sealed there, renewed by one server at a time, and the same at all of them. */
 
-import { createServer as createHttpServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { credentialStoreCases } from "@millrace/oauth/testing";
 import { createServer } from "@millrace/server";
@@ -12,6 +10,7 @@ import {
 } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { authorizationServer, consent, oauth2, service } from "./connections/support.ts";
@@ -100,7 +99,7 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
   test("of a consent that one server has begun are got by another one, once", async () => {
     const auth = await authorizationServer();
     let beforeToken = async (): Promise<unknown> => null;
-    const endpoint = createHttpServer(async (request, response) => {
+    const { url } = await serveHttp(async (request, response) => {
       await beforeToken();
       const headers = Object.entries(request.headers).filter(([name]) =>
         /^(content-type|auth)/.test(name),
@@ -114,9 +113,7 @@ describeWith("postgres")("credentials in PostgreSQL", () => {
       response.writeHead(answer.status, { "content-type": "application/json" });
       response.end(await answer.text());
     });
-    await new Promise<void>((done) => endpoint.listen(0, "127.0.0.1", done));
-    onTestFinished(() => void endpoint.close());
-    const tokenUrl = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/token`;
+    const tokenUrl = `${url}/token`;
     const [first, second] = await twoServers(
       service("tracker", oauth2(auth, { pkce: true, tokenUrl })),
     );

@@ -1,13 +1,12 @@
 /** Traces: what a receiver on loopback gets of runs and requests, and what a run notices of it: nothing. */
 import { writeFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { RunRef } from "@millrace/contracts";
 import { openMemoryStore } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { serveHttp } from "@millrace/test-support/loopback";
 import { type ReceivedSpan, startReceiver } from "@millrace/test-support/otlp";
-import { listen, portOf } from "@millrace/test-support/ports";
 import { startRun } from "@millrace/test-support/store";
 import { expect, onTestFinished, test } from "vitest";
 import { Traces } from "../src/observe/traces/traces.ts";
@@ -34,16 +33,11 @@ const loaded = (): readonly string[] =>
 /** A service that is busy at the first call and answers the second; the headers that it got. */
 async function busyOnce(): Promise<{ readonly url: string; readonly seen: string[] }> {
   const seen: string[] = [];
-  const server = createHttpServer((request, response) => {
+  const { url } = await serveHttp((request, response) => {
     seen.push(String(request.headers["traceparent"]));
     response.writeHead(seen.length === 1 ? 503 : 200, { "content-type": "text/plain" }).end("ok");
   });
-  await listen(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${portOf(server)}`, seen };
+  return { url, seen };
 }
 
 const flowOver = (url: string): string => `flow 1 story

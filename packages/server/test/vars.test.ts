@@ -1,25 +1,17 @@
 /** Variables and secrets of flows over HTTP: in force for new runs, kept with each run, and a secret in no answer. */
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test } from "vitest";
 import { invoke, post, problemOf, serve } from "./support/server.ts";
 
 const SECRET = "planted-named-secret";
 
-async function listen(answer: RequestListener): Promise<number> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
-
 test("a variable is in force for new runs, a retry has that of its run, and no answer has a secret", async () => {
   const seen: string[] = [];
-  const other = await listen((request, response) => {
+  const { port: other } = await serveHttp((request, response) => {
     seen.push(`other ${request.headers["x-key"]}`);
     response.end("{}");
   });
-  const port = await listen((request, response) => {
+  const { port } = await serveHttp((request, response) => {
     seen.push(`${request.url} ${request.headers["x-key"]}`);
     const location = `http://127.0.0.1:${other}/`;
     response.writeHead([500, 200, 302][seen.length - 1] ?? 200, { location });

@@ -1,8 +1,7 @@
 /** A real OpenID provider, from the consent of a person to the end of the grant. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { ConnectStarted, ServiceInfo } from "@millrace/contracts";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test, vi } from "vitest";
 import { answerConsent, startProvider } from "../../../oauth/test/real/provider.ts";
 import { invoke, keepLog, post, serve } from "../support/server.ts";
 import { readEvents } from "../support/streams.ts";
@@ -24,14 +23,12 @@ output body: any = call.body
 
 /** An API that takes the access tokens of the provider. */
 async function api(accepts: (token: string) => Promise<boolean>): Promise<string> {
-  const server = createServer(async (request, response) => {
+  const { url } = await serveHttp(async (request, response) => {
     const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
     response.writeHead((await accepts(token)) ? 200 : 401, { "content-type": "application/json" });
     response.end('{"items":[1]}');
   });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
 }
 
 test("is consented to, called, renewed after a 401, and revoked, and nothing shows a secret", async () => {

@@ -1,8 +1,7 @@
 /** Runs that call connected services, from the consent to the call. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { ConnectStarted, ServiceInfo } from "@millrace/contracts";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { serveHttp } from "@millrace/test-support/loopback";
+import { expect, test, vi } from "vitest";
 import { invoke, post, serve } from "../support/server.ts";
 import { readEvents } from "../support/streams.ts";
 import { authorizationServer, consent, oauth2, service, stored, watchedStore } from "./support.ts";
@@ -25,15 +24,13 @@ output body: any = call.body
 /** An API that refuses some access tokens, and remembers which ones it was shown. */
 async function api(refuses: (token: string) => boolean) {
   const shown: string[] = [];
-  const server = createServer((request, response) => {
+  const { url: baseUrl } = await serveHttp((request, response) => {
     const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
     shown.push(token);
     response.writeHead(refuses(token) ? 401 : 200, { "content-type": "application/json" });
     response.end('{"items":[1]}');
   });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
+  return { baseUrl, shown };
 }
 
 async function world() {
