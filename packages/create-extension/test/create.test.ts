@@ -1,18 +1,17 @@
 /** A scaffold tests green, builds, packs, is added, trusted and run as its README says, from the packed packages, and overwrites nothing. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { createExtension, KINDS, main } from "@millrace/create-extension";
 import { describeUnless, notFull } from "@millrace/test-support";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { sharedFolder } from "@millrace/test-support/folder";
+import { beforeAll, expect, test } from "vitest";
 import { type Packed, packAll } from "../../../test/support/packed.ts";
 
 /** A limit for what hangs: a dozen processes one after the other, some of them npm's, on a machine that has other things to do. */
 const TIMEOUT_MS = 300_000;
 
-const root = mkdtempSync(join(tmpdir(), "millrace-create-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = sharedFolder();
 
 /** What the last command of the README comes to where nobody answers and nothing is connected. */
 const ENDS = {

@@ -1,15 +1,12 @@
 /** Channels of models over a real server: a window is told what the manager does, and is refused where there is none. */
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { serveHttp } from "@millrace/test-support/loopback";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createChannelHost, createServer } from "../../server/src/index.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "millrace-channels-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = sharedFolder();
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
 test("what the manager of models tells reaches the channel that it is of, until the listener leaves", async () => {

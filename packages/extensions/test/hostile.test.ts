@@ -1,7 +1,6 @@
 /** Packages that mean harm: what they do ends with them, and the process of the host goes on. */
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson } from "@millrace/contracts/kit";
 import {
@@ -30,6 +29,7 @@ import {
   packageFolder,
 } from "@millrace/test-support/extension-project";
 import { graphOf } from "@millrace/test-support/flows";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 
 /** What each extension does in the place of its work; `raw` writes on the line of the host. */
@@ -60,7 +60,7 @@ const LOAD_MS = 15_000;
 /** A check that never ends has the whole of it, of a processor too. */
 const CHECK_MS = 2_000;
 
-let folder: string;
+const folder = sharedFolder();
 let stuck: ReturnType<typeof run>;
 let patient: ReturnType<typeof runPatient>;
 let extensions: Extensions;
@@ -68,7 +68,6 @@ let engine: Engine;
 const warnings: { extension: string; code: string; message: string }[] = [];
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "millrace-hostile-"));
   mkdirSync(join(folder, "private"));
   writeFileSync(join(folder, "private", "key.txt"), "hunter2");
   const packages = Object.entries(BODIES).map(([id, body]) => {
@@ -173,7 +172,6 @@ export default defineExtension({ services: [defineService(${JSON.stringify(servi
 afterAll(async () => {
   await engine?.close({ graceMs: 0 });
   await extensions?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Begins a run of one node. */

@@ -1,9 +1,8 @@
 /** What code of an extension can do in a run, the same in a process of its own and in that of its host. */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aiSettings } from "@millrace/ai";
 import type { CredentialsPort, ExecutionEvent } from "@millrace/contracts";
@@ -21,6 +20,7 @@ import { createNodeHost } from "@millrace/engine/node";
 import { type ExtensionMode, type Extensions, openExtensions } from "@millrace/extensions";
 import { extensionProject } from "@millrace/test-support/extension-project";
 import { graphOf, STANDARD_TYPES } from "@millrace/test-support/flows";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const CODE = `
@@ -117,7 +117,7 @@ const credentials = {
 const drawn: unknown[] = [];
 
 describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
-  let folder: string;
+  const folder = sharedFolder();
   let server: Server;
   let extensions: Extensions;
   let engine: Engine;
@@ -126,7 +126,6 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
   const journal = createMemoryJournal();
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "millrace-ext-"));
     mkdirSync(join(folder, "out"));
     writeFileSync(join(folder, "private.txt"), "private");
     server = createServer((request, response) => {
@@ -177,7 +176,6 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
     expect(told).not.toContain("closed");
     await extensions.close();
     server.close();
-    rmSync(folder, { recursive: true, force: true });
     expect(told, "an adapter closes what it opened").toContain("closed");
   });
 

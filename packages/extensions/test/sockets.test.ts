@@ -1,7 +1,5 @@
 /** Connections that are no HTTP, from a process of an extension: each where the operator's policy permits, none elsewhere. */
-import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   compileFlow,
@@ -18,6 +16,7 @@ import {
   extensionProject,
 } from "@millrace/test-support/extension-project";
 import { graphOf } from "@millrace/test-support/flows";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 /** Connects in ways that libraries have, and tells what the other side said. */
@@ -41,7 +40,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "inside.example": "10.0.0.7",
 };
 
-let project: string;
+const project = sharedFolder();
 let server: Server;
 let port: number;
 let extensions: Extensions;
@@ -57,7 +56,6 @@ beforeAll(async () => {
     code: adapterCode(id, actionCode("go", BODY), HEAD),
     permissions: { sockets },
   });
-  project = mkdtempSync(join(tmpdir(), "millrace-sockets-"));
   const packages = [
     packageOf("every", ["*"]),
     packageOf("one", ["other.example:5432"]),
@@ -93,7 +91,6 @@ afterAll(async () => {
   await engine?.close({ graceMs: 0 });
   await extensions?.close();
   server?.close();
-  rmSync(project, { recursive: true, force: true });
 });
 
 /** What an extension is told by each try. */

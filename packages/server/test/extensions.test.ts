@@ -1,6 +1,5 @@
 /** Extensions under a real server: whatever one of them does, the server answers and other runs come to their end. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CatalogEntry, ExecutionEvent, FlowReport, Page } from "@millrace/contracts";
 import { type RunningServer, start } from "@millrace/server";
@@ -11,6 +10,7 @@ import {
   extensionProject,
   packageFolder,
 } from "@millrace/test-support/extension-project";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { invoke, type KeptLog, keepLog, post } from "./support/server.ts";
 
@@ -21,7 +21,7 @@ const PROBES = `
 /** Long enough for a machine that does much else; what hangs is waited for while everything else is tested. */
 const LOAD_MS = 15_000;
 
-let project: string;
+const project = sharedFolder();
 let hanging: Promise<Done>;
 let server: RunningServer;
 let log: KeptLog;
@@ -33,7 +33,6 @@ const one = (id: string, run: string, more: { head?: string; effect?: string } =
 });
 
 beforeAll(async () => {
-  project = mkdtempSync(join(tmpdir(), "millrace-ext-"));
   const plain = (id: string) => adapterCode(id, actionCode("go", "() => ({ ok: true })"));
   const marker = JSON.stringify(join(project, "imported.txt"));
   await extensionProject(
@@ -149,7 +148,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.close({ graceMs: 0 });
-  rmSync(project, { recursive: true, force: true });
 });
 
 interface Done {

@@ -1,8 +1,7 @@
 /** A store with rows of every kind is moved from a folder into PostgreSQL, however often the move is cut. */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { EncodedEvent, Json } from "@millrace/contracts";
@@ -17,11 +16,11 @@ import {
 } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import { graphOf, planOf } from "@millrace/test-support/flows";
-import { temporaryFolder } from "@millrace/test-support/folder";
+import { sharedFolder, temporaryFolder } from "@millrace/test-support/folder";
 import { sharedPostgres } from "@millrace/test-support/postgres";
 import { bundleProgram } from "@millrace/test-support/program";
 import { appendAll, linesOf, logOf, startRun } from "@millrace/test-support/store";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { KEY, newClient, newSchema } from "./open.ts";
 import { newWire } from "./proxy.ts";
 
@@ -94,7 +93,7 @@ async function fill(store: Store): Promise<void> {
 }
 
 /** The folder that all tests move; none of them changes it. */
-let dir = "";
+const dir = sharedFolder();
 /** What its file was before it was moved. */
 let before = "";
 
@@ -133,7 +132,6 @@ await moveStore({ dir }, { url, schema, key: new Uint8Array(32).fill(7) }, { pro
 
 describeWith("postgres")("moving a store", () => {
   beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), "millrace-"));
     const store = await openStore({ dir });
     await fill(store);
     const engine = createEngine({ host: createNodeHost(), journal: store.journal });
@@ -144,8 +142,6 @@ describeWith("postgres")("moving a store", () => {
     await store.close();
     before = fileDigest();
   });
-
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
   test("copies rows of every table, and says so by counts and digests", async () => {
     const target = await newTarget();

@@ -1,6 +1,5 @@
 /** The suites find what is wrong, pass what is right, and our own built-ins go through them like everybody's. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   defineAction,
@@ -17,13 +16,14 @@ import {
 } from "@millrace/contracts";
 import { createRandom } from "@millrace/engine/testing";
 import { crm, weather, z } from "@millrace/test-support/definitions";
+import { sharedFolder } from "@millrace/test-support/folder";
 import {
   type ConformanceOptions,
   conformance,
   credentialsConformance,
   type Fixture,
 } from "@millrace/testkit";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fileAdapter } from "../../engine/src/node/nodes/file/index.ts";
 import { shellAdapter } from "../../engine/src/node/nodes/shell.ts";
 import { httpAdapter } from "../../services/src/http/http-request.ts";
@@ -370,8 +370,7 @@ describe("schemas", () => {
 });
 
 describe("a package that lies", () => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-lies-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = sharedFolder();
   const millrace = {
     ...{ apiVersion: 1, entry: "./extension.js", catalog: "./catalog.json" },
     contributes: { nodes: ["weather.other"], providers: [], services: [] },
@@ -414,8 +413,7 @@ test("a host that asks for a token for every call is named", async () => {
 });
 
 describe("built in", () => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-files-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = sharedFolder();
   writeFileSync(join(folder, "a.txt"), "hello");
   // Under names of their own: those of core are taken.
   const own = ({ title, actions }: typeof httpAdapter, id: string) =>

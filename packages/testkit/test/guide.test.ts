@@ -5,24 +5,22 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { notFull, testUnless } from "@millrace/test-support";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { fencesOf, readPage } from "@millrace/test-support/pages";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 
 const PACKAGES = fileURLToPath(new URL("../../", import.meta.url));
 const BIN = join(PACKAGES, "cli/bin/millrace.js");
 const { PATH = "" } = process.env;
-const root = mkdtempSync(join(tmpdir(), "millrace-guide-"));
+const root = sharedFolder();
 const project = join(root, "project");
 const env = {
   PATH,
@@ -31,7 +29,6 @@ const env = {
   XDG_DATA_HOME: root,
   MILLRACE_TRUST_PROJECT: "1",
 };
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 interface Manifest {
   readonly files: readonly string[];

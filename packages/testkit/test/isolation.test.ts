@@ -1,6 +1,5 @@
 /** A package does the same in a process of its own and in that of its host, and one that does not is named. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDefinition } from "@millrace/extensions";
 import {
@@ -9,8 +8,9 @@ import {
   extensionProject,
   packageFolder,
 } from "@millrace/test-support/extension-project";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { type ConformanceCase, type Fixture, isolationConformance } from "@millrace/testkit";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
 const GOOD = `
 import * as z from "zod";
@@ -62,10 +62,9 @@ const BAD: { readonly [id: string]: string } = {
   modest: "async (_, ctx) => ({ status: (await ctx.fetch('https://slow.example/')).status })",
 };
 
-let folder: string;
+const folder = sharedFolder();
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "millrace-both-"));
   mkdirSync(join(folder, "out"));
   writeFileSync(join(folder, "private.txt"), "private");
   const open = { net: ["api.weather.example:443"], secrets: ["WEATHER_KEY"] };
@@ -84,8 +83,6 @@ beforeAll(async () => {
     folder,
   );
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function casesOf(
   name: string,

@@ -1,11 +1,10 @@
 /** Runners with a clock, a machine and processes that a test decides on; and the real engine, where it can be loaded. */
 import { type ChildProcess, fork } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "@millrace/test-support/folder";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Machine } from "../../src/runner/machine.ts";
 import { Runners } from "../../src/runner/runners.ts";
 import type { RunnableModel } from "../../src/runner/sizing.ts";
@@ -112,13 +111,6 @@ export function faultRunners(
 /** Resolves when `check` holds; it is asked after each turn of the event loop, and the test's own limit ends it. */
 export async function until(check: () => boolean): Promise<void> {
   while (!check()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
-/** A folder that goes with its file of tests. */
-export function kept(): string {
-  const dir = mkdtempSync(join(tmpdir(), "millrace-runner-"));
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
 }
 
 export function fileOf(dir: string, name: string, bytes: Uint8Array): string {

@@ -7,12 +7,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { describeUnless, noLocalEngine } from "@millrace/test-support";
+import { sharedFolder } from "@millrace/test-support/folder";
 import { tinyGguf } from "@millrace/test-support/gguf";
 import { isAlive } from "@millrace/test-support/processes";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Runners } from "../../src/runner/runners.ts";
 
-import { ENGINE, fileOf, handClock, kept, model } from "./support.ts";
+import { ENGINE, fileOf, handClock, model } from "./support.ts";
 
 // Loading the engine takes a second; where every processor has ten programs to run, a minute.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
@@ -27,7 +28,7 @@ interface Answer {
 }
 
 describeUnless(await noLocalEngine())("the wire", () => {
-  const dir = kept();
+  const dir = sharedFolder();
   const runners: Runners = new Runners({
     dir,
     writable: true,
