@@ -1,7 +1,7 @@
 /** A server on loopback, and the built command that talks to it. */
 import { type RunningServer, type StartOptions, start as startServer } from "@millrace/server";
 import { onTestFinished } from "vitest";
-import { type Ended, scratch } from "./cli.ts";
+import { type Ended, postJson, scratch } from "./cli.ts";
 import { inside, millrace, type Told } from "./inside.ts";
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -65,12 +65,7 @@ export async function world(options: StartOptions = {}): Promise<World> {
     },
     inside: (words, more = {}) => inside(words, { cwd, ...more, env: { ...env, ...more.env } }),
     async invoke(command, args = {}) {
-      const response = await fetch(`${url}/api/invoke`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ command, args }),
-      });
-      return response.text();
+      return (await postJson(`${url}/api/invoke`, { command, args })).text();
     },
   };
 }

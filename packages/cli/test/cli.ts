@@ -104,6 +104,12 @@ export async function urlOf(server: Running): Promise<string> {
   return (JSON.parse(server.output().split("\n")[0] ?? "") as { url: string }).url;
 }
 
+/** A body sent to a server as JSON. */
+export function postJson(url: string, body: object): Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  return fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
 /** Every line of NDJSON output, as it is. */
 export function jsonLines<T>(text: string): T[] {
   return text

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { serveHttp } from "@millrace/test-support/loopback";
 import { expect, test } from "vitest";
-import { lastSummary, urlOf } from "./cli.ts";
+import { lastSummary, postJson, urlOf } from "./cli.ts";
 import { type ServiceWorld, serviceWorld } from "./service-world.ts";
 
 const CONNECT = ["connect", "tracker", "--client-id", "client", "--secret-stdin"];
@@ -291,10 +291,8 @@ test("a server's connection is made over its commands: the redirect comes here, 
   expect(JSON.parse(stdout)).toMatchObject({ slug: "tracker", status: "connected" });
   const listed = await world.here(["connections", "list", "--server", url, "--json"]);
   expect(JSON.parse(listed.stdout).items).toHaveLength(1);
-  const response = await fetch(`${url}/api/run`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ dsl: readFileSync(join(world.cwd, "issues.flow"), "utf8") }),
+  const response = await postJson(`${url}/api/run`, {
+    dsl: readFileSync(join(world.cwd, "issues.flow"), "utf8"),
   });
   expect(await response.text()).toContain('"outputs":{"first":"one"}');
   await stop();

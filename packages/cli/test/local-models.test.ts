@@ -44,26 +44,21 @@ Module._resolveFilename = function (name, ...rest) {
   return { NODE_OPTIONS: `--import=${pathToFileURL(join(dir, "hide.mjs")).href}` };
 }
 
+const run = (text: string, env: Record<string, string>) =>
+  millrace(["run", "ask.flow", "--json"], { cwd: scratch({ "ask.flow": text }), env });
+
 const reasons = (stdout: string) =>
   events(stdout).flatMap((event) => (event.kind === "llm.failed" ? [event.reason] : []));
 
 test("without the package a local target is unknown, and the next one answers", async () => {
-  const cwd = scratch({ "ask.flow": ASK });
-  const { code, stdout } = await millrace(["run", "ask.flow", "--json"], {
-    cwd,
-    env: withoutPackage(),
-  });
+  const { code, stdout } = await run(ASK, withoutPackage());
   expect(code).toBe(0);
   expect(reasons(stdout)).toEqual(["not_found"]);
   expect(events(stdout).at(-1)).toMatchObject({ outputs: { text: "say it" } });
 });
 
 test("with no other target it fails with provider_unavailable, which is exit code 6", async () => {
-  const cwd = scratch({ "ask.flow": ASK.replace(/ {2}failover = .*\n/, "") });
-  const { code, stdout } = await millrace(["run", "ask.flow", "--json"], {
-    cwd,
-    env: withoutPackage(),
-  });
+  const { code, stdout } = await run(ASK.replace(/ {2}failover = .*\n/, ""), withoutPackage());
   expect(code).toBe(6);
   expect(events(stdout).at(-1)).toMatchObject({ error: { code: "provider_unavailable" } });
 });
@@ -73,11 +68,7 @@ describeUnless(notFull ?? (await noLocalEngine()))("with the engine", () => {
     const home = scratch();
     mkdirSync(join(home, "models/files/tiny"), { recursive: true });
     writeFileSync(join(home, "models/files/tiny/chain.gguf"), tinyGguf({ text: SAYS }));
-    const cwd = scratch({ "ask.flow": ASK });
-    const { code, stdout, stderr } = await millrace(["run", "ask.flow", "--json"], {
-      cwd,
-      env: { MILLRACE_HOME: home },
-    });
+    const { code, stdout, stderr } = await run(ASK, { MILLRACE_HOME: home });
     expect([code, stderr]).toEqual([0, ""]);
     expect(reasons(stdout)).toEqual([]);
     expect(events(stdout).at(-1)).toMatchObject({ outputs: { text: SAYS } });

@@ -8,6 +8,12 @@ import { expect, test } from "vitest";
 import { events, lastSummary, millrace, start } from "./cli.ts";
 import { counter, ITEMS, MANY, project } from "./kept-runs.ts";
 
+/** The run that was paused comes to its end, with one legal log. */
+async function goesOn(runId: string, at: Parameters<typeof millrace>[1]): Promise<void> {
+  const resumed = await millrace(["resume", runId, "--json"], at);
+  expect([resumed.code, checkLog(events(resumed.stdout))]).toEqual([0, []]);
+}
+
 test("a signal pauses a kept run at once, and resume makes just the items that are missing", async () => {
   const at = project({ "many.flow": MANY });
   const server = await counter(20);
@@ -62,8 +68,7 @@ test("a person reads how to stop now and how to go on; a run that was resumed is
     expect.stringMatching(new RegExp(`^next: millrace resume ${runId}$`, "m")),
   ]);
   server.letGo();
-  const resumed = await millrace(["resume", runId, "--json"], at);
-  expect([resumed.code, checkLog(events(resumed.stdout))]).toEqual([0, []]);
+  await goesOn(runId, at);
 });
 
 const SHELL = `flow 1 shell
@@ -124,8 +129,7 @@ one -> two
   const told = await run.ended;
   expect([told.code, told.stderr]).toEqual([130, expect.stringMatching(/node\.succeeded +one/)]);
   const runId = /millrace resume (run_\w+)/.exec(told.stderr)?.[1] ?? "";
-  const resumed = await millrace(["resume", runId, "--json"], at);
-  expect([resumed.code, checkLog(events(resumed.stdout))]).toEqual([0, []]);
+  await goesOn(runId, at);
   expect(readFileSync(join(at.cwd, "done"), "utf8")).toBe("x");
 });
 
@@ -140,8 +144,7 @@ test("a reader that leaves pauses a kept run too", async () => {
   const runId = /^next: millrace resume (run_\w+)\n$/.exec(ended.stderr)?.[1] ?? "";
   expect([ended.code, runId]).toEqual([1, expect.stringMatching(/^run_/)]);
   server.letGo();
-  const resumed = await millrace(["resume", runId, "--json"], at);
-  expect([resumed.code, checkLog(events(resumed.stdout))]).toEqual([0, []]);
+  await goesOn(runId, at);
 });
 
 test("runs retry asks only for the items of a map that had not succeeded", async () => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStore } from "@millrace/store";
 import { expect, test } from "vitest";
-import { jsonLines, millrace, scratch, start, urlOf } from "./cli.ts";
+import { jsonLines, millrace, postJson, scratch, start, urlOf } from "./cli.ts";
 import { inside } from "./inside.ts";
 
 test("a server says where its API and data are, who is let in, and which schedules do not fire", async () => {
@@ -168,11 +168,7 @@ test("limits come from the flag, a variable or the file, in this order, and are 
   expect(explained.stdout).toContain("millrace.json:1");
   const dsl =
     'flow 1 many\n\nnode each: map {\n  items = [1, 2, 3]\n\n  body {\n    node note: log {\n      message = "x"\n    }\n  }\n}\n';
-  const started = await fetch(`${url}/api/runs?waitMs=60000`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ dsl, inputs: {} }),
-  });
+  const started = await postJson(`${url}/api/runs?waitMs=60000`, { dsl, inputs: {} });
   expect(await started.json()).toMatchObject({ summary: { error: { code: "limit_exceeded" } } });
 });
 

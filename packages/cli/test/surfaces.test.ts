@@ -13,7 +13,7 @@ import { createNodeHost } from "@millrace/engine/node";
 import { createStandardRegistry } from "@millrace/server/registry";
 import { beforeAll, expect, test } from "vitest";
 import { golden } from "../src/commands/test/normal.ts";
-import { events, example, scratch, start, urlOf } from "./cli.ts";
+import { events, example, postJson, scratch, start, urlOf } from "./cli.ts";
 import { millrace } from "./inside.ts";
 
 const folder = example("03-csv-report");
@@ -60,11 +60,7 @@ async function overHttp(body: object): Promise<{ log: ExecutionEvent[]; bytes: s
   const home = scratch({ "config.json": JSON.stringify({ files: { root: cwd } }) });
   const serve = start(["serve", "--port", "0", "--json", "--home", home], { cwd });
   const url = await urlOf(serve);
-  const response = await fetch(`${url}/api/run`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+  const response = await postJson(`${url}/api/run`, body);
   const bytes = await response.text();
   serve.child.kill("SIGTERM");
   await serve.ended;
