@@ -19,8 +19,8 @@ const [, , word = ""] = process.argv;
 const command = /^[a-z]+$/.test(word) ? word : "help";
 const folder = cacheFolder();
 const external = createRequire(join(DIST, "bin.cjs"));
-/** What is written at the end: the files that were compiled, with all functions that were called by then. */
-const compiled = new Map();
+const scripts = new Map();
+let isComplete = true;
 
 /** Takes the place of `require` in the files of dist. */
 function load(name) {
@@ -38,7 +38,8 @@ function load(name) {
     filename,
     cachedData: file && cached(file, crc),
   });
-  if (script.cachedDataRejected !== false && file) compiled.set(file, { script, crc });
+  if (script.cachedDataRejected !== false) isComplete = false;
+  if (file) scripts.set(file, { script, crc });
   script.runInThisContext()(module.exports, load, module, filename);
   return module.exports;
 }
@@ -54,8 +55,9 @@ function cached(file, crc) {
   }
 }
 
+/** Writes all functions that were called by now, in all files: who needed one file more has called other functions of the rest, too. */
 function keep() {
-  for (const [file, { script, crc }] of compiled) {
+  for (const [file, { script, crc }] of scripts) {
     const written = `${file}.${process.pid}`;
     try {
       const data = script.createCachedData();
@@ -89,7 +91,7 @@ function cacheFolder() {
 }
 
 process.on("exit", (code) => {
-  if (code !== USAGE_EXIT_CODE) keep(); // a word that is no command gets no files
+  if (!isComplete && code !== USAGE_EXIT_CODE) keep(); // a word that is no command gets no files
 });
 // The one place that may end the process at once: a second interrupt, or a handle that keeps a finished command alive.
 await load("./bin.cjs").start((code) => process.exit(code));

@@ -52,6 +52,16 @@ test("each command has bytecode of its own, and a word that is no command has no
   expect(ofOthers()).toEqual([]);
 });
 
+test("a start that needs one file more writes all of them again", async () => {
+  const base = scratch();
+  const cwd = scratch({ "wrong.flow": "flow 1 wrong\n\nnode a: nothing {\n}\n" });
+  const wrong = await millrace(["run", "wrong.flow"], { cwd, env: { NODE_COMPILE_CACHE: base } });
+  expect(wrong).toMatchObject({ code: 3 });
+  const language = Object.entries(kept(base)).find(([name]) => name.startsWith("run-language-"));
+  await hello(base);
+  expect(kept(base)[language?.[0] ?? ""]).not.toBe(language?.[1] ?? "");
+});
+
 test.each<[what: string, spoil: (bytes: Buffer, other: Buffer) => Buffer]>([
   ["in which a byte differs", (bytes) => Buffer.from(bytes).fill(0xa5, 5_000, 5_008)],
   ["that ends too soon", (bytes) => bytes.subarray(0, bytes.length >> 1)],
