@@ -251,7 +251,6 @@ const entry: CatalogEntry = Object.freeze({
   tags: ["model", "llm", "classify", "extract", "summarize", "agent", "tools"],
 });
 
-/** `ai`: asks a model. */
 const ai: NodeType = {
   core: true,
   slots: 16, // calls at once that the other side of a wire bears well

@@ -132,7 +132,6 @@ export function askTarget(
   });
 }
 
-/** An answer that is on its way. */
 interface Begun {
   readonly call: string;
   readonly price: PricePerMillion | undefined;

@@ -4,23 +4,18 @@
  *   W2  an answer is kept under the name of its content; a try that begins again takes it from there.
  *   W3  an answer that broke off is asked for again from the beginning: no part of it stays in the messages.
  */
-import type { AiPart, Json, JsonObject } from "@millrace/contracts";
+import type { Json, JsonObject } from "@millrace/contracts";
 import { pause, waitMs } from "./budget.ts";
 import { askTarget, type Prompt, type Try } from "./call.ts";
 import { AiError, type AiFailure, mayRetry } from "./failure.ts";
 import type { Session, Spent } from "./session.ts";
-import type { StreamEnd, ToolRequest } from "./stream.ts";
-import type { Finish } from "./stream-parts.ts";
+import type { StreamEnd } from "./stream.ts";
 import { nameOf, type Target, type Targets } from "./targets.ts";
 
-export interface Answer {
+export interface Answer extends Pick<StreamEnd, "text" | "parts" | "tools" | "finish"> {
   readonly call: string;
   /** Index of the target that gave it. */
   readonly target: number;
-  readonly text: string;
-  readonly parts: readonly AiPart[];
-  readonly tools: readonly ToolRequest[];
-  readonly finish: Finish;
 }
 
 /** A value with what all tries of it have used. */

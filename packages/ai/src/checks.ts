@@ -72,7 +72,6 @@ export async function runChecks(session: Session, record: JsonObject): Promise<F
   return first;
 }
 
-/** The entries as they are written. */
 function entriesOf(source: FieldValue | undefined): readonly FieldValue[] {
   const list = isLiteral(source) ? source["$lit"] : source;
   return Array.isArray(list) ? (list as readonly FieldValue[]) : [];

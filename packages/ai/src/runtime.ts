@@ -101,7 +101,6 @@ export class AiRuntime {
     return source;
   }
 
-  /** A run has ended. */
   endRun(runId: string): void {
     if (!this.#runs.delete(runId)) return;
     const { tools } = this.options;

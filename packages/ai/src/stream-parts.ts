@@ -1,7 +1,6 @@
 /** Readers of stream parts: texts, tool arguments, finish reasons. They accept any value, because providers may send any. */
 import type { AiPart } from "@millrace/contracts";
 
-/** Why an answer ended. */
 export type Finish = "stop" | "length" | "tool_calls" | "content_filter" | "other";
 
 /** Text of one id, and what the provider marked it with. */

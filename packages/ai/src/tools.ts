@@ -27,7 +27,6 @@ import { toolNames } from "./tool-names.ts";
 const TIMEOUT_MS = 60_000; // a person waits for the model, which waits for the tool
 
 export interface ToolUse {
-  /** Aborts when the tool is to stop. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** The same for the same call after a restart. */

@@ -65,7 +65,6 @@ export class Progress {
     else this.stage(stage, current, total);
   }
 
-  /** Starts the stage again from zero. */
   restart(total: number): void {
     this.#to({ ...this.#position, current: 0, total }, "restarted");
   }

@@ -29,7 +29,6 @@ const MAX_RESTARTS = 3;
 /** A store that was locked or busy for a moment is ready after one of these. */
 const WRITE_PAUSES_MS = [100, 400, 1600];
 
-/** A connection whose token is wanted. */
 export type FreshTokenParams = TokenEndpoint & {
   readonly store: CredentialStore;
   readonly slug: string;

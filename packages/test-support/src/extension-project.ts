@@ -27,7 +27,6 @@ const CONTRACTS = fileURLToPath(new URL("../../contracts", import.meta.url));
 export interface Package {
   /** `@acme/<name>`, installed; with `./` in front a folder of the project. */
   readonly name: string;
-  /** Source of its entry. */
   readonly code: string;
   /** Source that the catalog is made from; default `code`. */
   readonly catalogCode?: string;
@@ -35,14 +34,12 @@ export interface Package {
   readonly mode?: ExtensionMode;
   /** What is granted; default all that it asks for. */
   readonly granted?: Permissions;
-  /** More of the manifest. */
   readonly manifest?: { readonly [member: string]: unknown };
   readonly peer?: string;
   /** Whether it is in the lock; default true. */
   readonly locked?: boolean;
 }
 
-/** Writes the packages of a project, and its lock. */
 export async function extensionProject(
   packages: readonly Package[],
   folder: string = temporaryFolder(),

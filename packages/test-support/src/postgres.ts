@@ -24,7 +24,6 @@ import { fileOf, machinePath } from "./programs.js";
 export interface PostgresServer {
   /** Its address, with the superuser and the database "postgres". */
   readonly url: string;
-  /** Holds its data. */
   readonly folder: string;
   /** Ends it; `how` "immediate": without an orderly end, as after a crash. Resolves when it is gone. */
   down(how?: "fast" | "immediate"): Promise<void>;
@@ -42,7 +41,6 @@ export function sharedPostgres(): Promise<PostgresServer> {
   return shared;
 }
 
-/** Where a server is, and with what. */
 export interface PostgresOptions {
   /** It speaks TLS to who asks for it. */
   readonly certificate?: Certificate;

@@ -221,7 +221,6 @@ function base58(bytes: Uint8Array): string {
   return DIGITS.charAt(0).repeat(Math.max(0, zeros)) + text;
 }
 
-/** One address of several servers. */
 export interface Balancer {
   readonly url: string;
   /** Ports on loopback; each new connection goes to the next one that takes it. */

@@ -75,7 +75,6 @@ function shownValue(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Parts of a flow that can differ. */
 export type Part = "flow" | "input" | "node" | "edge" | "output" | "connection" | "schedule";
 
 /**

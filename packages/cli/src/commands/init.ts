@@ -35,7 +35,6 @@ export const commands: readonly CliCommand[] = [
 /** Where an editor finds what the file may hold: in the package where it is installed here, else in a copy beside the file. */
 const INSTALLED_SCHEMA = "./node_modules/@millrace/cli/schema.json";
 const OWN_SCHEMA = "millrace.schema.json";
-/** Folder that the examples write into. */
 const IGNORED = "out/";
 
 /** Writes the files of the project; ends with 1 when one is there already. */

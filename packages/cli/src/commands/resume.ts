@@ -55,7 +55,6 @@ async function run(input: Input, io: CommandIo): Promise<number> {
   });
 }
 
-/** The run, which has not ended. */
 async function unfinished(runId: string, api: Api): Promise<Run> {
   const before: Run = await api.invoke("get_run", { runId });
   if (before.endedAt !== null) {

@@ -40,7 +40,6 @@ const SUMMARIES: { readonly [name in keyof typeof LIMITS]: string } = {
   notifyMaxQueued: "messages of failed runs that wait; beyond them failures are only counted",
 };
 
-/** The record whose members are limits. */
 const RECORD = "serve.limits";
 
 const LIMIT_KEYS: readonly ConfigKey[] = Object.entries(LIMITS).map(

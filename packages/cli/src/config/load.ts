@@ -66,7 +66,6 @@ export interface Config {
   readonly flows: string | undefined;
   /** Every key as it was merged. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** The files that it was read from. */
   readonly sources: ConfigSources;
 }
 

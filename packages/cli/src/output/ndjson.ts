@@ -21,7 +21,6 @@ import type { Output } from "./io.ts";
 import { createSpool } from "./spool.ts";
 
 export interface Ndjson {
-  /** The last event that was written. */
   readonly last: ExecutionEvent | undefined;
   readonly summary: Summary | undefined;
   /** Events in order; a page is one write. */

@@ -6,7 +6,6 @@ import type { Diagnostic, Fix, Range } from "@millrace/contracts";
 import { DIAGNOSTICS, EXPLANATIONS } from "@millrace/dsl/explain";
 import { ownVersion } from "../self.ts";
 
-/** A flow with what was found in it. */
 export interface Checked {
   /** As the person named it. */
   readonly name: string;
@@ -138,7 +137,6 @@ function fixOf({ title, edits }: Fix, uri: string): object {
   };
 }
 
-/** The message, and the hint where there is one. */
 function said({ message, hint }: Diagnostic): string {
   return hint === undefined ? message : `${message}; ${hint}`;
 }

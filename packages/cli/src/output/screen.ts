@@ -27,7 +27,6 @@ const SHOW_CURSOR = "\u001b[?25h";
 const NO_WRAP = "\u001b[?7l";
 const WRAP = "\u001b[?7h";
 
-/** Draws lines for a terminal of this size. */
 export type Draw = (size: { columns: number; maxRows: number | undefined }) => string[];
 
 export interface Screen {

@@ -10,7 +10,6 @@ import { makeFolder, readIfThere } from "../files.ts";
 import { clean } from "../output/text.ts";
 import { EXAMPLES } from "./folder.ts";
 
-/** Flags of commands that write an example. */
 export const TEMPLATE_FLAGS: readonly FlagSpec[] = [
   {
     long: "template",

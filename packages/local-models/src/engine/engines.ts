@@ -13,7 +13,6 @@ export const ENGINE_ID = "llama-cpp";
 
 const MODULE = "node-llama-cpp";
 
-/** The engine that runners import. */
 export interface ResolvedEngine {
   readonly version: string;
   readonly source: "peer" | "fetched";
@@ -57,7 +56,6 @@ export function createEngines(options: EnginesOptions) {
       if (existsSync(target)) return [{ ...engine, version, state: "invalid", source: "fetched" }];
       return [{ ...engine, version: null, state: "absent", source: null }];
     },
-    /** Throws `engine_missing`. */
     resolve(): ResolvedEngine {
       const found = find();
       if (found !== null) return found;
@@ -71,7 +69,6 @@ export function createEngines(options: EnginesOptions) {
     async fetch(job: Pick<EngineFetchOptions, "signal" | "told">): Promise<void> {
       if (fetched() === null) await fetchEngineFiles({ ...options, ...job, target });
     },
-    /** Removes what fetches left behind. */
     cleanUp: () => removeBelow(enginesDir, (name) => name.startsWith(STAGING)),
     /** Removes versions that this release does not use. */
     prune: () => removeBelow(versions, (name) => name !== lock.version),

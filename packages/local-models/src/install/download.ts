@@ -67,7 +67,6 @@ interface Try {
   isResolved: boolean;
   /** The most bytes that the part ever had. */
   most: number;
-  /** Whether a range was refused before. */
   wasRefused: boolean;
 }
 
@@ -168,7 +167,6 @@ function checkScheme(reached: string, asked: string): void {
   throw new ModelError("download_denied", "the server redirects to a URL that is not https");
 }
 
-/** Whether a URL means this machine. */
 export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }

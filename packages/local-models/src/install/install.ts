@@ -27,7 +27,6 @@ import { type InstallRequest, publicUrl } from "./request.ts";
 const COPY_BYTES = 1_048_576;
 const SPARE_BYTES = 536_870_912; // what a system needs beside the models
 
-/** Parts of the manager that an install uses. */
 export interface InstallPorts {
   /** Folder of managed files. */
   readonly files: string;

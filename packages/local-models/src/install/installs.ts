@@ -52,7 +52,6 @@ export function createInstalls(options: InstallsOptions) {
         },
       );
     },
-    /** Models whose files are not complete. */
     unfinished(): readonly Model[] {
       const models = new Map<string, Model>();
       for (const { id, bytes, sha256, url } of leftovers) {

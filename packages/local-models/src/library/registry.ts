@@ -10,12 +10,10 @@ import { type Entry, nameIn, toModel } from "./entry.ts";
 const VERSION = 1;
 const KEPT_BAD = 3; // enough to see what happened
 
-/** Where entries of the file lie. */
 export interface RegistryPlaces {
   readonly registry: string;
   /** Folder of managed files; their paths are kept relative to it. */
   readonly files: string;
-  /** Folders of the operator. */
   readonly folders: readonly string[];
 }
 

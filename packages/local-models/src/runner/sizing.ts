@@ -23,7 +23,6 @@ export interface Sizing {
   readonly threads: number;
   /** Milliseconds from the last release; 0: at once, -1: never. */
   readonly ttlMs: number;
-  /** Memory that the process will take. */
   readonly bytes: number;
 }
 

@@ -82,7 +82,6 @@ export class Slot {
     return this.model.id;
   }
 
-  /** Whether there is a process, ready or not. */
   get isLive(): boolean {
     return this.#process !== null;
   }

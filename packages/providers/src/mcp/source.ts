@@ -59,7 +59,6 @@ interface RunState {
 /** The source. Its errors are `NodeError`: `mcp_exited mcp_protocol mcp_timeout mcp_tool_error auth`, and those of credentials and network. */
 export function createMcpSource(options: McpSourceOptions): McpSource {
   const runs = new Map<string, RunState>();
-  /** Runs whose connections are being closed. */
   const ending = new Set<Promise<void>>();
 
   /** An open or opening connection; all waiters fail with one that fails, and the next call tries again. */

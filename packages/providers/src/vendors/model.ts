@@ -107,7 +107,6 @@ export async function listFrom(
   });
 }
 
-/** The objects of a list; a server may send anything. */
 function entriesOf(list: unknown): readonly { readonly [name: string]: unknown }[] {
   return Array.isArray(list)
     ? list.filter((each) => typeof each === "object" && each !== null)

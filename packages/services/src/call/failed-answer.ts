@@ -18,7 +18,6 @@ export interface CallPlace {
   readonly host: string;
   readonly operation: ServiceOperation;
   readonly integration: Pick<ServiceIntegration, "rateLimit" | "failure">;
-  /** Scopes that the call needs. */
   readonly scopes: readonly string[];
   readonly nowMs: number;
 }

@@ -4,10 +4,8 @@ import { type ChaosFlow, flowText } from "./chaos-flow.ts";
 import type { EffectCounter } from "./effect-counter.ts";
 import type { KilledCluster } from "./killed-cluster.ts";
 
-/** One run as its client knows it. */
 export interface SeenRun {
   readonly runId: string;
-  /** How many steps it has. */
   readonly steps: number;
   /** The lines of its events, in the order of their arrival. */
   readonly lines: string[];
@@ -17,7 +15,6 @@ export interface SeenRun {
   gaps: number;
   /** Kills since it last got on; a run that waits for an answer stands as it is. */
   fruitless: number;
-  /** When the last event came. */
   at: number;
   state: "live" | "asking" | "ended";
 }

@@ -18,7 +18,6 @@ import { countEffects } from "./effect-counter.ts";
 import { type Ask, KilledCluster } from "./killed-cluster.ts";
 import type { ChaosChild } from "./killed-server.ts";
 
-/** What is done to the servers, and by whom. */
 export interface ChaosOptions {
   /** Data directory of the servers; nothing is in it yet. */
   readonly dir: string;

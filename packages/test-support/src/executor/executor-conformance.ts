@@ -297,7 +297,6 @@ function eventOf(event: StoredEvent): AnyEvent & { readonly [key: string]: unkno
   return parseEvent(textOf(event)) as AnyEvent & { readonly [key: string]: unknown };
 }
 
-/** A node without policy. */
 function node(
   id: string,
   type: string,

@@ -6,7 +6,6 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ChaosChild, KilledServer, type Life } from "./killed-server.ts";
 
-/** `fetch` of the caller. */
 export type Ask = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** An answer; `body` is read as JSON. */
@@ -83,7 +82,6 @@ export class KilledCluster {
     }
   }
 
-  /** Ends all processes with SIGKILL. */
   async kill(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.kill()));
   }

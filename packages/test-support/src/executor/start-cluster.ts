@@ -109,7 +109,6 @@ export async function startClusterGround(
   };
 }
 
-/** Where PostgreSQL and the nodes of Restate are. */
 interface Addresses {
   readonly url: string;
   readonly ingress: readonly string[];

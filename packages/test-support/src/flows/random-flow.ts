@@ -26,7 +26,6 @@ interface Made extends Readable {
 
 interface Level {
   readonly depth: number;
-  /** Nodes of outer levels. */
   readonly outer: readonly Made[];
   /** Names of numbers. */
   readonly locals: readonly string[];

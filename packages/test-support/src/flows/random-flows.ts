@@ -97,7 +97,6 @@ export interface Ended {
   readonly record?: Json | undefined;
 }
 
-/** The ends of all nodes, by path. */
 export function endsOf(events: readonly ExecutionEvent[]): Map<string, Ended> {
   const ends = new Map<string, Ended>();
   for (const event of events) {

@@ -1,7 +1,6 @@
 /** Random expressions over what a node may read. Each is a whole number, or skips its reader. */
 import type { Random } from "@millrace/engine/testing";
 
-/** A node as its readers see it. */
 export interface Readable {
   readonly id: string;
   readonly kind: string;

@@ -39,7 +39,6 @@ export interface GgufParts {
   readonly alignment?: number;
 }
 
-/** The bytes of a file of these parts. */
 export function writeGguf(parts: GgufParts): Buffer {
   const { magic = "GGUF", version = 3, pairs, tensors, claims = {}, alignment = 32 } = parts;
   const w = new Writer();

@@ -11,7 +11,6 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Decisions made by a source of chance. */
 export interface Dice {
   chance(probability: number): boolean;
   /** An integer from `min` to `max`, both included. */

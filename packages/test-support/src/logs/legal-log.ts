@@ -19,7 +19,6 @@ export interface LegalLogOptions {
   readonly maxNodes?: number;
 }
 
-/** A log and the flow whose run it is. */
 export interface LegalLog {
   readonly events: ExecutionEvent[];
   readonly graph: FlowGraph;

@@ -19,7 +19,6 @@ export type Need =
   | "answer"
   | "children";
 
-/** A node on its way. */
 export interface Walker {
   readonly path: string;
   readonly type: string;

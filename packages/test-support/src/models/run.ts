@@ -7,7 +7,6 @@ import { type Setup, type Started, start } from "../flows/run-text.ts";
 import { scriptedNode } from "../flows/scripted-node.ts";
 import { type Entry, type Scripted, type ScriptedOptions, scripted } from "./scripted-model.ts";
 
-/** The key under which tests digest. */
 export const HMAC_KEY: Uint8Array = new Uint8Array(32).fill(7);
 
 export interface AiSetup extends Setup {

@@ -21,7 +21,6 @@ export interface Scripted extends AiProvider {
   readonly calls: (AiCall & { readonly modelId: string })[];
   /** Calls that were told to stop, and streams that were let go. */
   readonly aborted: string[];
-  /** Secrets of each call. */
   readonly keys: unknown[];
 }
 

@@ -22,7 +22,6 @@ export function logOf(seed: number): EncodedEvent[] {
   }));
 }
 
-/** Creates the run of a log and stores it whole. */
 export async function appendAll(
   journal: Journal,
   log: readonly EncodedEvent[],

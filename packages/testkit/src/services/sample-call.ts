@@ -25,7 +25,6 @@ type Shape = {
   readonly properties?: { readonly [name: string]: JsonSchema };
 };
 
-/** The required members of an object. */
 function membersOf(schema: JsonSchema | undefined): JsonObject {
   const { properties = {}, required = [] } = (schema ?? {}) as Shape;
   return Object.fromEntries(required.map((name) => [name, sampleOf(properties[name] ?? {})]));

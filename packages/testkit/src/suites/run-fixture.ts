@@ -80,7 +80,6 @@ export function hostOptions(
   };
 }
 
-/** Every request hangs. */
 const HANGS: readonly HttpExchange[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].map(
   (method) => ({ method, url: /^/, fault: "hang" }),
 );

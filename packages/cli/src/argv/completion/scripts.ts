@@ -5,7 +5,6 @@
 import { GLOBAL_FLAGS } from "../flags.ts";
 import type { CliCommand, Completer, FlagSpec } from "../spec.ts";
 
-/** Shells that there is a script for. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 

@@ -59,7 +59,6 @@ interface Made {
   }[];
 }
 
-/** Makes the content of the two files. */
 async function make(folder: string, input: Input, io: CommandIo): Promise<Made> {
   const limit = flagText(input, "import-timeout");
   const limitMs = limit === undefined ? IMPORT_MS : parseDuration(limit, "--import-timeout");

@@ -16,7 +16,6 @@ import { usage } from "../../errors.ts";
 import { factLines } from "../../output/table.ts";
 import { clean } from "../../output/text.ts";
 
-/** A project as the commands on extensions see it. */
 export interface ExtensionProject {
   readonly folder: string;
   readonly file: string;
@@ -68,7 +67,6 @@ function nameOf(each: unknown): unknown {
   return typeof each === "object" && each !== null ? (each as { package?: unknown }).package : each;
 }
 
-/** How an extension is about to be granted. */
 export interface Offer {
   readonly inspected: InspectedExtension;
   readonly source: string;

@@ -199,7 +199,6 @@ async function printEach(values: readonly object[], json: Ndjson): Promise<numbe
   return 0;
 }
 
-/** The work that goes on or has ended, one line each. */
 function listJobs(input: Input, io: CommandIo): Promise<number | Answer> {
   return withApi(input, io, undefined, async (api) => {
     const found = await api.invoke("list_model_jobs", isOn(input, "open") ? { open: true } : {});

@@ -111,7 +111,6 @@ async function writeDescriptor(
   return 0;
 }
 
-/** The service of a file that may hold anything. */
 function serviceIn(text: string): ServiceSpec | undefined {
   try {
     const value = JSON.parse(text) as unknown;

@@ -87,7 +87,6 @@ async function invalid(
   return { problems: [`the flow is not valid: ${countFindings(findings)}`, ...messages] };
 }
 
-/** A test and what its flow runs with. */
 interface TestParts {
   readonly test: FlowTest;
   readonly source: FlowSource;

@@ -3,7 +3,6 @@ import type { EXAMPLE_NAMES } from "./find.ts";
 
 export type ExampleName = (typeof EXAMPLE_NAMES)[number];
 
-/** A call without its signature. */
 interface ExampleCall {
   readonly headers?: { readonly [name: string]: string };
   readonly body: object;

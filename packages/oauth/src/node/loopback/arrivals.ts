@@ -16,7 +16,6 @@ const FLUSH_MS = 500;
 
 const LINE_FEED = 0x0a;
 
-/** A line and the socket that waits for its answer. */
 export interface Arrival extends ArrivedLine {
   readonly socket: Socket;
 }

@@ -21,7 +21,6 @@ export interface LoopbackListener extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** The parts of a listener that a wait uses. */
 export interface Receiver {
   readonly arrivals: Arrivals;
   /** Frees the port at once; sockets that were answered may finish. */

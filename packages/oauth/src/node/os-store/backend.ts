@@ -6,7 +6,6 @@ import type { Attributes } from "./secret-service.ts";
 /** In order of preference: entries of the user that other programs wrote are keytar's, more often than not. */
 export const BACKEND_NAMES: readonly BackendName[] = ["keytar", "napi"];
 
-/** A store of entries of one service. */
 export interface Backend {
   get(account: string): Promise<string | undefined>;
   set(account: string, value: string): Promise<void>;
