@@ -21,7 +21,11 @@ export function createUnpacker(): (
   message: PackedUnits,
 ) => (Omit<Posted, "ops"> & { readonly ops: readonly PackedOp[] })[];
 
-export function createUnits(db: SqliteDb): {
+/** `bindsSlowly`: the library of `db` takes longer for the values of a row than SQLite does. */
+export function createUnits(
+  db: SqliteDb,
+  options?: { readonly bindsSlowly?: boolean },
+): {
   /** Writes a unit that is alone in its transaction, which the caller rolls back when the answer is a refusal. */
   perform(unit: Unit): UnitAnswer;
   /** Writes the units of one transaction, which the caller rolls back when there is no answer: one of them is refused. */

@@ -42,7 +42,7 @@ const KEEPS = /^INSERT INTO (?:step_value|private_value|blob|run_blob)\(/;
 
 const { path, driver, pragmas, reserve, reserveBytes, opening } = workerData;
 const db = opened();
-const { performTogether, performApart } = createUnits(db);
+const { performTogether, performApart } = createUnits(db, { bindsSlowly: driver === "libsql" });
 const unpack = createUnpacker();
 const begin = db.prepare("BEGIN IMMEDIATE");
 const commitStatement = db.prepare("COMMIT");
