@@ -131,7 +131,7 @@ async function loadedBy(...words: string[]): Promise<{ code: number | null; file
 }
 
 test("a list of the store loads the store, and neither what checks arguments nor what runs flows", async () => {
-  for (const noun of ["runs", "templates", "schedule", "hubs", "webhooks"]) {
+  for (const noun of ["runs", "templates", "schedule", "hubs", "webhooks", "connections"]) {
     const { code, files } = await loadedBy(noun, "list");
     expect(code, noun).toBe(0);
     const loaded = packages(files.map((file) => basename(file)));
@@ -139,7 +139,7 @@ test("a list of the store loads the store, and neither what checks arguments nor
       expect(loaded).not.toContain(heavy);
     expect(files.length, noun).toBeLessThanOrEqual(21);
     const size = files.reduce((sum, file) => sum + readFileSync(file).length, 0);
-    expect(size, noun).toBeLessThanOrEqual(272_000);
+    expect(size, noun).toBeLessThanOrEqual(274_000);
   }
 });
 

@@ -16,9 +16,8 @@ const list = serverCommand("connections list", "list connections and how they st
   examples: [["connections list --json", "never a token"]],
   run: (input, io) =>
     withConnections(input, io, undefined, async (api) => {
-      const services = await servicesOf(api);
+      const { services, undescribed } = await readConnections(api);
       const items = connectionsOf(services);
-      const undescribed = await undescribedOf(api, services);
       const data = [...items.map(statusLine), ...undescribed.map(undescribedLine)];
       return {
         value: { items, ...(undescribed.length > 0 && { undescribed }) },
@@ -37,7 +36,8 @@ const show = serverCommand("connections show", "show one connection", {
   async run(input, io) {
     const slug = readSlug(input.args[0]);
     return withConnections(input, io, undefined, async (api) => {
-      const value = connectionsOf(await servicesOf(api)).find((each) => each.slug === slug);
+      const { services } = await readConnections(api);
+      const value = connectionsOf(services).find((each) => each.slug === slug);
       if (value === undefined) throw nothing(slug);
       return { value, data: [statusLine(value)] };
     });
@@ -98,16 +98,23 @@ interface Undescribed {
   readonly service: string;
 }
 
-/** Connections of this installation whose service is not described here; a server shows those of its services alone. */
-async function undescribedOf(
-  api: Api,
-  services: readonly ServiceInfo[],
-): Promise<readonly Undescribed[]> {
-  if (api.where !== "embedded") return [];
-  const { storeRecords } = await import("../credentials/service-credentials.ts");
+/** All services, and the connections of this installation whose service is not described here; a server shows those of its services alone. */
+interface Connections {
+  readonly services: readonly ServiceInfo[];
+  readonly undescribed: readonly Undescribed[];
+}
+
+/** Reads them. Where nothing describes a service the records of the store are all there is, and no host is built. */
+async function readConnections(api: Api): Promise<Connections> {
+  if (api.where !== "embedded") return { services: await servicesOf(api), undescribed: [] };
+  const { credentials, services: described, extensions } = api.config;
+  const { readStoredConnections } = await import("@millrace/server/stored");
+  const records = await readStoredConnections(credentials.dir);
+  const isBare = described.length === 0 && extensions.list.length === 0;
+  const services = records !== undefined && isBare ? [] : await servicesOf(api);
   const known = new Set(services.map(({ slug }) => slug));
-  const records = await storeRecords(api.config.credentials.dir).list();
-  return records.flatMap(({ slug, service }) => (known.has(service) ? [] : [{ slug, service }]));
+  const undescribed = (records ?? []).filter(({ service }) => !known.has(service));
+  return { services, undescribed: undescribed.map(({ slug, service }) => ({ slug, service })) };
 }
 
 /** Whether a server or the embedded commands answered that there is no such thing. */

@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CommandName, CommandResult } from "@millrace/contracts";
 import { openMemoryStore, openStore, type Store, StoreError } from "@millrace/store";
+import { type ConnectionRecord, storedConnectionRecords } from "../connections/records.ts";
 import type { PageArgs } from "../dispatch/pages.ts";
 import { listHubs } from "../hubs/list-hubs.ts";
 import { listSchedules } from "../schedules/read-schedule.ts";
@@ -39,12 +40,25 @@ export async function readStoredList<N extends CommandName>(
   const { limit = DEFAULT_LIMIT, ...more } = args as { readonly limit?: number };
   const isPlain = Object.keys(more).length === 0 && Number.isInteger(limit);
   if (list === undefined || !isPlain || limit < 1 || limit > MAX_LIMIT || dir === "memory") return;
+  const page = await reading(dir, (store) => list(store, { limit }));
+  return page && JSON.parse(JSON.stringify(page)); // as it would have come over the wire
+}
+
+/** The records of the connections of the store in `dir`; undefined where it cannot be read. */
+export function readStoredConnections(
+  dir: string,
+): Promise<readonly ConnectionRecord[] | undefined> {
+  return reading(dir, ({ connections }) => storedConnectionRecords(connections).list());
+}
+
+/** Reads the store in `dir`, or an empty one where there is none yet. Undefined where it cannot be read. */
+async function reading<T>(dir: string, work: (store: Store) => Promise<T>): Promise<T | undefined> {
   try {
     const store = existsSync(join(dir, "millrace.db"))
       ? await openStore({ dir, readonly: true })
       : openMemoryStore();
     try {
-      return JSON.parse(JSON.stringify(await list(store, { limit }))); // as it would have come over the wire
+      return await work(store);
     } finally {
       await store.close();
     }
