@@ -32,6 +32,13 @@ import { Scheduler } from "./run/schedule.ts";
 import { RunCore } from "./run/state.ts";
 import { sizeOf } from "./values.ts";
 
+declare global {
+  /** As in `ESNext.Disposable`, which a project for browsers seldom names. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
 /** Runs plans on one host, with one set of ports, policies and limits; many runs at once. */
 export interface Engine {
   /**
