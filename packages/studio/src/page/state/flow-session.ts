@@ -75,6 +75,21 @@ export class FlowSession {
   readonly #kept = signal<Kept>("kept");
   readonly #failure = signal<unknown>(undefined);
 
+  /** The flow as the server has it; undefined: it was never saved. */
+  readonly stored: ReadonlySignal<Stored | undefined> = this.#stored;
+  /** Analysis of the newest text; undefined: not done yet. */
+  readonly reading: ReadonlySignal<FlowReading | undefined> = this.#reading;
+  /** Problems of the text; undefined: not known yet. */
+  readonly problems: ReadonlySignal<readonly FlowProblem[] | undefined> = this.#problems;
+  /** Whether the text differs from what the server has. */
+  readonly isDirty: ReadonlySignal<boolean> = this.#isDirty;
+  /** When the draft was typed that took the place of the stored text; undefined: there was none, or it was dealt with. */
+  readonly restored: ReadonlySignal<number | undefined> = this.#restored;
+  /** Whether the text would survive a reload. */
+  readonly kept: ReadonlySignal<Kept> = this.#kept;
+  /** Why the newest text could not be read; undefined: it was, or will be. */
+  readonly failure: ReadonlySignal<unknown> = this.#failure;
+
   /** `given`: the flow as the server has it; absent for one that was never saved. A draft of it takes its place. */
   constructor(given: Stored | undefined, ports: FlowSessionPorts, initial = "") {
     const stored = given && asEdited(given);
@@ -91,34 +106,6 @@ export class FlowSession {
     void this.#read();
   }
 
-  /** The flow as the server has it; undefined: it was never saved. */
-  get stored(): ReadonlySignal<Stored | undefined> {
-    return this.#stored;
-  }
-  /** Analysis of the newest text; undefined: not done yet. */
-  get reading(): ReadonlySignal<FlowReading | undefined> {
-    return this.#reading;
-  }
-  /** Problems of the text; undefined: not known yet. */
-  get problems(): ReadonlySignal<readonly FlowProblem[] | undefined> {
-    return this.#problems;
-  }
-  /** Whether the text differs from what the server has. */
-  get isDirty(): ReadonlySignal<boolean> {
-    return this.#isDirty;
-  }
-  /** When the draft was typed that took the place of the stored text; undefined: there was none, or it was dealt with. */
-  get restored(): ReadonlySignal<number | undefined> {
-    return this.#restored;
-  }
-  /** Whether the text would survive a reload. */
-  get kept(): ReadonlySignal<Kept> {
-    return this.#kept;
-  }
-  /** Why the newest text could not be read; undefined: it was, or will be. */
-  get failure(): ReadonlySignal<unknown> {
-    return this.#failure;
-  }
   get text(): string {
     return this.#holder.text;
   }
