@@ -1,6 +1,7 @@
 /** The sign-in: over the page, which keeps its place and what was typed. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { TextField } from "./parts/fields.tsx";
 import { Heading } from "./parts/heading.tsx";
 import { messageOf } from "./parts/problem.tsx";
 import { signIn } from "./state/meta.ts";
@@ -29,16 +30,7 @@ export function SignIn(): ComponentChildren {
           void action.run();
         }}
       >
-        <label>
-          Access token
-          <input
-            type="password"
-            autocomplete="off"
-            required
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        </label>
+        <TextField label="Access token" type="password" required value={typed} onTyped={setTyped} />
         <div role="alert">{problem !== undefined && <p class="problem">{problem}</p>}</div>
         <button type="submit" class="primary" disabled={action.isBusy}>
           Sign in

@@ -14,6 +14,12 @@ export interface Column<T> {
   readonly isNumber?: boolean;
 }
 
+/** The last column of a table: buttons for what is done to a row. */
+export function actionsColumn<T>(buttons: (row: T) => ComponentChildren): Column<T> {
+  const cell = (row: T) => <div class="row-actions">{buttons(row)}</div>;
+  return { title: "Actions", isUntitled: true, cell };
+}
+
 /** A table. `keyOf`: the identity of a row. */
 export function DataTable<T>({
   name,

@@ -2,7 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { isUnauthorised } from "../backend.ts";
+import type { Action } from "../state/use-action.ts";
 import { Button } from "./button.tsx";
+import { Problem } from "./problem.tsx";
 import "./dialog.css";
 
 /** A dialog that is open while it is in the page. `onClose`: Escape, "Cancel", or a click beside it. */
@@ -83,6 +85,46 @@ export function DialogActions({
       </Button>
       {children}
     </div>
+  );
+}
+
+/** A dialog with a form. `work`: what its button does, unless `isOff`; the dialog closes when it is done. */
+export function FormDialog({
+  title,
+  action,
+  work,
+  isOff = false,
+  note,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  /** Name of the button. */
+  readonly action: string;
+  readonly work: Action<[]>;
+  readonly isOff?: boolean;
+  /** A remark for the person after a failure. */
+  readonly note?: string | undefined;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}): ComponentChildren {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void work.run().then((isDone) => isDone && onClose());
+        }}
+      >
+        <Problem error={work.error} note={note} />
+        {children}
+        <DialogActions onClose={onClose}>
+          <button type="submit" class="primary" disabled={work.isBusy || isOff}>
+            {action}
+          </button>
+        </DialogActions>
+      </form>
+    </Dialog>
   );
 }
 

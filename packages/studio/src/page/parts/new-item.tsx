@@ -52,8 +52,9 @@ export function FormCard({
   action,
   work,
   isOff = false,
-  onSubmit = () => void work.run(),
-  onCancel,
+  refusal: why,
+  check = () => true,
+  onClose,
   children,
 }: {
   readonly name: string;
@@ -61,9 +62,12 @@ export function FormCard({
   readonly action: string;
   readonly work: Action<[]>;
   readonly isOff?: boolean;
-  /** In place of the work itself, where something is checked first. */
-  readonly onSubmit?: () => void;
-  readonly onCancel: () => void;
+  /** Why it cannot be done. */
+  readonly refusal?: string | undefined;
+  /** Called first; false: it is not done. */
+  readonly check?: () => boolean;
+  /** It is done, or given up. */
+  readonly onClose: () => void;
   readonly children: ComponentChildren;
 }): ComponentChildren {
   return (
@@ -72,16 +76,16 @@ export function FormCard({
       class="card form-card"
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit();
+        if (check()) void work.run().then((isDone) => isDone && onClose());
       }}
     >
       {children}
       <Problem error={work.error} />
       <div class="actions">
-        <button type="submit" class="primary" disabled={work.isBusy || isOff}>
+        <Button type="submit" class="primary" disabled={work.isBusy || isOff} refusal={why}>
           {action}
-        </button>
-        <Button onClick={onCancel}>Cancel</Button>
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </form>
   );

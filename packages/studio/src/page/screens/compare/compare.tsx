@@ -16,6 +16,7 @@ import { compareRuns } from "./comparison.ts";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { readSides, type Side, type Sides } from "./read-runs.ts";
 import "../../parts/list-screen.css";
+import { CheckField } from "../../parts/fields.tsx";
 import "./compare.css";
 
 /** The comparison of the runs `a` and `b` of the place. */
@@ -174,14 +175,7 @@ function Nodes({ sides: { a, b } }: { readonly sides: Sides }): ComponentChildre
     <section>
       <h2>Nodes</h2>
       <div class="actions">
-        <label class="inline">
-          <input
-            type="checkbox"
-            checked={isBrief}
-            onChange={(event) => setBrief(event.currentTarget.checked)}
-          />{" "}
-          Only what differs
-        </label>
+        <CheckField label="Only what differs" isChecked={isBrief} onChecked={setBrief} />
         <span class="muted">
           {differing.length} of {rows.length} differ
         </span>

@@ -3,6 +3,7 @@ import type { OAuthClientArgs, ServiceInfo } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Time } from "../../parts/time.tsx";
 import { placeHref, setQuery } from "../../router.ts";
@@ -168,25 +169,18 @@ function ClientFields({
         The service knows this server by an OAuth client. Register one with the service, and give
         its id and secret here; a public client has no secret.
       </p>
-      <label>
-        Client ID
-        <input
-          required
-          autocomplete="off"
-          spellcheck={false}
-          value={client.id}
-          onInput={(event) => onChange({ ...client, id: event.currentTarget.value })}
-        />
-      </label>
-      <label>
-        Client secret
-        <input
-          type="password"
-          autocomplete="off"
-          value={client.secret}
-          onInput={(event) => onChange({ ...client, secret: event.currentTarget.value })}
-        />
-      </label>
+      <TextField
+        label="Client ID"
+        required
+        value={client.id}
+        onTyped={(id) => onChange({ ...client, id })}
+      />
+      <TextField
+        label="Client secret"
+        type="password"
+        value={client.secret}
+        onTyped={(secret) => onChange({ ...client, secret })}
+      />
     </>
   );
 }
@@ -210,16 +204,7 @@ function AddressField({
         <code>{redirectUri}</code> and says that the page cannot be reached. Copy that address and
         paste it here.
       </p>
-      <label>
-        Address after the consent
-        <input
-          required
-          autocomplete="off"
-          spellcheck={false}
-          value={address}
-          onInput={(event) => onChange(event.currentTarget.value)}
-        />
-      </label>
+      <TextField label="Address after the consent" required value={address} onTyped={onChange} />
       <Problem error={error} />
     </>
   );

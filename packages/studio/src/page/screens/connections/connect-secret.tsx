@@ -3,8 +3,8 @@ import type { ServiceInfo } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
-import { Button } from "../../parts/button.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { TextField } from "../../parts/fields.tsx";
+import { FormCard } from "../../parts/new-item.tsx";
 import { refusal } from "../../state/meta.ts";
 import { notify } from "../../state/notifications.ts";
 import { useAction } from "../../state/use-action.ts";
@@ -31,7 +31,6 @@ export function ConnectSecret({
 }): ComponentChildren {
   const [user, setUser] = useState("");
   const [secret, setSecret] = useState("");
-  const why = refusal("admin");
   const store = useAction(async () => {
     const value = scheme === "basic" ? `${user}:${secret}` : secret;
     setSecret("");
@@ -40,45 +39,23 @@ export function ConnectSecret({
     onConnected();
   });
   return (
-    <form
-      aria-label={`Connect ${slug}`}
-      class="card form-card"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void store.run();
-      }}
+    <FormCard
+      name={`Connect ${slug}`}
+      action="Continue"
+      work={store}
+      refusal={refusal("admin")}
+      onClose={onClose}
     >
       <h2>Connect {slug}</h2>
-      {scheme === "basic" && (
-        <label>
-          User
-          <input
-            required
-            autocomplete="off"
-            spellcheck={false}
-            value={user}
-            onInput={(event) => setUser(event.currentTarget.value)}
-          />
-        </label>
-      )}
-      <label>
-        {LABELS[scheme] ?? "Credential"}
-        <input
-          type="password"
-          required
-          autocomplete="off"
-          value={secret}
-          onInput={(event) => setSecret(event.currentTarget.value)}
-        />
-      </label>
+      {scheme === "basic" && <TextField label="User" required value={user} onTyped={setUser} />}
+      <TextField
+        label={LABELS[scheme] ?? "Credential"}
+        type="password"
+        required
+        value={secret}
+        onTyped={setSecret}
+      />
       <p class="muted">It goes to the credential store of the server and is never shown again.</p>
-      <Problem error={store.error} />
-      <div class="actions">
-        <Button type="submit" class="primary" disabled={store.isBusy} refusal={why}>
-          Continue
-        </Button>
-        <Button onClick={onClose}>Cancel</Button>
-      </div>
-    </form>
+    </FormCard>
   );
 }

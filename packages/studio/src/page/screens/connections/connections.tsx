@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend } from "../../backend.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
@@ -69,10 +69,7 @@ export function ConnectionsScreen({ place: { query } }: ScreenProps): ComponentC
           slug={line.slug}
           service={line.service.slug}
           scheme={line.service.scheme}
-          onConnected={() => {
-            list.reload();
-            close();
-          }}
+          onConnected={list.reload}
           onClose={close}
         />
       )}
@@ -160,26 +157,21 @@ function columnsOf({
           </>
         ),
     },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: ({ service, connection, slug }) => {
-        if (service.scheme === "none") return null;
-        const verb = isConnected(connection) ? "Reconnect" : "Connect";
-        return (
-          <div class="row-actions">
+    actionsColumn(
+      ({ service, connection, slug }) =>
+        service.scheme !== "none" && (
+          <>
             <Button refusal={why} onClick={() => onConnect(slug)}>
-              {verb} {slug}
+              {isConnected(connection) ? "Reconnect" : "Connect"} {slug}
             </Button>
             {connection !== undefined && connection.status !== "not_connected" && (
               <Button class="danger" refusal={why} onClick={() => onDisconnect(slug)}>
                 Disconnect {slug}
               </Button>
             )}
-          </div>
-        );
-      },
-    },
+          </>
+        ),
+    ),
   ];
 }
 

@@ -3,9 +3,9 @@ import type { CatalogEntry } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { NewNode } from "../../../worker/protocol.ts";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
+import { Dialog, DialogActions, FormDialog } from "../../parts/dialog.tsx";
 import { effectMeaning } from "../../parts/effect.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import { Prose } from "../../parts/prose.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { newFields } from "./new-fields.ts";
@@ -23,33 +23,16 @@ export function RenameDialog({
   const [name, setName] = useState(id);
   const rename = useAction(() => onRename(name.trim()));
   return (
-    <Dialog title="Rename node" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void rename.run().then((isDone) => isDone && onClose());
-        }}
-      >
-        <Problem error={rename.error} />
-        <label>
-          New name
-          <input
-            type="text"
-            autocomplete="off"
-            autofocus
-            required
-            value={name}
-            onInput={({ currentTarget: { value } }) => setName(value)}
-          />
-        </label>
-        <p class="muted">References and edges follow the name.</p>
-        <DialogActions onClose={onClose}>
-          <button type="submit" class="primary" disabled={rename.isBusy || name.trim() === id}>
-            Rename
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Rename node"
+      action="Rename"
+      work={rename}
+      isOff={name.trim() === id}
+      onClose={onClose}
+    >
+      <TextField label="New name" autofocus required value={name} onTyped={setName} />
+      <p class="muted">References and edges follow the name.</p>
+    </FormDialog>
   );
 }
 
@@ -79,67 +62,37 @@ export function AddNodeDialog({
     await onAdd({ id, type: chosenType, fields: newFields(entry), hasBody: body });
   });
   return (
-    <Dialog title="Add node" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add.run().then((isDone) => isDone && onClose());
-        }}
-      >
-        <Problem error={add.error} />
-        <label>
-          Search
-          <input
-            type="search"
-            autofocus
-            value={filter}
-            onInput={({ currentTarget: { value } }) => setFilter(value)}
-          />
-        </label>
-        <label>
-          Type
-          <select
-            size={8}
-            required
-            value={chosen}
-            onChange={({ currentTarget: { value } }) => setType(value)}
-          >
-            {groups.map(([category, found]) => (
-              <optgroup key={category} label={category}>
-                {found.map((each) => (
-                  <option key={each.type} value={each.type}>
-                    {each.type}: {shortOf(each.summary)}
-                  </option>
-                ))}
-              </optgroup>
-            ))}
-          </select>
-        </label>
-        {entry && (
-          <p>
-            <Prose text={entry.summary} />{" "}
-            <span class="muted">
-              Effect: {entry.effect}, {effectMeaning(entry.effect)}.
-            </span>
-          </p>
-        )}
-        <label>
-          Name
-          <input
-            type="text"
-            autocomplete="off"
-            placeholder={id}
-            value={name}
-            onInput={({ currentTarget: { value } }) => setName(value)}
-          />
-        </label>
-        <DialogActions onClose={onClose}>
-          <button type="submit" class="primary" disabled={add.isBusy || chosen === ""}>
-            Add
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog title="Add node" action="Add" work={add} isOff={chosen === ""} onClose={onClose}>
+      <TextField label="Search" type="search" autofocus value={filter} onTyped={setFilter} />
+      <label>
+        Type
+        <select
+          size={8}
+          required
+          value={chosen}
+          onChange={({ currentTarget: { value } }) => setType(value)}
+        >
+          {groups.map(([category, found]) => (
+            <optgroup key={category} label={category}>
+              {found.map((each) => (
+                <option key={each.type} value={each.type}>
+                  {each.type}: {shortOf(each.summary)}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      </label>
+      {entry && (
+        <p>
+          <Prose text={entry.summary} />{" "}
+          <span class="muted">
+            Effect: {entry.effect}, {effectMeaning(entry.effect)}.
+          </span>
+        </p>
+      )}
+      <TextField label="Name" placeholder={id} value={name} onTyped={setName} />
+    </FormDialog>
   );
 }
 

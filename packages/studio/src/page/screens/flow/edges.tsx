@@ -4,6 +4,7 @@ import type { FlowChange } from "@millrace/dsl/editor";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
+import { ChoiceField } from "../../parts/fields.tsx";
 import { VisibleText } from "../../parts/value-view/visible-text.tsx";
 
 /** Edges of a node inside of its body. */
@@ -79,23 +80,8 @@ function NewEdge({
   const [to, setTo] = useState("");
   return (
     <div class="new-edge">
-      <label>
-        Port
-        <select value={port} onChange={({ currentTarget: { value } }) => setPort(value)}>
-          {ports.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </label>
-      <label>
-        To
-        <select value={to} onChange={({ currentTarget: { value } }) => setTo(value)}>
-          <option value="">Choose a node</option>
-          {targets.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField label="Port" value={port} options={ports} onChosen={setPort} />
+      <ChoiceField label="To" none="Choose a node" value={to} options={targets} onChosen={setTo} />
       <Button
         disabled={to === ""}
         onClick={() => {

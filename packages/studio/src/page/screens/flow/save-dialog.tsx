@@ -1,8 +1,8 @@
 /** The dialog "Save flow": where a flow is stored, and how it is found again. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
-import { Problem } from "../../parts/problem.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
+import { TextField } from "../../parts/fields.tsx";
 import type { FlowDetails } from "../../state/flow-session.ts";
 import { useAction } from "../../state/use-action.ts";
 
@@ -33,43 +33,33 @@ export function SaveDialog({
     });
   });
   const field = (title: string, key: keyof typeof details, isRequired = false) => (
-    <label>
-      {title}
-      <input
-        type="text"
-        autocomplete="off"
-        value={details[key]}
-        required={isRequired}
-        readOnly={key === "slug" && !isNew}
-        onInput={({ currentTarget: { value } }) => setDetails({ ...details, [key]: value })}
-      />
-    </label>
+    <TextField
+      label={title}
+      spellcheck={key !== "slug"}
+      required={isRequired}
+      readOnly={key === "slug" && !isNew}
+      value={details[key]}
+      onTyped={(value) => setDetails({ ...details, [key]: value })}
+    />
   );
   return (
-    <Dialog title="Save flow" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run().then((isDone) => isDone && onClose());
-        }}
-      >
-        <Problem error={save.error} note={noteOf(save.error)} />
-        {field("Slug", "slug", true)}
-        {isNew && (
-          <p class="muted">
-            The slug names the flow in addresses and commands: small letters, digits and hyphens.
-          </p>
-        )}
-        {field("Name", "name")}
-        {field("Description", "description")}
-        {field("Tags", "tags")}
-        <p class="muted">Tags are separated by commas.</p>
-        <DialogActions onClose={onClose}>
-          <button type="submit" class="primary" disabled={save.isBusy}>
-            Save
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Save flow"
+      action="Save"
+      work={save}
+      note={noteOf(save.error)}
+      onClose={onClose}
+    >
+      {field("Slug", "slug", true)}
+      {isNew && (
+        <p class="muted">
+          The slug names the flow in addresses and commands: small letters, digits and hyphens.
+        </p>
+      )}
+      {field("Name", "name")}
+      {field("Description", "description")}
+      {field("Tags", "tags")}
+      <p class="muted">Tags are separated by commas.</p>
+    </FormDialog>
   );
 }

@@ -3,6 +3,7 @@ import type { HubProvides } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
+import { CheckField, TextField } from "../../parts/fields.tsx";
 import { FormCard } from "../../parts/new-item.tsx";
 import { useAction } from "../../state/use-action.ts";
 
@@ -16,10 +17,10 @@ const WORDS: Readonly<Record<HubProvides, string>> = {
 /** Asks for id, name, address, what is taken from the hub, and its key. */
 export function AddHub({
   onAdded,
-  onCancel,
+  onClose,
 }: {
   readonly onAdded: () => void;
-  readonly onCancel: () => void;
+  readonly onClose: () => void;
 }): ComponentChildren {
   const [typed, setTyped] = useState({ id: "", name: "", url: "", publicKey: "" });
   const [provides, setProvides] = useState<readonly HubProvides[]>(["templates"]);
@@ -29,16 +30,9 @@ export function AddHub({
     await invokeOnce("add_hub", args);
     onAdded();
   });
-  const field = (
-    name: keyof typeof typed,
-    more: { readonly required?: boolean; readonly pattern?: string; readonly title?: string },
-  ) => ({
-    ...more,
-    autocomplete: "off",
-    spellcheck: false,
+  const into = (name: keyof typeof typed) => ({
     value: typed[name],
-    onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
-      setTyped({ ...typed, [name]: event.currentTarget.value.trim() }),
+    onTyped: (text: string) => setTyped({ ...typed, [name]: name === "name" ? text : text.trim() }),
   });
   return (
     <FormCard
@@ -46,56 +40,41 @@ export function AddHub({
       action="Add"
       work={add}
       isOff={provides.length === 0}
-      onCancel={onCancel}
+      onClose={onClose}
     >
       <div class="fields">
-        <label>
-          Id
-          <input
-            {...field("id", {
-              required: true,
-              pattern: "[a-z0-9]+(-[a-z0-9]+)*",
-              title: "lower-case words, joined by -",
-            })}
-          />
-        </label>
-        <label>
-          Name
-          <input
-            required
-            autocomplete="off"
-            value={typed.name}
-            onInput={(event) => setTyped({ ...typed, name: event.currentTarget.value })}
-          />
-        </label>
-      </div>
-      <label>
-        Address
-        <input
-          {...field("url", { required: true, pattern: "https://.*", title: "an https: address" })}
+        <TextField
+          label="Id"
+          required
+          pattern="[a-z0-9]+(-[a-z0-9]+)*"
+          title="lower-case words, joined by -"
+          {...into("id")}
         />
-      </label>
+        <TextField label="Name" required {...into("name")} />
+      </div>
+      <TextField
+        label="Address"
+        required
+        pattern="https://.*"
+        title="an https: address"
+        {...into("url")}
+      />
       <fieldset>
         <legend>Provides</legend>
         {KINDS.map((kind) => (
-          <label key={kind} class="inline">
-            <input
-              type="checkbox"
-              checked={provides.includes(kind)}
-              onChange={({ currentTarget: { checked } }) =>
-                setProvides(
-                  KINDS.filter((each) => (each === kind ? checked : provides.includes(each))),
-                )
-              }
-            />
-            {WORDS[kind]}
-          </label>
+          <CheckField
+            key={kind}
+            label={WORDS[kind]}
+            isChecked={provides.includes(kind)}
+            onChecked={(checked) =>
+              setProvides(
+                KINDS.filter((each) => (each === kind ? checked : provides.includes(each))),
+              )
+            }
+          />
         ))}
       </fieldset>
-      <label>
-        Public key
-        <input {...field("publicKey", {})} />
-      </label>
+      <TextField label="Public key" {...into("publicKey")} />
       <p class="muted">
         The Ed25519 key of the hub, in base64. With it, an index that the hub did not sign is
         refused.

@@ -4,8 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, hasCode, invokeOnce } from "../../backend.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Dialog, DialogActions } from "../../parts/dialog.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
+import { CheckField, TextField } from "../../parts/fields.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
 import { Problem } from "../../parts/problem.tsx";
@@ -46,28 +47,18 @@ export function HubItems({ hubId }: { readonly hubId: string }): ComponentChildr
       title: "Digest",
       cell: ({ digest }) => <code title={digest}>{digest.slice(0, 19)}…</code>,
     },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: (item) => {
-        const refused =
-          why ?? (item.kind === "nodes" ? "node packs are installed by the operator" : undefined);
-        return (
-          <div class="row-actions">
-            <Button
-              aria-label={`Install ${item.id}`}
-              disabled={installModel.isBusy}
-              refusal={refused}
-              onClick={() =>
-                item.kind === "template" ? setChosen(item) : void installModel.run(item)
-              }
-            >
-              Install
-            </Button>
-          </div>
-        );
-      },
-    },
+    actionsColumn((item) => (
+      <Button
+        aria-label={`Install ${item.id}`}
+        disabled={installModel.isBusy}
+        refusal={
+          why ?? (item.kind === "nodes" ? "node packs are installed by the operator" : undefined)
+        }
+        onClick={() => (item.kind === "template" ? setChosen(item) : void installModel.run(item))}
+      >
+        Install
+      </Button>
+    )),
   ];
   return (
     <section>
@@ -108,47 +99,21 @@ function InstallFlow({
       ...args,
       ...(etag !== undefined && { ifMatch: etag }),
     });
-    onClose();
     showInstalled(installed);
   });
   return (
-    <Dialog title={`Install ${item.title}`} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void install.run();
-        }}
-      >
-        <p>
-          Version {item.version}. Its text is checked against its digest before it is stored; it
-          runs only when you run it.
-        </p>
-        <label>
-          Slug
-          <input
-            required
-            autocomplete="off"
-            spellcheck={false}
-            value={slug}
-            onInput={(event) => setSlug(event.currentTarget.value.trim())}
-          />
-        </label>
-        <label class="inline">
-          <input
-            type="checkbox"
-            checked={overwrites}
-            onChange={(event) => setOverwrites(event.currentTarget.checked)}
-          />
-          Replace the flow of this slug by a new version
-        </label>
-        <Problem error={install.error} />
-        <DialogActions onClose={onClose}>
-          <button type="submit" class="primary" disabled={install.isBusy}>
-            Install
-          </button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog title={`Install ${item.title}`} action="Install" work={install} onClose={onClose}>
+      <p>
+        Version {item.version}. Its text is checked against its digest before it is stored; it runs
+        only when you run it.
+      </p>
+      <TextField label="Slug" required value={slug} onTyped={(text) => setSlug(text.trim())} />
+      <CheckField
+        label="Replace the flow of this slug by a new version"
+        isChecked={overwrites}
+        onChecked={setOverwrites}
+      />
+    </FormDialog>
   );
 }
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Heading } from "../../parts/heading.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
@@ -65,47 +65,32 @@ export function HubsScreen({ place: { query } }: ScreenProps): ComponentChildren
     { title: "Provides", cell: ({ provides }) => provides.join(", ") },
     { title: "Signed", cell: ({ publicKey }) => (publicKey === undefined ? "no" : "yes") },
     { title: "Synced", cell: ({ syncedAt }) => <Time at={syncedAt ?? null} /> },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: (hub) => (
-        <div class="row-actions">
-          <Button
-            disabled={sync.isBusy || !hub.enabled}
-            refusal={why}
-            title={hub.enabled ? undefined : "it is switched off"}
-            onClick={() => void sync.run(hub)}
-          >
-            Sync {hub.id}
-          </Button>
-          <Button
-            class="danger"
-            disabled={hub.kind === "dir"}
-            refusal={why}
-            title={hub.kind === "dir" ? "it is a folder of the operator" : undefined}
-            onClick={() => setRemoved(hub)}
-          >
-            Remove {hub.id}
-          </Button>
-        </div>
-      ),
-    },
+    actionsColumn((hub) => (
+      <>
+        <Button
+          disabled={sync.isBusy || !hub.enabled}
+          refusal={why}
+          title={hub.enabled ? undefined : "it is switched off"}
+          onClick={() => void sync.run(hub)}
+        >
+          Sync {hub.id}
+        </Button>
+        <Button
+          class="danger"
+          disabled={hub.kind === "dir"}
+          refusal={why}
+          title={hub.kind === "dir" ? "it is a folder of the operator" : undefined}
+          onClick={() => setRemoved(hub)}
+        >
+          Remove {hub.id}
+        </Button>
+      </>
+    )),
   ];
   return (
     <>
       <Heading title="Hubs" />
-      <NewItem
-        title="Add hub"
-        form={(close) => (
-          <AddHub
-            onAdded={() => {
-              close();
-              list.reload();
-            }}
-            onCancel={close}
-          />
-        )}
-      />
+      <NewItem title="Add hub" form={(close) => <AddHub onAdded={list.reload} onClose={close} />} />
       <Problem error={error} />
       <ListView
         list={list}

@@ -3,16 +3,17 @@ import type { ModelInstallArgs } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
+import { CheckField, TextField } from "../../parts/fields.tsx";
 import { FormCard } from "../../parts/new-item.tsx";
 import { useAction } from "../../state/use-action.ts";
 
 /** Asks for source, name and digest. */
 export function InstallModel({
   onStarted,
-  onCancel,
+  onClose,
 }: {
   readonly onStarted: () => void;
-  readonly onCancel: () => void;
+  readonly onClose: () => void;
 }): ComponentChildren {
   const [source, setSource] = useState("");
   const [id, setId] = useState("");
@@ -39,58 +40,41 @@ export function InstallModel({
       name="Install model"
       action="Install"
       work={install}
-      onSubmit={() => {
-        if (!isWrong) void install.run();
-      }}
-      onCancel={onCancel}
+      check={() => !isWrong}
+      onClose={onClose}
     >
-      <label>
-        Source
-        <input
-          required
-          spellcheck={false}
-          autocomplete="off"
-          placeholder="https://…/model.gguf, or hub:<hub>/<item>"
-          value={source}
-          onInput={(event) => setSource(event.currentTarget.value)}
-        />
-      </label>
-      <label>
-        Name
-        <input
-          spellcheck={false}
-          autocomplete="off"
-          placeholder="as in the source"
-          value={id}
-          onInput={(event) => setId(event.currentTarget.value.trim())}
-        />
-      </label>
-      <label>
-        SHA-256
-        <input
-          spellcheck={false}
-          autocomplete="off"
-          class="digest"
-          aria-invalid={isWrong}
-          aria-describedby={hint}
-          required={!isUnverified && /^https?:/.test(source)}
-          value={digest}
-          onInput={(event) => setDigest(event.currentTarget.value)}
-        />
-      </label>
+      <TextField
+        label="Source"
+        required
+        placeholder="https://…/model.gguf, or hub:<hub>/<item>"
+        value={source}
+        onTyped={setSource}
+      />
+      <TextField
+        label="Name"
+        placeholder="as in the source"
+        value={id}
+        onTyped={(text) => setId(text.trim())}
+      />
+      <TextField
+        label="SHA-256"
+        class="digest"
+        aria-invalid={isWrong}
+        aria-describedby={hint}
+        required={!isUnverified && /^https?:/.test(source)}
+        value={digest}
+        onTyped={setDigest}
+      />
       <p id={hint} class={isWrong ? "problem" : "muted"}>
         {isWrong
           ? "A SHA-256 digest has 64 hexadecimal digits."
           : "The publisher of the file gives it. A file with another digest is not installed."}
       </p>
-      <label class="inline">
-        <input
-          type="checkbox"
-          checked={isUnverified}
-          onChange={(event) => setUnverified(event.currentTarget.checked)}
-        />{" "}
-        Install without a digest
-      </label>
+      <CheckField
+        label="Install without a digest"
+        isChecked={isUnverified}
+        onChecked={setUnverified}
+      />
     </FormCard>
   );
 }

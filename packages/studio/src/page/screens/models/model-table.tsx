@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { invokeOnce } from "../../backend.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { formatBytes, formatNumber } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
@@ -76,37 +76,33 @@ export function ModelTable({
     { title: "Context", isNumber: true, cell: contextOf },
     { title: "Source", cell: sourceOf },
     { title: "Digest", cell: ({ verified }) => (verified ? "verified" : "not verified") },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: ({ id, state, origin }) => (
-        <div class="row-actions">
-          {IN_MEMORY.has(state) ? (
-            <Button disabled={isBusy} refusal={why} onClick={() => void unload.run(id)}>
-              Unload
-            </Button>
-          ) : (
-            <Button
-              disabled={isBusy || !mayLoad(state)}
-              refusal={why}
-              title={mayLoad(state) ? undefined : `it is ${state}`}
-              onClick={() => void load.run(id)}
-            >
-              Load
-            </Button>
-          )}
-          <Button
-            class="danger"
-            disabled={isBusy || keptBy(origin, state) !== undefined}
-            refusal={why}
-            title={keptBy(origin, state)}
-            onClick={() => setRemoved(id)}
-          >
-            Remove
+    actionsColumn(({ id, state, origin }) => (
+      <>
+        {IN_MEMORY.has(state) ? (
+          <Button disabled={isBusy} refusal={why} onClick={() => void unload.run(id)}>
+            Unload
           </Button>
-        </div>
-      ),
-    },
+        ) : (
+          <Button
+            disabled={isBusy || !mayLoad(state)}
+            refusal={why}
+            title={mayLoad(state) ? undefined : `it is ${state}`}
+            onClick={() => void load.run(id)}
+          >
+            Load
+          </Button>
+        )}
+        <Button
+          class="danger"
+          disabled={isBusy || keptBy(origin, state) !== undefined}
+          refusal={why}
+          title={keptBy(origin, state)}
+          onClick={() => setRemoved(id)}
+        >
+          Remove
+        </Button>
+      </>
+    )),
   ];
   const error = load.error ?? unload.error ?? remove.error;
   return (

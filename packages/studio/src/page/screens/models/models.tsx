@@ -2,7 +2,7 @@
 import type { Job, ModelEngine } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { invokeOnce } from "../../backend.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
 import { formatBytes } from "../../parts/format.ts";
 import { Heading } from "../../parts/heading.tsx";
 import { NewItem } from "../../parts/new-item.tsx";
@@ -36,15 +36,7 @@ function Managed(): ComponentChildren {
     <>
       <NewItem
         title="Install model"
-        form={(close) => (
-          <InstallModel
-            onStarted={() => {
-              close();
-              models.reload();
-            }}
-            onCancel={close}
-          />
-        )}
+        form={(close) => <InstallModel onStarted={models.reload} onClose={close} />}
       >
         <Button disabled={scan.isBusy} refusal={why} onClick={() => void scan.run()}>
           Scan folders
@@ -153,22 +145,18 @@ function Engines({
     { title: "State", cell: ({ state }) => state },
     { title: "Platform", cell: ({ platform }) => platform },
     { title: "Source", cell: ({ source }) => source ?? "–" },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: ({ id, state }) =>
+    actionsColumn(
+      ({ id, state }) =>
         (state === "absent" || state === "invalid") && (
-          <div class="row-actions">
-            <Button
-              disabled={fetchEngine.isBusy}
-              refusal={why}
-              onClick={() => void fetchEngine.run(id)}
-            >
-              Fetch engine
-            </Button>
-          </div>
+          <Button
+            disabled={fetchEngine.isBusy}
+            refusal={why}
+            onClick={() => void fetchEngine.run(id)}
+          >
+            Fetch engine
+          </Button>
         ),
-    },
+    ),
   ];
   return (
     <section>

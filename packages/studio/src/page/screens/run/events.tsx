@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
 import { saveText } from "../../parts/clipboard.ts";
+import { ChoiceField } from "../../parts/fields.tsx";
 import { formatDuration, formatTime } from "../../parts/format.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { ValueView } from "../../parts/value-view/value-view.tsx";
@@ -80,20 +81,15 @@ export function Events(): ComponentChildren {
   return (
     <div class="events">
       <div class="actions">
-        <label>
-          Kind
-          <select
-            value={filter.kind ?? ""}
-            onChange={({ currentTarget: { value } }) =>
-              setFilter({ ...filter, kind: value === "" ? undefined : (value as Kind) })
-            }
-          >
-            <option value="">all</option>
-            {EVENT_KINDS.filter((kind) => kind !== "snapshot").map((kind) => (
-              <option key={kind}>{kind}</option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField
+          label="Kind"
+          none="all"
+          value={filter.kind ?? ""}
+          options={EVENT_KINDS.filter((kind) => kind !== "snapshot")}
+          onChosen={(kind) =>
+            setFilter({ ...filter, kind: kind === "" ? undefined : (kind as Kind) })
+          }
+        />
         <label>
           Node
           <input

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "../../parts/button.tsx";
+import { CheckField, ChoiceField, TextField } from "../../parts/fields.tsx";
 import { setQuery } from "../../router.ts";
 import { filterOf, RUN_STATES, tagName, tagQuery } from "./run-filter.ts";
 
@@ -10,20 +11,13 @@ export function RunsFilters({ query }: { readonly query: URLSearchParams }): Com
   const { status = [], tags = {}, unacknowledged } = filterOf(query);
   return (
     <search class="filters">
-      <label>
-        Status
-        <select
-          value={status[0] ?? ""}
-          onChange={(event) => setQuery({ status: event.currentTarget.value })}
-        >
-          <option value="">any</option>
-          {RUN_STATES.map((state) => (
-            <option key={state} value={state}>
-              {state}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField
+        label="Status"
+        none="any"
+        value={status[0] ?? ""}
+        options={RUN_STATES}
+        onChosen={(state) => setQuery({ status: state })}
+      />
       <label>
         Flow
         <input
@@ -32,16 +26,11 @@ export function RunsFilters({ query }: { readonly query: URLSearchParams }): Com
           onChange={(event) => setQuery({ flow: event.currentTarget.value.trim() })}
         />
       </label>
-      <label class="inline">
-        <input
-          type="checkbox"
-          checked={unacknowledged === true}
-          onChange={({ currentTarget: { checked } }) =>
-            setQuery({ unacknowledged: checked ? "1" : undefined })
-          }
-        />
-        Unacknowledged failures
-      </label>
+      <CheckField
+        label="Unacknowledged failures"
+        isChecked={unacknowledged === true}
+        onChecked={(isOn) => setQuery({ unacknowledged: isOn ? "1" : undefined })}
+      />
       <TagField />
       {Object.entries(tags).map(([name, value]) => (
         <Button
@@ -73,17 +62,15 @@ function TagField(): ComponentChildren {
         add();
       }}
     >
-      <label>
-        Tag
-        <input
-          type="search"
-          placeholder="name=value"
-          aria-invalid={isWrong}
-          value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          onBlur={add}
-        />
-      </label>
+      <TextField
+        label="Tag"
+        type="search"
+        placeholder="name=value"
+        aria-invalid={isWrong}
+        value={typed}
+        onTyped={setTyped}
+        onBlur={add}
+      />
     </form>
   );
 }

@@ -1,6 +1,7 @@
 /** The choice of a stored flow. */
 import type { ComponentChildren } from "preact";
 import { backend } from "../../backend.ts";
+import { ChoiceField } from "../../parts/fields.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { everyItem } from "../../state/every-item.ts";
 import { useValue } from "../../state/use-value.ts";
@@ -17,17 +18,14 @@ export function FlowSelect({
   const slugs = flows.value?.map(({ slug }) => slug).sort() ?? [];
   return (
     <>
-      <label>
-        Flow
-        <select required value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
-          <option value="">Choose a flow</option>
-          {slugs.map((slug) => (
-            <option key={slug} value={slug}>
-              {slug}
-            </option>
-          ))}
-        </select>
-      </label>
+      <ChoiceField
+        label="Flow"
+        isRequired
+        none="Choose a flow"
+        value={chosen}
+        options={slugs}
+        onChosen={onChoose}
+      />
       <Problem error={flows.error} />
     </>
   );

@@ -3,6 +3,7 @@ import type { FlowInput, Json, JsonObject } from "@millrace/contracts";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
+import { TextField } from "../../parts/fields.tsx";
 import { FormCard } from "../../parts/new-item.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { checkInputs, findingsOf } from "../../parts/schema-form/check-form.ts";
@@ -20,10 +21,10 @@ const TYPING_MS = 250;
 /** Asks for flow, times and inputs. */
 export function NewSchedule({
   onCreated,
-  onCancel,
+  onClose,
 }: {
   readonly onCreated: () => void;
-  readonly onCancel: () => void;
+  readonly onClose: () => void;
 }): ComponentChildren {
   const [template, setTemplate] = useState("");
   const [cron, setCron] = useState("");
@@ -45,37 +46,23 @@ export function NewSchedule({
       name="New schedule"
       action="Create schedule"
       work={create}
-      onSubmit={() => {
+      check={() => {
         setChecked(true);
-        if (wrong.length === 0) void create.run();
+        return wrong.length === 0;
       }}
-      onCancel={onCancel}
+      onClose={onClose}
     >
       <div class="fields">
         <FlowSelect chosen={template} onChoose={setTemplate} />
-        <label>
-          Cron
-          <input
-            required
-            spellcheck={false}
-            autocomplete="off"
-            placeholder="0 7 * * 1-5"
-            value={cron}
-            aria-invalid={preview.error !== undefined}
-            onInput={(event) => setCron(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Time zone
-          <input
-            required
-            list={zones}
-            spellcheck={false}
-            autocomplete="off"
-            value={timezone}
-            onInput={(event) => setTimezone(event.currentTarget.value)}
-          />
-        </label>
+        <TextField
+          label="Cron"
+          required
+          placeholder="0 7 * * 1-5"
+          value={cron}
+          aria-invalid={preview.error !== undefined}
+          onTyped={setCron}
+        />
+        <TextField label="Time zone" required list={zones} value={timezone} onTyped={setTimezone} />
         <datalist id={zones}>
           {knownZones().map((zone) => (
             <option key={zone} value={zone} />

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
+import { ChoiceField } from "../../parts/fields.tsx";
 import { FormCard } from "../../parts/new-item.tsx";
 import { useAction } from "../../state/use-action.ts";
 import { useValue } from "../../state/use-value.ts";
@@ -10,10 +11,10 @@ import { FlowSelect } from "./flow-select.tsx";
 /** Asks for a flow and the input that gets the request. `onCreated` is told the token, which no other answer shows. */
 export function NewWebhook({
   onCreated,
-  onCancel,
+  onClose,
 }: {
   readonly onCreated: (token: string) => void;
-  readonly onCancel: () => void;
+  readonly onClose: () => void;
 }): ComponentChildren {
   const [template, setTemplate] = useState("");
   const [chosen, setInput] = useState("");
@@ -29,7 +30,7 @@ export function NewWebhook({
     onCreated(token);
   });
   return (
-    <FormCard name="New webhook" action="Create webhook" work={create} onCancel={onCancel}>
+    <FormCard name="New webhook" action="Create webhook" work={create} onClose={onClose}>
       <div class="fields">
         <FlowSelect
           chosen={template}
@@ -38,17 +39,14 @@ export function NewWebhook({
             setInput("");
           }}
         />
-        <label>
-          Input
-          <select required value={input} onChange={(event) => setInput(event.currentTarget.value)}>
-            <option value="">Choose an input</option>
-            {inputs.map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ChoiceField
+          label="Input"
+          isRequired
+          none="Choose an input"
+          value={input}
+          options={inputs}
+          onChosen={setInput}
+        />
       </div>
       <p class="muted">
         The input gets an object with the members method, query, headers and body. A flow that needs

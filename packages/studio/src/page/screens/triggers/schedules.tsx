@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { backend, invokeOnce } from "../../backend.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { formatSchedule } from "../../parts/format.ts";
 import { ListView } from "../../parts/list-screen.tsx";
@@ -43,15 +43,7 @@ export function Schedules(): ComponentChildren {
     <>
       <NewItem
         title="New schedule"
-        form={(close) => (
-          <NewSchedule
-            onCreated={() => {
-              close();
-              all.reload();
-            }}
-            onCancel={close}
-          />
-        )}
+        form={(close) => <NewSchedule onCreated={all.reload} onClose={close} />}
       />
       <ListView
         list={{ ...all, items: active }}
@@ -121,31 +113,23 @@ function ScheduleTable({
         </>
       ),
     },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: (schedule) => (
-        <div class="row-actions">
-          <Button
-            disabled={runNow.isBusy}
-            refusal={mayRun}
-            onClick={() => void runNow.run(schedule)}
-          >
-            Run now
-          </Button>
-          <Button
-            disabled={pause.isBusy}
-            refusal={mayChange}
-            onClick={() => void pause.run(schedule)}
-          >
-            {schedule.enabled ? "Pause" : "Resume"}
-          </Button>
-          <Button class="danger" refusal={mayChange} onClick={() => setDeleted(schedule)}>
-            Delete
-          </Button>
-        </div>
-      ),
-    },
+    actionsColumn((schedule) => (
+      <>
+        <Button disabled={runNow.isBusy} refusal={mayRun} onClick={() => void runNow.run(schedule)}>
+          Run now
+        </Button>
+        <Button
+          disabled={pause.isBusy}
+          refusal={mayChange}
+          onClick={() => void pause.run(schedule)}
+        >
+          {schedule.enabled ? "Pause" : "Resume"}
+        </Button>
+        <Button class="danger" refusal={mayChange} onClick={() => setDeleted(schedule)}>
+          Delete
+        </Button>
+      </>
+    )),
   ];
   const error = runNow.error ?? pause.error ?? remove.error;
   return (
@@ -204,22 +188,16 @@ function Proposed({
     },
     { title: "Name", cell: ({ schedule }) => schedule.name },
     { title: "Times", cell: ({ schedule }) => formatSchedule(schedule) },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: (item) => (
-        <div class="row-actions">
-          <Button
-            aria-label={`Activate ${item.schedule.name}`}
-            disabled={activate.isBusy}
-            refusal={why}
-            onClick={() => void activate.run(item)}
-          >
-            Activate
-          </Button>
-        </div>
-      ),
-    },
+    actionsColumn((item) => (
+      <Button
+        aria-label={`Activate ${item.schedule.name}`}
+        disabled={activate.isBusy}
+        refusal={why}
+        onClick={() => void activate.run(item)}
+      >
+        Activate
+      </Button>
+    )),
   ];
   return (
     <section>

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { backend, serverUrl } from "../../backend.ts";
 import { Button } from "../../parts/button.tsx";
 import { copyText } from "../../parts/clipboard.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { actionsColumn, type Column, DataTable } from "../../parts/data-table.tsx";
 import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { ListView } from "../../parts/list-screen.tsx";
 import { NewItem } from "../../parts/new-item.tsx";
@@ -41,17 +41,11 @@ export function Webhooks(): ComponentChildren {
     { title: "Headers", cell: ({ headers }) => headers.join(", ") },
     { title: "State", cell: ({ enabled }) => (enabled ? "active" : "off") },
     { title: "Id", cell: ({ id }) => <code>{id}</code> },
-    {
-      title: "Actions",
-      isUntitled: true,
-      cell: (webhook) => (
-        <div class="row-actions">
-          <Button class="danger" refusal={why} onClick={() => setDeleted(webhook)}>
-            Delete
-          </Button>
-        </div>
-      ),
-    },
+    actionsColumn((webhook) => (
+      <Button class="danger" refusal={why} onClick={() => setDeleted(webhook)}>
+        Delete
+      </Button>
+    )),
   ];
   return (
     <>
@@ -66,11 +60,10 @@ export function Webhooks(): ComponentChildren {
         form={(close) => (
           <NewWebhook
             onCreated={(created) => {
-              close();
               setToken(created);
               list.reload();
             }}
-            onCancel={close}
+            onClose={close}
           />
         )}
       />
