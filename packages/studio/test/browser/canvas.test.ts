@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { fitted, opened, seenBy, toScreen, type View } from "../../src/page/canvas/camera.ts";
 import { createScene } from "../../src/page/canvas/scene.ts";
 import { expectAccessible } from "./axe.ts";
-import { ask, type GuestServer, serveGuest } from "./canvas/guest.ts";
+import type { Guest } from "./canvas/page.tsx";
+import { type GuestServer, serveGuest } from "./guest-server.ts";
 import { useStudio } from "./studio.ts";
 
 /** Three nodes below each other, one of them with a body, and a way of failure. */
@@ -40,7 +41,7 @@ describeWith("chromium")("the canvas", () => {
   const studio = useStudio();
   let guest: GuestServer;
   beforeAll(async () => {
-    guest = await serveGuest();
+    guest = await serveGuest(new URL("canvas/page.tsx", import.meta.url));
   });
   afterAll(() => guest?.[Symbol.asyncDispose]());
 
@@ -423,4 +424,21 @@ function densest(
     (most, { x, y }) => Math.max(most, scene.within({ x, y, w, h }).boxes.length),
     0,
   );
+}
+
+/** Calls a function of the page. */
+function ask<Name extends keyof Guest>(
+  page: Page,
+  name: Name,
+  ...args: Parameters<Guest[Name]>
+): Promise<ReturnType<Guest[Name]>> {
+  return page.evaluate(
+    ([called, given]) => {
+      const { guest } = globalThis as unknown as {
+        readonly guest: Record<string, (...args: readonly unknown[]) => unknown>;
+      };
+      return guest[called as string]?.(...(given as readonly unknown[]));
+    },
+    [name, args],
+  ) as Promise<ReturnType<Guest[Name]>>;
 }

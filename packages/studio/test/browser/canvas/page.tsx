@@ -78,8 +78,7 @@ function call(name: string, ...args: readonly unknown[]): void {
 
 function Page(): ComponentChildren {
   return (
-    <main>
-      <h1>Canvas</h1>
+    <>
       <button type="button" onClick={nextTheme}>
         Theme
       </button>
@@ -117,7 +116,7 @@ function Page(): ComponentChildren {
         }}
         title="Test flow"
       />
-    </main>
+    </>
   );
 }
 
@@ -215,4 +214,4 @@ export type Guest = typeof guest;
 
 Object.assign(globalThis, { guest });
 followTheme();
-render(<Page />, document.getElementById("app") as HTMLElement);
+render(<Page />, document.querySelector("main") as HTMLElement);
