@@ -1,7 +1,7 @@
 /** S11: changes that are made in the picture are changes of the text. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
+import { GREETING, openGreeting, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -10,8 +10,7 @@ describeWith("chromium")("a change in the picture", () => {
 
   test("renames, deletes and moves in the text; three steps of Undo bring its bytes back", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     const inspector = page.getByRole("complementary", { name: "Inspector" });
     await treeitem(page, "words, transform").click();
     await inspector.getByRole("button", { name: "Rename node" }).click();
@@ -58,8 +57,7 @@ describeWith("chromium")("a change in the picture", () => {
 
   test("moves a node that is dragged, in one step of Undo", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     await treeitem(page, "say, log").waitFor();
     const card = page.getByRole("region", { name: "Canvas" }).getByText("say", { exact: true });
     const { x = 0, y = 0 } = (await card.boundingBox()) ?? {};
@@ -77,8 +75,7 @@ describeWith("chromium")("a change in the picture", () => {
 
   test("sets fields by expressions and plain controls, and refuses what is no expression", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting?node=say" });
+    const page = await openGreeting(studio, server, { place: "#/flows/greeting?node=say" });
     const inspector = page.getByRole("complementary", { name: "Inspector" });
     const message = inspector.getByRole("textbox", { name: "message" });
     await message.fill("words.va");

@@ -2,7 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
-import { GREETING, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
+import { GREETING, openGreeting, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -11,8 +11,7 @@ describeWith("chromium")("the screen of a flow", () => {
 
   test("is worked by keys: tree, dialogs, Undo from anywhere, save", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     await treeitem(page, "words, transform").focus();
     await page.keyboard.press("ArrowDown");
     await expect.poll(() => new URL(page.url()).hash).toContain("node=say");
@@ -75,8 +74,7 @@ describeWith("chromium")("the screen of a flow", () => {
 
   test("adds a node from the catalog with what it needs, and connects it", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     await treeitem(page, "say, log").waitFor();
     const add = page
       .getByRole("toolbar", { name: "Flow" })
@@ -107,8 +105,7 @@ describeWith("chromium")("the screen of a flow", () => {
 
   test("has panes that are sized by keys and can be hidden, also after a reload", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     const border = page.getByRole("separator", { name: "Width of the canvas" });
     await border.focus();
     await page.keyboard.press("End");

@@ -1,6 +1,8 @@
 /** What tests of the screen of a flow do again and again. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
+import type { TestServer } from "./server.ts";
+import type { OpenOptions, Studio } from "./studio.ts";
 
 /** A flow with an input, a reference, an edge and comments. */
 export const GREETING = `# Greets somebody.
@@ -28,6 +30,21 @@ say -> done
 
 output text: string = words.value
 `;
+
+/** Stores the flow `greeting`, and opens it. */
+export async function openGreeting(
+  studio: Studio,
+  { url, client }: TestServer,
+  options: OpenOptions = {},
+): Promise<Page> {
+  await client.invoke("save_template", { slug: "greeting", dsl: GREETING });
+  return studio.open(url, { place: "#/flows/greeting", ...options });
+}
+
+/** Waits until the status "Notifications" says something. */
+export function notified(page: Page, text: string): Promise<void> {
+  return page.getByRole("status", { name: "Notifications" }).getByText(text).waitFor();
+}
 
 /** The textbox "Flow text". */
 export function textbox(page: Page): Locator {

@@ -2,7 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
-import { fillText, GREETING, treeitem } from "./flow-page.ts";
+import { fillText, openGreeting, treeitem } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -41,11 +41,7 @@ describeWith("chromium")("the screen of a flow", () => {
 
   test("lets a reader look, and says which role each control needs", async () => {
     await using server = await startServer({ tokens: [ADMIN, `viewer:read:${READER}`] });
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, {
-      place: "#/flows/greeting",
-      expected: [/status of 401/],
-    });
+    const page = await openGreeting(studio, server, { expected: [/status of 401/] });
     await page.getByLabel("Access token").fill(READER);
     await page.getByRole("button", { name: "Sign in" }).click();
     await treeitem(page, "say, log").waitFor();
@@ -135,8 +131,7 @@ describeWith("chromium")("the screen of a flow", () => {
 
   test("deletes a flow after it was asked", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     await treeitem(page, "say, log").waitFor();
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Delete flow…" }).click();

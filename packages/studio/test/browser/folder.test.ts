@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describeWith } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
-import { fillText, GREETING, treeitem, untilText } from "./flow-page.ts";
-import { startServer } from "./server.ts";
+import { beforeEach, expect, test } from "vitest";
+import { fillText, GREETING, notified, treeitem, untilText } from "./flow-page.ts";
+import { startServer, type TestServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
 const OURS = GREETING.replace('message = "done"', 'message = "ours"');
@@ -15,23 +15,29 @@ const BROKEN = GREETING.replace("node say: log {", "node {");
 
 const save = (page: Page): Promise<void> =>
   page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).click();
-const notified = (page: Page, text: string): Promise<void> =>
-  page.getByRole("status", { name: "Notifications" }).getByText(text).waitFor();
 
 describeWith("chromium")("the page over a folder", () => {
   const studio = useStudio();
-
-  test("writes the file, and asks when it has changed on the disk", async () => {
-    const dir = temporaryFolder();
-    const file = join(dir, "greeting.flow");
+  let dir: string;
+  let file: string;
+  beforeEach(() => {
+    dir = temporaryFolder();
+    file = join(dir, "greeting.flow");
     writeFileSync(file, GREETING);
-    await using server = await startServer({ flows: { dir } });
-    const page = await studio.open(server.url, {
+  });
+
+  async function open({ url }: TestServer) {
+    const page = await studio.open(url, {
       place: "#/flows/greeting",
       expected: [/status of 412/],
     });
-    const dialog = page.getByRole("dialog", { name: "Changed on the server" });
     await treeitem(page, "say, log").waitFor();
+    return { page, dialog: page.getByRole("dialog", { name: "Changed on the server" }) };
+  }
+
+  test("writes the file, and asks when it has changed on the disk", async () => {
+    await using server = await startServer({ flows: { dir } });
+    const { page, dialog } = await open(server);
     await fillText(page, OURS);
     await save(page);
     await notified(page, "Saved version 2");
@@ -47,16 +53,8 @@ describeWith("chromium")("the page over a folder", () => {
   });
 
   test("keeps a text that cannot be read beside the file", async () => {
-    const dir = temporaryFolder();
-    const file = join(dir, "greeting.flow");
-    writeFileSync(file, GREETING);
     await using server = await startServer({ flows: { dir } });
-    const page = await studio.open(server.url, {
-      place: "#/flows/greeting",
-      expected: [/status of 412/],
-    });
-    const dialog = page.getByRole("dialog", { name: "Changed on the server" });
-    await treeitem(page, "say, log").waitFor();
+    const { page, dialog } = await open(server);
     writeFileSync(file, BROKEN);
     await fillText(page, OURS);
     await save(page);

@@ -2,7 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { treeitem } from "./flow-page.ts";
+import { notified, treeitem } from "./flow-page.ts";
 import { FAILS, HOUR } from "./flows.ts";
 import { enterOn, nameOfFocus, tabTo } from "./keyboard.ts";
 import { expectRunStatus, nodeItem } from "./run-page.ts";
@@ -42,8 +42,6 @@ output text: string = words.value
 
 describeWith("chromium")("the keyboard alone", () => {
   const studio = useStudio();
-  const notified = (page: Page, text: string): Promise<void> =>
-    page.getByRole("status", { name: "Notifications" }).getByText(text).waitFor();
 
   test("writes, mends, formats, changes, saves and runs a flow, and answers its question", async () => {
     await using server = await startServer();

@@ -2,7 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { textbox } from "./flow-page.ts";
+import { notified, textbox } from "./flow-page.ts";
 import { tabTo } from "./keyboard.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
@@ -106,21 +106,16 @@ async function countWork(page: Page): Promise<{
   };
 }
 
+const BIG = { slug: "big", name: "Big", description: "", dsl: bigFlow(NODES) };
+
 describeWith("chromium")("a flow of 1,000 nodes", () => {
   const studio = useStudio();
 
   const tree = (page: Page): Locator => page.getByRole("tree", { name: "Nodes" });
-  const notified = (page: Page, text: string): Promise<void> =>
-    page.getByRole("status", { name: "Notifications" }).getByText(text).waitFor();
 
   test("is walked through, renamed, saved and run with the keyboard alone", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", {
-      slug: "big",
-      name: "Big",
-      description: "",
-      dsl: bigFlow(NODES),
-    });
+    await server.client.invoke("save_template", BIG);
     const page = await studio.open(server.url, { reducedMotion: "reduce" });
     await page.getByRole("link", { name: "big" }).waitFor();
     await tabTo(page, page.getByRole("link", { name: "big" }));
@@ -201,12 +196,7 @@ describeWith("chromium")("a flow of 1,000 nodes", () => {
 
   test("shows far less of itself in the document than it has", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", {
-      slug: "big",
-      name: "Big",
-      description: "",
-      dsl: bigFlow(NODES),
-    });
+    await server.client.invoke("save_template", BIG);
     const { runId } = await server.client.invoke("start_run", { template: "big", inputs: {} });
     for (const place of ["#/flows/big", `#/runs/${runId}`]) {
       const page = await studio.open(server.url, { place });

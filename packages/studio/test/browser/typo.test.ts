@@ -1,7 +1,7 @@
 /** S9: a typo in the name of a node type. */
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
-import { fillText, GREETING, textOf, treeitem, untilText } from "./flow-page.ts";
+import { fillText, GREETING, openGreeting, textOf, treeitem, untilText } from "./flow-page.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -12,8 +12,7 @@ describeWith("chromium")("a typo", () => {
 
   test("is listed with its fix, keeps the flow from running, and is mended in one step", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, { place: "#/flows/greeting" });
+    const page = await openGreeting(studio, server);
     const toolbar = page.getByRole("toolbar", { name: "Flow" });
     const run = toolbar.getByRole("button", { name: "Run" });
     await treeitem(page, "say, log").waitFor();
@@ -55,11 +54,7 @@ describeWith("chromium")("a typo", () => {
 
   test("of a bracket keeps the flow from being saved, and the text stays as a draft", async () => {
     await using server = await startServer();
-    await server.client.invoke("save_template", { slug: "greeting", dsl: GREETING });
-    const page = await studio.open(server.url, {
-      place: "#/flows/greeting",
-      expected: [/status of 422/], // the refusal of the save
-    });
+    const page = await openGreeting(studio, server, { expected: [/status of 422/] });
     await treeitem(page, "say, log").waitFor();
     const half = GREETING.replace("node say: log {", "node say: log");
     await fillText(page, half);

@@ -1,6 +1,6 @@
 /** An open flow without a browser: its text, its drafts, and what becomes of them when it is saved. */
 import { ClientError } from "@millrace/client";
-import type { CatalogEntry, Template } from "@millrace/contracts";
+import type { Template } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
 import { formatFlow } from "@millrace/dsl";
 import { applyEdits, type FlowChange, type TextEdit } from "@millrace/dsl/editor";
@@ -12,6 +12,7 @@ import { guarded } from "../../src/page/state/storage.ts";
 import type { Stored } from "../../src/page/state/stored-flow.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
 import { TextReader } from "../../src/worker/questions.ts";
+import { catalogEntry } from "./catalog-entry.ts";
 
 const FLOW = `flow 1 demo
 
@@ -25,25 +26,10 @@ node two: transform {
 }
 `;
 
-const transform: CatalogEntry = {
-  type: "transform",
-  version: 1,
-  kind: "control",
-  title: "Transform",
-  summary: "",
-  category: "data",
-  tags: [],
+const transform = catalogEntry("transform", {
   fields: { type: "object", properties: { value: {} }, required: ["value"] },
   output: { type: "object", properties: { value: {} } },
-  ports: [{ name: "out" }],
-  body: false,
-  effect: "pure",
-  requires: { secrets: [], permissions: {} },
-  defaults: {},
-  examples: [],
-  source: { package: "core" },
-  state: "ready",
-};
+});
 const PROJECT: ProjectData = { entries: [transform], connections: [], flows: [] };
 
 /** The analysis of the worker, in this thread. */

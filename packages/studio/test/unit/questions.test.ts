@@ -1,5 +1,4 @@
 /** What the worker answers about a text. */
-import type { CatalogEntry } from "@millrace/contracts";
 import { applyEdits } from "@millrace/dsl/editor";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -15,6 +14,7 @@ import { plainControl } from "../../src/page/screens/flow/value-field.tsx";
 import { findNode } from "../../src/page/state/flow-nodes.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
 import { readValue, TextReader } from "../../src/worker/questions.ts";
+import { catalogEntry } from "./catalog-entry.ts";
 
 const FLOW = `flow 1 demo
 
@@ -39,28 +39,8 @@ layout {
 }
 `;
 
-const entry = (type: string, more: Partial<CatalogEntry> = {}): CatalogEntry => ({
-  type,
-  version: 1,
-  kind: "control",
-  title: type,
-  summary: "",
-  category: "data",
-  tags: [],
-  fields: { type: "object", properties: { value: {}, items: {} } },
-  output: {},
-  ports: [{ name: "out" }],
-  body: false,
-  effect: "pure",
-  requires: { secrets: [], permissions: {} },
-  defaults: {},
-  examples: [],
-  source: { package: "core" },
-  state: "ready",
-  ...more,
-});
 const PROJECT: ProjectData = {
-  entries: [entry("transform"), entry("map", { body: true })],
+  entries: [catalogEntry("transform"), catalogEntry("map", { body: true })],
   connections: [],
   flows: [],
 };
@@ -149,7 +129,7 @@ describe("a node that is added", () => {
 
   test("has a placeholder of the right type for each field that it needs", () => {
     const fields = newFields(
-      entry("x", {
+      catalogEntry("x", {
         fields: {
           type: "object",
           required: ["url", "count", "on", "list", "way", "either"],
