@@ -12,11 +12,11 @@ import { crc32 } from "node:zlib";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const CRC_BYTES = 4;
-const USAGE_EXIT_CODE = 2;
 const OTHERS_MAY_WRITE = 0o022;
 
-const [, , word = ""] = process.argv;
-const command = /^[a-z]+$/.test(word) ? word : "help";
+const [, , word = "help", ...words] = process.argv;
+const wantsHelp = words.some((given) => given === "--help" || given === "-h");
+const command = wantsHelp || !/^[a-z]+$/.test(word) ? "help" : word;
 const folder = cacheFolder();
 const external = createRequire(join(DIST, "bin.cjs"));
 const scripts = new Map();
@@ -55,7 +55,7 @@ function cached(file, crc) {
   }
 }
 
-/** Writes all functions that were called by now, in all files: who needed one file more has called other functions of the rest, too. */
+/** Writes what each file has by now: a start that needs one file more has called other functions of the rest, too. */
 function keep() {
   for (const [file, { script, crc }] of scripts) {
     const written = `${file}.${process.pid}`;
@@ -91,7 +91,7 @@ function cacheFolder() {
 }
 
 process.on("exit", (code) => {
-  if (!isComplete && code !== USAGE_EXIT_CODE) keep(); // a word that is no command gets no files
+  if (code === 0 && !isComplete) keep(); // a start that failed ends early, and a word may be no command at all
 });
 // The one place that may end the process at once: a second interrupt, or a handle that keeps a finished command alive.
 await load("./bin.cjs").start((code) => process.exit(code));
