@@ -57,14 +57,8 @@ interface KindFacts {
   readonly step: StepFacts | undefined;
 }
 
-const SMALL_KINDS: readonly string[] = [
-  "llm.delta",
-  "log",
-  "node.progress",
-  "node.skipped",
-  "node.started",
-  "node.succeeded",
-];
+const SMALL_KINDS: readonly string[] =
+  "llm.delta log node.progress node.skipped node.started node.succeeded".split(" ");
 
 const KINDS: ReadonlyMap<string, KindFacts> = new Map(
   EVENT_KINDS.map((kind) => {

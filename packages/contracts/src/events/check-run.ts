@@ -82,13 +82,9 @@ function isBusy(node: NodeRecord): boolean {
   return !(node.state === "running" && node.openChildren > 0 && node.type !== "ai");
 }
 
-const NOTHING_BEGINS: ReadonlySet<string> = new Set([
-  "node.started",
-  "node.retrying",
-  "confirm.requested",
-  "llm.started",
-  "tool.started",
-]);
+const NOTHING_BEGINS: ReadonlySet<string> = new Set(
+  "node.started node.retrying confirm.requested llm.started tool.started".split(" "),
+);
 
 /** Rules that the state of the run sets for the next event, of any kind. */
 export function checkOrder(state: CheckState, e: ExecutionEvent): void {

@@ -204,17 +204,9 @@ class Copy {
 }
 
 /** Types whose data is not in own properties: they are refused, because they would silently become `{}`. */
-const REFUSED: ReadonlySet<string> = new Set([
-  "Map",
-  "Set",
-  "WeakMap",
-  "WeakSet",
-  "WeakRef",
-  "Promise",
-  "Blob",
-  "File",
-  "ReadableStream",
-]);
+const REFUSED: ReadonlySet<string> = new Set(
+  "Map Set WeakMap WeakSet WeakRef Promise Blob File ReadableStream".split(" "),
+);
 const BOXES: ReadonlySet<string> = new Set(["Number", "String", "Boolean", "BigInt"]);
 
 /** `Object` for plain records and for classes without a tag of their own. */

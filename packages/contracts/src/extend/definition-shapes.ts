@@ -29,20 +29,8 @@ const actionName = text("a name such as forecast, or forecast@2", {
 });
 
 /** Types of one word belong to core; a later version may add one, so no other package may have any. */
-const CORE_WORDS: readonly string[] = [
-  "ai",
-  "condition",
-  "confirm",
-  "delay",
-  "fail",
-  "join",
-  "log",
-  "loop",
-  "map",
-  "subflow",
-  "switch",
-  "transform",
-];
+const CORE_WORDS: readonly string[] =
+  "ai condition confirm delay fail join log loop map subflow switch transform".split(" ");
 
 const typeName = rule((value) => {
   const dotted = new RegExp(`^${PART}(?:\\.${PART})*${VERSION}$`);

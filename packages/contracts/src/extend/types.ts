@@ -36,6 +36,12 @@ export interface Stamp<K extends DefinitionKind> {
   readonly [EXTENSION_MARK]: K;
 }
 
+/** What a body answers: a record, which leaves by `out`, or `exit(port, record)`; at once or later. */
+type NodeAnswer<O> = O | NodeExit<O> | Promise<O | NodeExit<O>>;
+
+/** What a check answers. */
+type FieldFindings = readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
+
 /** Members that actions and node types have in common. */
 export interface NodeSpec<F, O> {
   readonly title: string;
@@ -61,9 +67,7 @@ export interface NodeSpec<F, O> {
    * Looks at literal fields before a run; a field with an expression arrives as `undefined`. Must not throw. It may wait for
    * what it needs to look, such as a parser that is loaded, never for the world.
    */
-  readonly check?: (
-    fields: NoInfer<F>,
-  ) => readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
+  readonly check?: (fields: NoInfer<F>) => FieldFindings;
   readonly examples?: readonly {
     readonly title: string;
     readonly fields: JsonObject;
@@ -80,10 +84,7 @@ export interface NodeSpec<F, O> {
 export interface ActionSpec<F, O> extends NodeSpec<F, O> {
   readonly name: string;
   /** Answers the record (port `out`) or `exit(port, record)`; without a promise a call costs none. */
-  readonly run: (
-    fields: NoInfer<F>,
-    ctx: NodeContext,
-  ) => NoInfer<O> | NodeExit<NoInfer<O>> | Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
+  readonly run: (fields: NoInfer<F>, ctx: NodeContext) => NodeAnswer<NoInfer<O>>;
 }
 
 /** Result of `defineAction`: the spec, checked, frozen and stamped with its version of the seam. */
@@ -91,8 +92,8 @@ export interface ActionDefinition<F = unknown, O = unknown>
   extends Omit<ActionSpec<F, O>, "run" | "check">,
     Stamp<"action"> {
   // A method, so that a list may hold actions of different fields.
-  check?(fields: F): readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
-  run(fields: F, ctx: NodeContext): O | NodeExit<O> | Promise<O | NodeExit<O>>;
+  check?(fields: F): FieldFindings;
+  run(fields: F, ctx: NodeContext): NodeAnswer<O>;
 }
 
 /** A family of actions; action `a` of adapter `x` is the node type `x.a`. */
@@ -134,18 +135,15 @@ export interface NodeTypeSpec<F, O> extends NodeSpec<F, O> {
   /** Field that yields further ports: the keys of an object, the `name`s of a list. */
   readonly portsFrom?: string;
   /** Entered again from its top after a restart: `confirm` and `step` answer from the journal. */
-  readonly run: (
-    fields: NoInfer<F>,
-    ctx: ControlContext,
-  ) => NoInfer<O> | NodeExit<NoInfer<O>> | Promise<NoInfer<O> | NodeExit<NoInfer<O>>>;
+  readonly run: (fields: NoInfer<F>, ctx: ControlContext) => NodeAnswer<NoInfer<O>>;
 }
 
 /** Result of `defineNodeType`. */
 export interface NodeTypeDefinition<F = unknown, O = unknown>
   extends Omit<NodeTypeSpec<F, O>, "run" | "check">,
     Stamp<"nodeType"> {
-  check?(fields: F): readonly FieldFinding[] | Promise<readonly FieldFinding[]>;
-  run(fields: F, ctx: ControlContext): O | NodeExit<O> | Promise<O | NodeExit<O>>;
+  check?(fields: F): FieldFindings;
+  run(fields: F, ctx: ControlContext): NodeAnswer<O>;
 }
 
 /** Result of `defineService`. */
