@@ -8,7 +8,6 @@ import { isOtherDocument } from "../read/slips.ts";
 import { SharedWork } from "../steps.ts";
 import type { Span } from "../syntax/ast.ts";
 import { changeEdits } from "./change/change-edits.ts";
-import type { FlowChange } from "./change/flow-change.ts";
 import { completionsAt } from "./completion/completions.ts";
 import { fixAll, fixesAt } from "./fixes.ts";
 import { formatEdits } from "./format.ts";
@@ -21,7 +20,7 @@ import { Reading } from "./reading.ts";
 import { isRenamable, renameEdits } from "./rename.ts";
 import { signatureAt } from "./signature.ts";
 import { tokensOf } from "./tokens.ts";
-import type { Analyser, Analysis, Project, Target, TextEdit } from "./types.ts";
+import type { Analyser, Analysis, FlowChange, Project, Target, TextEdit } from "./types.ts";
 
 /** The text and project of each analysis, and the state of the project that it was made for. */
 const SOURCES = new WeakMap<Analysis, { readonly reading: Reading; readonly version: object }>();

@@ -3,7 +3,6 @@
 export { NODE_POLICY_NAMES } from "../language/blocks.ts";
 export { createAnalyser, editFlow } from "./analysis.ts";
 export { applyEdits } from "./apply-edits.ts";
-export type { FlowChange } from "./change/flow-change.ts";
 export { certainFixes, fixText, type JudgedText, type MadeFix } from "./fixes.ts";
 export {
   type Analyser,
@@ -11,6 +10,7 @@ export {
   type Completion,
   type CompletionKind,
   type ConnectionInfo,
+  type FlowChange,
   type Fold,
   type Hover,
   type InterfaceTypes,

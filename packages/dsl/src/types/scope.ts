@@ -5,13 +5,9 @@ import type { Expression } from "../syntax/ast.ts";
 import type { FlowType } from "./flow-type.ts";
 
 /** Roots that always have a value. */
-export const ALWAYS_PRESENT: ReadonlySet<string> = new Set([
-  "inputs",
-  "nodes",
-  "run",
-  "vars",
-  "secrets",
-]);
+export const ALWAYS_PRESENT: ReadonlySet<string> = new Set(
+  "inputs nodes run vars secrets".split(" "),
+);
 
 /** Types of the names that an expression may read. */
 export interface TypeEnv {

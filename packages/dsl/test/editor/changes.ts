@@ -1,6 +1,6 @@
 /** Random changes of a flow, and the same changes made on its graph. */
 import type { FlowBody, FlowEdge, FlowGraph, FlowNode, JsonObject } from "@millrace/contracts";
-import type { FlowChange } from "../../src/editor/change/flow-change.ts";
+import type { FlowChange } from "../../src/editor/types.ts";
 import type { Random } from "../laws/random.ts";
 
 interface Chosen {

@@ -60,14 +60,9 @@ function checkInput(ctx: Validation, input: Declared): void {
 }
 
 /** How a service may be entered, as a flow writes it. */
-export const CONNECTION_KINDS: readonly string[] = [
-  "oauth",
-  "oauth2",
-  "bearer",
-  "apiKey",
-  "basic",
-  "none",
-];
+export const CONNECTION_KINDS: readonly string[] = "oauth oauth2 bearer apiKey basic none".split(
+  " ",
+);
 
 /** A connection is of a known kind and leads to a service that is described, where the catalog knows services. */
 function checkService(ctx: Validation, connection: unknown, pointer: string): void {

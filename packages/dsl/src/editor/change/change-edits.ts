@@ -10,10 +10,9 @@ import { sortedEdits } from "../apply-edits.ts";
 import { NameIndex } from "../names.ts";
 import type { Reading } from "../reading.ts";
 import { renameEdits } from "../rename.ts";
-import type { TextEdit } from "../types.ts";
+import type { FlowChange, TextEdit } from "../types.ts";
 import { attributesOf, setAttribute } from "./attributes.ts";
 import { hasEdge, type IsMeant, removeEdges, withoutEdges } from "./edges.ts";
-import type { FlowChange } from "./flow-change.ts";
 import { Lines } from "./lines.ts";
 import { type Holder, holderOf, insertion, removal } from "./place-item.ts";
 
