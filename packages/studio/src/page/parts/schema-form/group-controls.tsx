@@ -1,5 +1,5 @@
 /** Controls for values that hold others: objects and lists. */
-import type { Json, JsonObject } from "@millrace/contracts";
+import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
 import { isObject, pointerSegment } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
@@ -14,33 +14,50 @@ export interface GroupProps extends FieldProps {
   readonly shape: Shape;
 }
 
-/** The members of an object: those of the schema as fields, others by name. */
-export function ObjectControl(props: GroupProps): ComponentChildren {
-  const { shape, value, pointer, root, onChange } = props;
-  const Field = useContext(FormContext)?.Field;
-  const { properties, required } = shape.schema;
-  const members = Object.entries(isObject(properties) ? properties : {});
+/** One member of an object, or of a form. */
+export interface FormMember extends Pick<FieldProps, "name" | "schema" | "root" | "isRequired"> {}
+
+/** The members that a schema names. */
+export function membersOf({ properties, required }: JsonSchema, root: JsonSchema): FormMember[] {
   const needed = new Set(Array.isArray(required) ? required : []);
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => ({
+    name,
+    schema: schema as Json,
+    root,
+    isRequired: needed.has(name),
+  }));
+}
+
+/** Members as fields; others are named. */
+export function Members({
+  members,
+  pointer,
+  value,
+  onChange,
+}: Pick<FieldProps, "pointer" | "value"> & {
+  readonly members: readonly FormMember[];
+  readonly onChange: (value: Json) => void;
+}): ComponentChildren {
+  const Field = useContext(FormContext)?.Field;
   const latest = useRef(value);
   latest.current = value;
   if (Field === undefined) return null;
   const others = Object.keys(isObject(value) ? value : {}).filter(
-    (name) => !members.some(([known]) => known === name),
+    (name) => !members.some((member) => member.name === name),
   );
   return (
     <>
-      {members.map(([name, schema]) => (
+      {members.map((member) => (
         <Field
-          key={name}
-          name={name}
-          pointer={pointer + pointerSegment(name)}
-          schema={schema as Json}
-          root={root}
-          value={memberOf(value, name)}
-          isRequired={needed.has(name)}
+          key={member.name}
+          {...member}
+          pointer={pointer + pointerSegment(member.name)}
+          value={memberOf(value, member.name)}
           onChange={(next) => {
             const object = isObject(latest.current) ? (latest.current as JsonObject) : {};
-            onChange(withMember(object, name, next));
+            const changed = withMember(object, member.name, next);
+            latest.current = changed;
+            onChange(changed);
           }}
         />
       ))}
@@ -51,6 +68,13 @@ export function ObjectControl(props: GroupProps): ComponentChildren {
       )}
     </>
   );
+}
+
+/** The members of an object: those of the schema as fields, others by name. */
+export function ObjectControl(props: GroupProps): ComponentChildren {
+  const { shape, pointer, value, root, onChange } = props;
+  const members = membersOf(shape.schema, root);
+  return <Members members={members} pointer={pointer} value={value} onChange={onChange} />;
 }
 
 /** The items of a list, which can be added, removed and moved. */

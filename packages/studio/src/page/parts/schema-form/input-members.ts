@@ -1,6 +1,6 @@
 /** The inputs of a flow as members of a form. */
 import type { FlowInput, Json, JsonObject } from "@millrace/contracts";
-import type { FormMember } from "./schema-form.tsx";
+import type { FormMember } from "./group-controls.tsx";
 import { startValue } from "./shape.ts";
 
 /** An input as a field: with its schema, default and description. */

@@ -3,28 +3,20 @@
  * what a person changes goes to `onChange`. `checkForm` tells whether the value may be sent.
  */
 import type { Json, JsonObject, JsonSchema } from "@millrace/contracts";
-import { isObject, pointerSegment } from "@millrace/contracts/kit";
+import { isObject } from "@millrace/contracts/kit";
 import type { ComponentChildren } from "preact";
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { Button } from "../button.tsx";
 import { VisibleText } from "../value-view/visible-text.tsx";
 import type { FormFinding } from "./check-form.ts";
 import { Field } from "./field.tsx";
 import { FormContext, focusField, placeName } from "./field-context.ts";
 import { FieldProblems, useFieldPlace } from "./field-frame.tsx";
-import { hasUnread, isUnread, memberOf, unread, withMember } from "./form-value.ts";
+import { hasUnread, isUnread, unread } from "./form-value.ts";
+import { type FormMember, Members, membersOf } from "./group-controls.tsx";
 import { emptyItem, shapeOf } from "./shape.ts";
 import { JsonControl } from "./text-controls.tsx";
 import "./schema-form.css";
-
-/** One member of a form. */
-export interface FormMember {
-  readonly name: string;
-  readonly schema: Json | undefined;
-  /** The document that its references point into. */
-  readonly root: JsonSchema;
-  readonly isRequired: boolean;
-}
 
 /** A form for a value of a schema; of an object, its members are the fields. */
 export function SchemaForm({
@@ -41,20 +33,10 @@ export function SchemaForm({
   const { control, schema: own } = shapeOf(schema, schema);
   const isMembers =
     control === "object" && (value === undefined || (isObject(value) && !isUnread(value)));
-  const { properties, required } = own;
-  const needed = new Set(Array.isArray(required) ? required : []);
-  const members = Object.entries(isObject(properties) ? properties : {}).map(
-    ([name, member]): FormMember => ({
-      name,
-      schema: member as Json,
-      root: schema,
-      isRequired: needed.has(name),
-    }),
-  );
   return (
     <FormFrame value={value} onChange={onChange} findings={findings}>
       {isMembers ? (
-        <Members members={members} value={value} onChange={onChange} />
+        <Members members={membersOf(own, schema)} pointer="" value={value} onChange={onChange} />
       ) : (
         <Field
           name="Value"
@@ -90,51 +72,9 @@ export function MembersForm({
   return (
     <FormFrame value={value} onChange={onChange} findings={findings}>
       {isObject(value) && !isUnread(value) ? (
-        <Members members={members} value={value} onChange={onChange} />
+        <Members members={members} pointer="" value={value} onChange={onChange} />
       ) : undefined}
     </FormFrame>
-  );
-}
-
-function Members({
-  members,
-  value,
-  onChange,
-}: {
-  readonly members: readonly FormMember[];
-  readonly value: Json | undefined;
-  readonly onChange: (value: Json) => void;
-}): ComponentChildren {
-  const latest = useRef(value);
-  latest.current = value;
-  const others = Object.keys(isObject(value) ? value : {}).filter(
-    (name) => !members.some((member) => member.name === name),
-  );
-  return (
-    <>
-      {members.map(({ name, schema, root, isRequired }) => (
-        <Field
-          key={name}
-          name={name}
-          pointer={pointerSegment(name)}
-          schema={schema}
-          root={root}
-          value={memberOf(value, name)}
-          isRequired={isRequired}
-          onChange={(next) => {
-            const object = isObject(latest.current) ? (latest.current as JsonObject) : {};
-            const changed = withMember(object, name, next);
-            latest.current = changed;
-            onChange(changed);
-          }}
-        />
-      ))}
-      {others.length > 0 && (
-        <p class="muted field-note">
-          Also holds <VisibleText text={others.join(", ")} />: change it as JSON.
-        </p>
-      )}
-    </>
   );
 }
 
