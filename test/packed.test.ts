@@ -141,6 +141,26 @@ describeUnless(notFull)("a program of a page", () => {
     expect(complaints).toBe("");
   });
 
+  test(
+    "has its types in a project for browsers, too",
+    () => {
+      const lib = ["ES2022", "DOM"];
+      const compilerOptions = { ...COMPILER_OPTIONS, target: "ES2022", lib, types: [] };
+      write("page/tsconfig.json", JSON.stringify({ compilerOptions, include: ["src"] }));
+      const names = ["client", "contracts", "dsl", "engine"];
+      write("page/src/page.mts", names.map((name) => `import "@millrace/${name}";\n`).join(""));
+      const compiler = join(project, "node_modules/typescript/bin/tsc");
+      const args = [compiler, "-p", "page", "--noEmit"];
+      const { stdout, stderr } = spawnSync(process.execPath, args, {
+        cwd: project,
+        encoding: "utf8",
+      });
+      const found = (stdout + stderr).split(/\n(?=\S)/);
+      expect(found.filter((each) => !isOfOthers(each)).join("\n")).toBe("");
+    },
+    TIMEOUT_MS,
+  );
+
   test.each(programs.filter(({ isRun }) => isRun))(
     "$source runs",
     ({ path }) => {
