@@ -5,27 +5,28 @@
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, isAbsolute, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
-const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const CRC_BYTES = 4;
 const OTHERS_MAY_WRITE = 0o022;
 
 const [, , word = "help", ...words] = process.argv;
 const wantsHelp = words.some((given) => given === "--help" || given === "-h");
 const command = wantsHelp || !/^[a-z]+$/.test(word) ? "help" : word;
+/** The path that Node gives the file: links are followed, so that a file of dist that Node loads finds what is loaded here. */
+const entry = createRequire(import.meta.url).resolve("../dist/bin.cjs");
+const external = createRequire(entry);
+const dist = dirname(entry);
 const folder = cacheFolder();
-const external = createRequire(join(DIST, "bin.cjs"));
 const scripts = new Map();
 let isComplete = true;
 
 /** Takes the place of `require` in the files of dist. */
 function load(name) {
   if (!name.startsWith("./")) return external(name);
-  const filename = join(DIST, name);
+  const filename = join(dist, name);
   if (filename in external.cache) return external.cache[filename].exports;
   const source = readFileSync(filename);
   if (source.includes("import(")) return external(filename); // fails in a script with a cache, on Node 20
@@ -71,16 +72,21 @@ function keep() {
   }
 }
 
-/** A folder in which only this user can write, since bytecode is a program; undefined where that cannot be had. */
+/**
+ * A folder in which only this user can write, since bytecode is a program; undefined where that cannot be had. One of this
+ * install, since stack traces have the paths of the bytecode, and of this processor, which V8 does not check.
+ */
 function cacheFolder() {
-  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
-  if (NODE_DISABLE_COMPILE_CACHE === "1") return undefined;
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, LOCALAPPDATA } = process.env;
+  if (NODE_DISABLE_COMPILE_CACHE !== undefined) return undefined;
   const user = process.getuid?.();
-  const path = join(
-    NODE_COMPILE_CACHE || tmpdir(),
-    `millrace-${process.version}-${user ?? "user"}`,
-  );
   try {
+    // Windows has no owner to look at, and its services share one folder of temporary files with all users.
+    const base = NODE_COMPILE_CACHE || (user === undefined ? join(LOCALAPPDATA, "Temp") : tmpdir());
+    if (!isAbsolute(base)) return undefined; // may be in a project of others, with bytecode of theirs
+    const { version, arch } = process;
+    const install = crc32(dist).toString(16);
+    const path = join(base, `millrace-${version}-${arch}-${install}-${user ?? "user"}`);
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const { uid, mode } = lstatSync(path);
     const own = user === undefined || (uid === user && (mode & OTHERS_MAY_WRITE) === 0);

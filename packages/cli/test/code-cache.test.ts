@@ -1,16 +1,33 @@
 /** Bytecode that the command keeps for its next start: what is taken, what is not, and that no start depends on it. */
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type Ended, millrace, scratch } from "./cli.ts";
+import { BIN, type Ended, millrace, scratch } from "./cli.ts";
 
 const HELLO = fileURLToPath(new URL("../../../examples/01-hello/hello.flow", import.meta.url));
 
-/** The folder of one Node and user inside the folder that the variable names. */
-const folderIn = (base: string): string =>
-  join(base, `millrace-${process.version}-${process.getuid?.() ?? "user"}`);
+/** The folder of the command inside the folder that the variable names; Node may have one of its own beside it. */
+function folderIn(base: string): string {
+  const [name = "none", ...others] = readdirSync(base).filter((name) =>
+    name.startsWith("millrace-"),
+  );
+  expect(others).toEqual([]);
+  return join(base, name);
+}
 
 /** Digest of each file that is kept, by name. */
 function kept(base: string): Record<string, string> {
@@ -36,6 +53,7 @@ test("the first start of a command writes its bytecode, and the second takes it 
   await hello(base);
   const [first, written] = [kept(base), inodes()];
   expect(Object.keys(first).join()).toContain("run-language-");
+  expect(folderIn(base)).toContain(`-${process.version}-${process.arch}-`);
   await hello(base);
   expect(kept(base)).toEqual(first);
   expect(inodes()).toEqual(written);
@@ -73,6 +91,45 @@ test("help of a command has bytecode beside that of the command", async () => {
   expect(names.filter((name) => !name.startsWith("help-"))).toEqual([]);
 });
 
+/** The program of an install at another path, whose files are copies or a link to the same files. */
+function installed(files: "copied" | "linked"): string {
+  const [folder, cli] = [scratch(), dirname(dirname(BIN))];
+  for (const part of ["bin", "package.json"])
+    cpSync(join(cli, part), join(folder, part), { recursive: true });
+  symlinkSync(join(cli, "node_modules"), join(folder, "node_modules"), "junction");
+  if (files === "linked") symlinkSync(join(cli, "dist"), join(folder, "dist"), "junction");
+  else cpSync(join(cli, "dist"), join(folder, "dist"), { recursive: true });
+  return join(folder, "bin", "millrace.js");
+}
+
+/** Paths of the files of dist that a start runs, as V8 names them in stack traces. */
+function pathsOf(bin: string, words: readonly string[], base: string): string[] {
+  const reports = scratch();
+  const env = { ...process.env, NODE_COMPILE_CACHE: base, NODE_V8_COVERAGE: reports };
+  spawnSync(process.execPath, [bin, ...words], { env });
+  const urls = readdirSync(reports).flatMap((name) => {
+    const text = readFileSync(join(reports, name), "utf8");
+    return (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url);
+  });
+  return urls.filter((url) => url.endsWith(".cjs")).map((url) => fileURLToPath(url));
+}
+
+test("stack traces name the files of the install that runs, not of the one that wrote the bytecode", async () => {
+  const base = scratch();
+  await hello(base);
+  const bin = installed("copied");
+  const dist = join(dirname(dirname(realpathSync(bin))), "dist");
+  const paths = pathsOf(bin, ["run", HELLO], base);
+  expect(new Set(paths.map(dirname))).toEqual(new Set([dist]));
+});
+
+test("a file runs once, also where the folder of the files is a link", () => {
+  const paths = pathsOf(installed("linked"), ["services", "list"], scratch());
+  const files = paths.map((path) => realpathSync(path));
+  expect(files.length).toBeGreaterThan(3);
+  expect(files).toEqual([...new Set(files)]);
+});
+
 test.each<[what: string, spoil: (bytes: Buffer, other: Buffer) => Buffer]>([
   ["in which a byte differs", (bytes) => Buffer.from(bytes).fill(0xa5, 5_000, 5_008)],
   ["that ends too soon", (bytes) => bytes.subarray(0, bytes.length >> 1)],
@@ -104,10 +161,16 @@ test("starts at the same moment leave whole files", async () => {
 });
 
 describe("nothing is kept, and the command runs", () => {
-  test("where the variable says so", async () => {
+  test.each(["1", "true"])("where the variable says so, by %j", async (value) => {
     const base = scratch();
-    await hello(base, { NODE_DISABLE_COMPILE_CACHE: "1" });
+    await hello(base, { NODE_DISABLE_COMPILE_CACHE: value });
     expect(readdirSync(base)).toEqual([]);
+  });
+
+  test("in a folder below the current one, which may be a project of others", async () => {
+    const cwd = scratch();
+    await millrace(["run", HELLO], { cwd, env: { NODE_COMPILE_CACHE: "cache" } });
+    expect(readdirSync(cwd, { recursive: true }).join()).not.toContain("millrace-");
   });
 
   test("where no folder can be made", async () => {
@@ -118,8 +181,11 @@ describe("nothing is kept, and the command runs", () => {
 
   test.skipIf(process.platform === "win32")("in a folder where others can write", async () => {
     const base = scratch();
-    mkdirSync(folderIn(base));
-    chmodSync(folderIn(base), 0o777);
+    await hello(base);
+    const folder = folderIn(base);
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
     await hello(base);
     expect(kept(base)).toEqual({});
   });

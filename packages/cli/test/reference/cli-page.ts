@@ -52,7 +52,7 @@ export async function cliPage(): Promise<string> {
     "Strongest first: flag, variable, the nearest `millrace.json`, the user's file, default. `millrace config explain` says where a value comes from. What grants power counts from a project file only after `millrace config trust`.",
     table(["Key", "Type", "Default", "Variable", "Power", ""], keys),
     "These are no keys: `MILLRACE_HOME` (folder of data and user configuration), `MILLRACE_TRUST_PROJECT` (`1`, or the digest of a project that is trusted), `MILLRACE_SQLITE` (`node` or `libsql`), `MILLRACE_DEBUG=1` (as `--verbose`).",
-    "A command keeps its bytecode for its next start, in a folder of its user below the folder of temporary files, or below the folder that `NODE_COMPILE_CACHE` names. The next start takes it after its checksum; it may be deleted at any time. With `NODE_DISABLE_COMPILE_CACHE=1` nothing is kept.",
+    "A command keeps its bytecode for its next start, in a folder of its user below the folder of temporary files, or below the absolute path that `NODE_COMPILE_CACHE` names. The next start takes it after its checksum; it may be deleted at any time. With `NODE_DISABLE_COMPILE_CACHE=1` nothing is kept.",
     "## Secrets in variables",
     "`NAME` has the secret, or `NAME_FILE` the path of a file that has it; a newline at its end does not count. Both at once are an error. The same holds for every variable that the configuration names as `env:NAME`.",
     table(
