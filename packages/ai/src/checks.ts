@@ -1,9 +1,16 @@
 /** The checks of `expect` on one record: expressions and models beside what `expect.ts` does alone. */
 import type { FieldValue, Json, JsonObject, LlmStarted } from "@millrace/contracts";
-import { toFailure, valueAt } from "@millrace/engine/pack";
+import { toFailure } from "@millrace/engine/pack";
 import type { Prompt } from "./call.ts";
 import { Caller } from "./caller.ts";
-import { type CheckOutcome, checkRecord, failedCondition, failureText, judged } from "./expect.ts";
+import {
+  type CheckOutcome,
+  checkRecord,
+  failedCondition,
+  failureText,
+  judged,
+  memberAt,
+} from "./expect.ts";
 import { type Check, readCheck } from "./expect-entry.ts";
 import { AiError } from "./failure.ts";
 import { type AiFields, SAMPLING, type TargetField } from "./fields.ts";
@@ -116,7 +123,7 @@ function checkOf(
 async function judge(session: Session, check: Check, record: JsonObject): Promise<CheckOutcome> {
   const { rubric, target } = check.fields as unknown as { rubric: string; target: TargetField };
   const path = check.path ?? "text";
-  const value = valueAt(record, `/${path.split(".").join("/")}`);
+  const value = memberAt(record, path);
   if (value === undefined) return { pass: false, rule: "is not there", path };
   const { maxTokens } = session.fields;
   const node = session.fields.provider ?? session.ctx.shared(AI).options.defaultProvider;

@@ -183,7 +183,7 @@ const RULES: { readonly [K in TextKind]: string } = {
 };
 
 /** The member that a dotted path leads to; undefined when there is none. */
-function memberAt(root: Json, path: string): Json | undefined {
+export function memberAt(root: Json, path: string): Json | undefined {
   return valueAt(root, path.split(".").map(pointerSegment).join(""));
 }
 

@@ -208,6 +208,16 @@ test.each([
   ]);
 });
 
+test("a judge is shown the member that its path names, whatever letters the name has", async () => {
+  const judge = scripted([{ text: '{"score":1,"reason":"r"}' }], { id: "judge" });
+  const fields = `outputSchema = { type: "object" }\n${JUDGE.replace("rubric", 'path: "output.a/b~1", rubric')}`;
+  await ask(fields, [{ text: '{"a/b~1":"Dear sir"}' }], { others: [judge] });
+  expect(judge.calls[0]?.prompt).toMatchObject([
+    { role: "system" },
+    { content: [{ text: "<text>\nDear sir\n</text>" }] },
+  ]);
+});
+
 test("a judge that cannot be asked is a failed check, and its own cost counts", async () => {
   const judge = scripted([{ fail: apiError(401) }], { id: "judge" });
   const { summary, events } = await ask(JUDGE, [{ text: "x" }], { others: [judge] });
