@@ -47,7 +47,12 @@ async function startThread(pragmas = "") {
     const ops = need === "" ? [insert] : [insert, refuse];
     receive({ ...pack([{ id, sync, bytes: 64, records: 1, quiet: true, ops }]), more });
   };
-  return { path, told, write, close: () => receive({ close: true }) };
+  const execute = (exec: string): void => {
+    id += 1;
+    const unit = { id, sync: true, bytes: 0, records: 1, quiet: true, ops: [{ exec }] };
+    receive({ ...pack([unit]), more: false });
+  };
+  return { path, told, write, execute, close: () => receive({ close: true }) };
 }
 
 test("a write that waits for others and was written with them takes nothing from the idle checkpoint", async () => {
@@ -59,6 +64,14 @@ test("a write that waits for others and was written with them takes nothing from
   expect(readFileSync(path).includes("mark of the second")).toBe(false);
   vi.advanceTimersByTime(5_000);
   expect(readFileSync(path).includes("mark of the second")).toBe(true);
+  close();
+});
+
+test("text of SQL that is sent alone gets one answer", async () => {
+  const { told, execute, close } = await startThread();
+  execute("PRAGMA incremental_vacuum(1)");
+  vi.advanceTimersByTime(0);
+  expect(told.at(-1)).toEqual({ done: [1] });
   close();
 });
 

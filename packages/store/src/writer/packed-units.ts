@@ -21,8 +21,9 @@ export interface PackedUnits {
 const LINES = -1;
 const EXEC = -2;
 
-/** Numbers of a unit, of an operation, at most, and of an event. */
+/** Numbers of a unit, of SQL text, of any other operation, and of an event. */
 const OF_UNIT = 6;
+const OF_EXEC = 2;
 const OF_OP = 5;
 const OF_EVENT = 3;
 
@@ -51,8 +52,10 @@ export function createPacker(): (units: readonly Posted[]) => PackedUnits {
     let count = 1;
     let size = 0;
     for (const { ops } of units) {
-      count += OF_UNIT + OF_OP * ops.length;
-      for (const { lines } of ops) {
+      count += OF_UNIT;
+      for (const op of ops) {
+        count += "exec" in op ? OF_EXEC : OF_OP;
+        const { lines } = op;
         if (lines === undefined) continue;
         count += OF_EVENT * lines.events.length;
         for (const { line } of lines.events) size += line.byteLength;
