@@ -47,7 +47,7 @@ export function openCredentials(
 }
 
 /** The records of a data folder. */
-export function storeRecords(dir: string): ConnectionRecords {
+function storeRecords(dir: string): ConnectionRecords {
   async function using<T>(
     readonly: boolean,
     work: (records: ConnectionRecords) => Promise<T>,
