@@ -97,7 +97,12 @@ function cacheFolder() {
 }
 
 process.on("exit", (code) => {
-  if (code === 0 && !isComplete) keep(); // a start that failed ends early, and a word may be no command at all
+  if (code !== 0 || isComplete) return; // a start that failed ends early, and a word may be no command at all
+  try {
+    keep();
+  } catch {
+    // The folder is gone, or may no longer be searched: nothing can be removed from it either.
+  }
 });
 // The one place that may end the process at once: a second interrupt, or a handle that keeps a finished command alive.
 await load("./bin.cjs").start((code) => process.exit(code));

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import { BIN, type Ended, millrace, scratch } from "./cli.ts";
 
@@ -177,6 +177,23 @@ describe("nothing is kept, and the command runs", () => {
     const base = scratch({ file: "" });
     const { stderr } = await hello(join(base, "file"));
     expect(stderr).not.toMatch(/error|EEXIST|ENOTDIR/);
+  });
+
+  test("where the folder becomes a file before the end", async () => {
+    const base = scratch({
+      "replace.mjs": `import { readdirSync, rmSync, writeFileSync } from "node:fs";
+process.on("exit", () => {
+  const base = process.env.NODE_COMPILE_CACHE + "/";
+  const [name] = readdirSync(base).filter((name) => name.startsWith("millrace-"));
+  rmSync(base + name, { recursive: true });
+  writeFileSync(base + name, "");
+});
+`,
+    });
+    const replace = pathToFileURL(join(base, "replace.mjs"));
+    const { stderr } = await hello(base, { NODE_OPTIONS: `--import=${replace}` });
+    expect(readFileSync(folderIn(base), "utf8")).toBe("");
+    expect(stderr).not.toContain("ENOTDIR");
   });
 
   test.skipIf(process.platform === "win32")("in a folder where others can write", async () => {
