@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -132,6 +133,7 @@ test.each([
     "--filter takes a regular expression",
   ],
   ["no such file", ["test", "y.flow"], "cannot read y.flow: no such file"],
+  ["a file as a folder", ["test", "x.flow/y"], "cannot read x.flow/y: a part of the path is not"],
 ])("%s is exit code 2", async (_name, words, says) => {
   const told = await inside(words, {
     files: { "x.flow": 'flow 1 x\n\nnode a: log {\n  message = "a"\n}\n' },
@@ -139,6 +141,19 @@ test.each([
   expect([told.code, told.stdout]).toEqual([2, ""]);
   expect(told.stderr).toContain(says);
 });
+
+test.skipIf(process.platform === "win32")(
+  "a link to itself is no folder, whether a test or the files of its fixtures",
+  async () => {
+    const cwd = copy("01-hello");
+    symlinkSync("loop", join(cwd, "loop"));
+    const loop = await inside(["test", "loop"], { cwd });
+    expect([loop.code, loop.stderr]).toEqual([2, expect.stringContaining("cannot read loop")]);
+    mkdirSync(join(cwd, "01-hello/fixtures"));
+    symlinkSync("files", join(cwd, "01-hello/fixtures/files"));
+    expect((await inside(["test", "01-hello"], { cwd })).code).toBe(0);
+  },
+);
 
 test("a flow that is not valid fails its test", async () => {
   const cwd = scratch({ "x.flow": "flow 1 x\n\nnode a: no.such {\n}\n" });

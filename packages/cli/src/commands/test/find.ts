@@ -34,8 +34,8 @@ export async function findTests(
   const tests: FlowTest[] = [];
   for (const name of names) {
     const path = resolve(io.cwd, name);
-    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
     const files = await expandFiles([name], io);
+    const isFolder = existsSync(path) && statSync(path).isDirectory();
     const found = [];
     for (const file of files) {
       const test = await testOf(file, named, io);
