@@ -71,6 +71,8 @@ testUnless(noMount())("a disk with little room left is found before it is full",
   disk.resize(100);
   const low = { check: "data folder", status: "warn", says: says("100.0 MiB"), fix };
   expect(found((await look(world)).lines, "data folder")).toEqual(low);
+  disk.resize(0); // no limit: such a disk says that it has no blocks at all
+  expect(found((await look(world)).lines, "data folder")).toBeUndefined();
 });
 
 /** A server that gives this answer is at the address. */

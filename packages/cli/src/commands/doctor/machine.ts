@@ -52,8 +52,9 @@ export const dataFolderWritable: Check = {
         "give yourself the right to write there, or name another folder with MILLRACE_HOME",
       );
     }
-    const { bavail, bsize } = await statfs(there);
-    const room = bavail * bsize;
+    const disk = await statfs(there).catch(() => undefined);
+    // One without blocks, such as a file system in memory that has no limit, does not know its room.
+    const room = disk?.blocks ? disk.bavail * disk.bsize : ROOM_BYTES.wanted;
     if (room < ROOM_BYTES.wanted) {
       return [
         {
