@@ -1,5 +1,6 @@
 /** Options: what keeps a server from starting, and where options come from. */
-import { chmod, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, open, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { DEFAULT_LIMITS } from "@millrace/engine";
@@ -133,6 +134,21 @@ test.skipIf(process.platform === "win32")(
     const env = { MILLRACE_SERVE_TOKEN_FILE: tokenFile };
     expect(await warnings(0o640, { env })).toEqual([{ problem }]);
     expect(await warnings(0o600, { tokenFile })).toEqual([]);
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "a token file may be a pipe that is gone once it was read",
+  async () => {
+    const tokenFile = join(temporaryFolder(), "tokens");
+    execFileSync("mkfifo", [tokenFile]);
+    const starting = serve({ tokenFile });
+    const pipe = await open(tokenFile, "w");
+    await rm(tokenFile);
+    await pipe.writeFile(TOKEN);
+    await pipe.close();
+    const { url } = await starting;
+    expect((await fetch(`${url}/api/meta`)).status).toBe(401);
   },
 );
 

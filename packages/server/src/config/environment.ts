@@ -98,8 +98,8 @@ function tokenFileOf({ tokenFile, env }: OptionSources): string | undefined {
 export async function tokenFileProblem(sources: OptionSources): Promise<string | undefined> {
   const file = tokenFileOf(sources);
   if (file === undefined || process.getuid === undefined) return undefined;
-  const { mode, uid } = await stat(file);
-  if (uid !== process.getuid() || (mode & OF_OTHERS) === 0) return undefined;
+  const found = await stat(file).catch(() => undefined); // it was read before, and may be gone since
+  if (found?.uid !== process.getuid() || (found.mode & OF_OTHERS) === 0) return undefined;
   return `other users of this machine can read the tokens in ${file}; run chmod 600 ${file}`;
 }
 
