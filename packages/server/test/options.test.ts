@@ -119,7 +119,7 @@ test("tokens come from a file and from the environment", async () => {
 });
 
 test.skipIf(process.platform === "win32")(
-  "a token file that others can read is named with the command that closes it",
+  "a token file that others can read or change is named with the command that closes it",
   async () => {
     const tokenFile = join(temporaryFolder(), "tokens");
     await writeFile(tokenFile, TOKEN);
@@ -129,11 +129,12 @@ test.skipIf(process.platform === "win32")(
       await serve({ ...sources, log });
       return log.lines.filter(({ level }) => level === "warn").map(({ fields }) => fields);
     };
-    const problem = `other users of this machine can read the tokens in ${tokenFile}; run chmod 600 ${tokenFile}`;
+    const problem = `other users of this machine can read or change the tokens in ${tokenFile}; run chmod 600 ${tokenFile}`;
     expect(await warnings(0o644, { tokenFile })).toEqual([{ problem }]);
     const env = { MILLRACE_SERVE_TOKEN_FILE: tokenFile };
     expect(await warnings(0o640, { env })).toEqual([{ problem }]);
-    expect(await warnings(0o600, { tokenFile })).toEqual([]);
+    expect(await warnings(0o602, { tokenFile })).toEqual([{ problem }]);
+    for (const mode of [0o600, 0o711]) expect(await warnings(mode, { tokenFile })).toEqual([]);
   },
 );
 

@@ -17,8 +17,8 @@ export interface OptionSources {
   readonly tokenFile?: string;
 }
 
-/** Rights of a file that its owner does not need. */
-const OF_OTHERS = 0o077;
+/** The rights of others to read or write a file. */
+const OF_OTHERS = 0o066;
 
 const yes = (text: string): boolean | string =>
   text === "1" || text === "true" ? true : text !== "0" && text !== "false" ? text : false;
@@ -92,7 +92,7 @@ function tokenFileOf({ tokenFile, env }: OptionSources): string | undefined {
 }
 
 /**
- * The problem of a token file that others may read; undefined where there is none. As with the keys of ssh, a file of another user does not
+ * The problem of a token file that others may read or change; undefined where there is none. As with the keys of ssh, a file of another user does not
  * count: containers get their secrets so. Windows has no such modes.
  */
 export async function tokenFileProblem(sources: OptionSources): Promise<string | undefined> {
@@ -100,7 +100,7 @@ export async function tokenFileProblem(sources: OptionSources): Promise<string |
   if (file === undefined || process.getuid === undefined) return undefined;
   const found = await stat(file).catch(() => undefined); // it was read before, and may be gone since
   if (found?.uid !== process.getuid() || (found.mode & OF_OTHERS) === 0) return undefined;
-  return `other users of this machine can read the tokens in ${file}; run chmod 600 ${file}`;
+  return `other users of this machine can read or change the tokens in ${file}; run chmod 600 ${file}`;
 }
 
 /** The option `credentials` from variables; its values are checked when the option is read. */
