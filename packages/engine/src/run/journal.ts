@@ -193,13 +193,18 @@ export class JournalWriter {
     this.#sent = 0;
     run.log.publish(this.#stored, run.log.seq === this.#stored && run.summary !== null);
     run.tick();
-    while ((this.#waiting[0]?.seq ?? Number.POSITIVE_INFINITY) <= this.#stored) {
-      this.#waiting.shift()?.fn();
-    }
+    if (this.#waiting.length > 0) this.#goOn();
     this.#renewLater();
     run.pump(); // which sends what has gathered meanwhile
     this.#rest();
   };
+
+  /** Calls whatever waited for what is stored now. */
+  #goOn(): void {
+    const later = this.#waiting.findIndex(({ seq }) => seq > this.#stored);
+    const ready = this.#waiting.splice(0, later < 0 ? this.#waiting.length : later);
+    for (const { fn } of ready) fn();
+  }
 
   readonly #onLost = (error: unknown): void => this.#failed(error);
 
