@@ -11,7 +11,7 @@ import {
 import { createEngine, type Plan, type Run } from "@millrace/engine";
 import { createRandom, createSimClock, type SimClock } from "@millrace/engine/testing";
 import { openStore, type Store } from "@millrace/store";
-import { compiled, differences, randomFlow } from "@millrace/test-support/flows";
+import { compiled, differences, graphOf, planOf, randomFlow } from "@millrace/test-support/flows";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { linesOf } from "@millrace/test-support/store";
 import { expect, test } from "vitest";
@@ -161,3 +161,15 @@ async function afterCut(flow: Flow, k: number, seed: number): Promise<string[]> 
   await store.close();
   return faults;
 }
+
+test("a graph that was moved about in place is stored as it was compiled last", async () => {
+  await using store = await openStore({ dir: temporaryFolder() });
+  const engine = createEngine({ journal: store.journal });
+  const layout: { [id: string]: { x: number; y: number } } = {};
+  const graph = { ...graphOf("node a: transform { value = 1 }"), layout };
+  for (const x of [1, 2]) {
+    layout["a"] = { x, y: 0 };
+    await engine.run(await planOf(graph), {}, { runId: `r${x}` }).result;
+    expect((await store.journal.load(`r${x}`))?.graph.layout).toEqual({ a: { x, y: 0 } });
+  }
+});

@@ -119,7 +119,7 @@ async function compile(given: FlowGraph, options: CompileOptions): Promise<Compi
   const flow = title === undefined ? { id, hash } : { id, title, hash };
   const [vars, secrets] = [[...outside.vars].sort(), [...outside.secrets].sort()];
   const plan = new Plan(
-    { graph, flows, layout: layout.layout, flow, secrets },
+    { graph: { ...graph }, flows, layout: layout.layout, flow, secrets },
     { ...identity, vars },
   );
   return { ok: true, plan, diagnostics };

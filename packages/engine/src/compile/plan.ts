@@ -9,6 +9,7 @@ const PARTS = new WeakMap<Plan, PlanParts>();
 
 /** The parts of a plan that the scheduler reads. */
 export interface PlanParts {
+  /** An object of this plan alone: a store knows the graph by it, and its text is made once. */
   readonly graph: FlowGraph;
   /** Flows that it calls, at any depth, by the text that names them. */
   readonly flows: ReadonlyMap<string, { readonly graph: FlowGraph }>;

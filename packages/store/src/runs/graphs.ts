@@ -17,7 +17,7 @@ let last: (NamedGraph & { readonly graph: FlowGraph; text: string; plan?: string
 
 const parsed = new WeakMap<SqlReader, Map<string, WeakRef<FlowGraph>>>();
 
-/** `plan`: the digest of its plan. As long as it is the same, so is the graph, and its text is not made again. */
+/** `plan`: the digest of its plan, which has an object of its own for it: the text of the same object is not made again. */
 export function graphRow(graph: FlowGraph, plan?: string): NamedGraph {
   if (plan !== undefined && plan === last?.plan && graph === last.graph) return last;
   const text = JSON.stringify(graph);
