@@ -15,22 +15,17 @@ import { openStore, StoreError } from "@millrace/store";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { appendAll, linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { chooseDriver } from "../src/sqlite/driver.ts";
 import { Reader } from "../src/sqlite/reader.ts";
 import { MIGRATIONS } from "../src/sqlite/schema.ts";
+import type { SqliteDb } from "../src/sqlite/sqlite-port.ts";
 import { newStore } from "./new-store.ts";
 
-interface RawDatabase {
-  exec(sql: string): void;
-  prepare(sql: string): {
-    get(values: unknown[]): Record<string, unknown>;
-    all(values: unknown[]): Record<string, unknown>[];
-  };
-  close(): void;
-}
-const Database = createRequire(import.meta.url)("libsql") as new (path: string) => RawDatabase;
+/** Of the same library: connections of two libraries in one process see no locks of each other. */
+const openRaw = (path: string): SqliteDb => chooseDriver().open(path);
 
-function raw<T>(path: string, use: (db: RawDatabase) => T): T {
-  const db = new Database(path);
+function raw<T>(path: string, use: (db: SqliteDb) => T): T {
+  const db = openRaw(path);
   try {
     return use(db);
   } finally {
@@ -79,7 +74,7 @@ describe("a new folder", () => {
     const store = await newStore({ dir });
     await appendAll(store.journal, logOf(1));
     raw(join(dir, "millrace.db"), (db) => {
-      const pragma = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get([]))[0];
+      const pragma = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get([]) ?? {})[0];
       expect(pragma("journal_mode")).toBe("wal");
       expect(pragma("page_size")).toBe(8192);
       expect(pragma("auto_vacuum")).toBe(2);
@@ -143,7 +138,7 @@ describe("the lock", () => {
     const other = await newStore({ dir });
     const store = await newStore({ dir, busyTimeoutMs: 1 });
     const { epoch } = await store.journal.create(startRun(1));
-    const db = new Database(path);
+    const db = openRaw(path);
     db.exec("BEGIN IMMEDIATE");
     const kept = [
       store.journal.append("r1", 0, logOf(1), { epoch, sync: true }),
