@@ -10,7 +10,7 @@ const MARK = Symbol.for("@millrace/client.error.ClientError");
 
 /**
  * A code of the server's problem documents, or one of our own: `unreachable` (no connection, or one that broke off),
- * `bad_answer` (an answer that no Millrace server gives), `bad_fetch` (an option with which nothing can be sent).
+ * `bad_answer` (an answer that no Millrace server gives), `bad_fetch` (an option with which nothing can be sent or read).
  */
 export type ClientErrorCode = ErrorCode | "unreachable" | "bad_answer" | "bad_fetch";
 

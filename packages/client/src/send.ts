@@ -60,7 +60,7 @@ function faultOf({ url, token = "", fetch }: ServerAddress): string | undefined 
   try {
     const { location } = globalThis as { location?: { readonly href: string } };
     const { protocol, username, password } = new URL(url, location?.href);
-    if (username || password) return "`options.url` has a user or password: give a token instead";
+    if (username || password) return "`options.url` has a user or password: give a token";
     if (/^http/.test(protocol)) return undefined;
   } catch {
     // No URL at all.
@@ -70,7 +70,7 @@ function faultOf({ url, token = "", fetch }: ServerAddress): string | undefined 
 
 /**
  * Calls it without a receiver: `fetch` of browsers refuses any but the global object. Throws `ClientError` `bad_fetch` for one that
- * sends nothing; rejects with what it rejects with otherwise.
+ * sends nothing, or has read its answer already; rejects with what it rejects with otherwise.
  */
 export async function callFetch(
   given: Fetch | undefined,
@@ -94,7 +94,7 @@ export async function callFetch(
   } catch (cause) {
     throw isMistake(cause) ? notSent(name, cause) : cause;
   }
-  if (typeof response?.status === "number") return response;
+  if (typeof response?.status === "number" && !response.bodyUsed) return response;
   throw new ClientError("bad_fetch", `\`${name}\` did not answer with a Response`);
 }
 

@@ -51,3 +51,19 @@ test.each([
 test("a URL that is no text is refused at once", () => {
   expect(() => createClient(any({}))).toThrow("`options.url` must be a text");
 });
+
+test("a fetch that reads the body of its answer is named, and not tried again", async () => {
+  const asked: string[] = [];
+  const fetch = async (to: string): Promise<Response> => {
+    const answer = new Response("{}", { status: asked.push(to) > 1 ? 200 : 503 });
+    await answer.text();
+    return answer;
+  };
+  const client = createClient({ url, fetch, retry: { maxTries: 2, maxDelayMs: 1 } });
+  for (const work of [client.runEvents("r").next(), client.invoke("get_meta", {})]) {
+    const error = await work.catch((thrown: unknown) => thrown);
+    const message = "`options.fetch` did not answer with a Response";
+    expect(error).toMatchObject({ code: "bad_fetch", retryable: false, message });
+  }
+  expect(asked).toHaveLength(2);
+});
