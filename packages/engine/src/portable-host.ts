@@ -3,8 +3,8 @@ import { sha256Hex } from "@millrace/contracts/kit";
 import type { Host } from "./host.ts";
 
 /**
- * Longest timer of the platform that is set at once. One does not know that the clock was set, or that the machine slept, and beyond
- * 2^31 - 1 ms it fires immediately.
+ * Longest timer of the platform that is used. It does not notice that the clock was set or that the machine slept, and one of more than
+ * 2^31 - 1 ms fires immediately.
  */
 const LOOK_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * Units of one turn, up to 50 of them, as one message to the writer thread: one block of memory, which the thread takes over, and what no
- * number says. Numbers in a list of plain values would cost it and its sender four times as much.
+ * Units of one turn, as one message to the writer thread: their numbers and lines in one block of memory, which is transferred to it, and
+ * their texts and values as lists. Numbers in a list would cost both threads four times as much.
  *   - `texts`: the statements, codes and kinds of events that the thread has not seen yet; each is known by its number from then on.
  *   - `values`: those of all rows, in order.
  *   - `block`: how many numbers there are, the numbers, and the bytes of all lines. The numbers are for each unit `id sync bytes records

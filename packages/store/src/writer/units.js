@@ -20,8 +20,8 @@ const forRows = (columns, textOf) => {
 const INSERT = forRows(5, (rows) => `INSERT INTO journal(run, seq, kind, ts, line) ${rows}`);
 
 /**
- * The same where to bind the five values of an event takes longer than to write it: the bytes of many lines as one value, and a head for
- * each, of letters that SQL takes apart.
+ * The same for a library that takes longer to bind the five values of an event than SQLite takes to write it: the lines of many events
+ * are one value, and their other members another one, in ASCII and of fixed width, from which SQL cuts each field.
  */
 const LETTERS = { run: 10, seq: 10, kind: 24, ts: 16, from: 10, size: 10 };
 const ENDS = { run: 10, seq: 20, kind: 44, ts: 60, from: 70, size: 80 };
