@@ -5,31 +5,48 @@ import { build, defaultClientConditions } from "vite";
 import { addProbe } from "./probe.js";
 import { launchBrowser } from "./studio.js";
 
-const ROOT = fileURLToPath(new URL("../../packages/studio/test/browser/canvas/", import.meta.url));
-const TYPES = { html: "text/html", js: "text/javascript", css: "text/css" };
+const SCRIPT = fileURLToPath(
+  new URL("../../packages/studio/test/browser/canvas/page.tsx", import.meta.url),
+);
+const HTML =
+  '<!doctype html><html lang="en"><title>Canvas</title><link rel="stylesheet" href="/page.css"><main></main><script src="/page.js"></script></html>';
 
 let built;
 
-/** Builds the page, once in this process. */
-const buildPage = () =>
+/** Builds the script of the page, once in this process; its exports are in the global `guest`. */
+const buildScript = () =>
   (built ??= build({
     configFile: false,
     logLevel: "error",
-    root: ROOT,
-    base: "./",
     resolve: { conditions: ["@millrace/source", ...defaultClientConditions] },
-    define: { PAGE_VERSION: '"0.0.0"' },
+    define: { PAGE_VERSION: '"0.0.0"', "process.env.NODE_ENV": '"production"' },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-    build: { write: false, target: "es2022", modulePreload: false },
+    build: {
+      write: false,
+      target: "es2022",
+      cssCodeSplit: false,
+      lib: {
+        entry: SCRIPT,
+        formats: ["iife"],
+        name: "guest",
+        fileName: () => "page.js",
+        cssFileName: "page",
+      },
+    },
   }));
 
 /** Opens the page with `count` nodes; `close` ends the browser and the server. */
 export async function openCanvas(count) {
-  const { output } = await buildPage();
-  const files = new Map(output.map((file) => [`/${file.fileName}`, file.code ?? file.source]));
+  const [{ output }] = [await buildScript()].flat();
+  const files = new Map([
+    ["/", { type: "text/html", body: HTML }],
+    ...output.map(({ fileName, code, source }) => [
+      `/${fileName}`,
+      { type: code === undefined ? "text/css" : "text/javascript", body: code ?? source },
+    ]),
+  ]);
   const server = createServer(({ url }, response) => {
-    const body = files.get(url);
-    const type = TYPES[url.split(".").at(-1)];
+    const { type, body } = files.get(url) ?? {};
     response.writeHead(body === undefined ? 404 : 200, type && { "content-type": type });
     response.end(body);
   });
@@ -37,7 +54,7 @@ export async function openCanvas(count) {
   const browser = await launchBrowser();
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.addInitScript(addProbe);
-  await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
   await page.evaluate((nodes) => globalThis.guest.show(nodes), count);
   await page.waitForTimeout(1_000);
   return {
