@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { describe, expect, test } from "vitest";
 import { BIN, type Ended, millrace, scratch } from "./cli.ts";
 
@@ -196,7 +197,7 @@ process.on("exit", () => {
     expect(stderr).not.toContain("ENOTDIR");
   });
 
-  test.skipIf(process.platform === "win32")("in a folder where others can write", async () => {
+  testUnless(notLinux)("in a folder where others can write", async () => {
     const base = scratch();
     await hello(base);
     const folder = folderIn(base);

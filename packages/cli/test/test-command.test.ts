@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionEvent, FlowGraph } from "@millrace/contracts";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { golden } from "../src/commands/test/normal.ts";
 import { example, lastSummary, scratch } from "./cli.ts";
@@ -142,7 +143,7 @@ test.each([
   expect(told.stderr).toContain(says);
 });
 
-test.skipIf(process.platform === "win32")(
+testUnless(notLinux)(
   "a link to itself is no folder, whether a test or the files of its fixtures",
   async () => {
     const cwd = copy("01-hello");

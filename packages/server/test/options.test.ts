@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DEFAULT_LIMITS } from "@millrace/engine";
 import { ConfigError, type StartOptions, start } from "@millrace/server";
 import { LIMITS } from "@millrace/server/limits";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { gatherOptions, type OptionSources } from "../src/config/environment.ts";
@@ -118,7 +119,7 @@ test("tokens come from a file and from the environment", async () => {
   expect(await ask(`${TOKEN}-none`, "GET")).toBe(401);
 });
 
-test.skipIf(process.platform === "win32")(
+testUnless(notLinux)(
   "a token file that others can read or change is named with the command that closes it",
   async () => {
     const tokenFile = join(temporaryFolder(), "tokens");
@@ -138,20 +139,17 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform === "win32")(
-  "a token file may be a pipe that is gone once it was read",
-  async () => {
-    const tokenFile = join(temporaryFolder(), "tokens");
-    execFileSync("mkfifo", [tokenFile]);
-    const starting = serve({ tokenFile });
-    const pipe = await open(tokenFile, "w");
-    await rm(tokenFile);
-    await pipe.writeFile(TOKEN);
-    await pipe.close();
-    const { url } = await starting;
-    expect((await fetch(`${url}/api/meta`)).status).toBe(401);
-  },
-);
+testUnless(notLinux)("a token file may be a pipe that is gone once it was read", async () => {
+  const tokenFile = join(temporaryFolder(), "tokens");
+  execFileSync("mkfifo", [tokenFile]);
+  const starting = serve({ tokenFile });
+  const pipe = await open(tokenFile, "w");
+  await rm(tokenFile);
+  await pipe.writeFile(TOKEN);
+  await pipe.close();
+  const { url } = await starting;
+  expect((await fetch(`${url}/api/meta`)).status).toBe(401);
+});
 
 test("port 0 is any free port, and the address says which", async () => {
   const server = await serve();

@@ -64,7 +64,8 @@ export async function openTraces(
     return new Traces(sink, { startedBy: env["TRACEPARENT"] });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const isMissing = code === "ERR_MODULE_NOT_FOUND" && message.includes("@opentelemetry/");
+    // `import` says ERR_MODULE_NOT_FOUND, `require` of a bundle in CommonJS the end of it.
+    const isMissing = code?.endsWith("MODULE_NOT_FOUND") && message.includes("@opentelemetry/");
     const exporter = protocol === "http/json" ? "-http" : "-proto";
     warn(
       isMissing
