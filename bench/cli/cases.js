@@ -59,20 +59,20 @@ function startCase(what, bar, words, before) {
 }
 
 export const cases = {
-  version: startCase("`millrace --version`", 1.35, () => ["--version"]),
-  completion: startCase("`millrace completion bash`", 1.35, () => ["completion", "bash"]),
-  help: startCase("`millrace --help`", 1.6, () => ["--help"]),
-  validate: startCase("`millrace validate` of 50 nodes, 7 kB", 2.5, (folder) => [
+  version: startCase("`millrace --version`", 1.5, () => ["--version"]),
+  completion: startCase("`millrace completion bash`", 1.5, () => ["completion", "bash"]),
+  help: startCase("`millrace --help`", 1.75, () => ["--help"]),
+  validate: startCase("`millrace validate` of 50 nodes, 7 kB", 3.25, (folder) => [
     "validate",
     join(folder, "chain.flow"),
   ]),
-  run: startCase("`millrace run` of the first example", 3, () => ["run", HELLO]),
-  list: startCase("`millrace runs list` of one run", 3, () => ["runs", "list"], [
+  run: startCase("`millrace run` of the first example", 3.5, () => ["run", HELLO]),
+  list: startCase("`millrace runs list` of one run", 3.25, () => ["runs", "list"], [
     "run",
     HELLO,
     "--save",
   ]),
-  search: startCase("`millrace services search mail`", 2.5, () => ["services", "search", "mail"]),
+  search: startCase("`millrace services search mail`", 2.75, () => ["services", "search", "mail"]),
   tree: treeCase,
   svg: svgCase,
 };
