@@ -161,6 +161,7 @@ export function pageOf(input: Input): { readonly limit?: number; readonly cursor
   return omitUndefined({ limit, cursor: flagText(input, "cursor") });
 }
 
+/** The whole number of at least 0 that a flag gives; undefined where it is not given. Throws a usage error for other text. */
 export function wholeNumber(input: Input, flag: string): number | undefined {
   const text = flagText(input, flag);
   return text === undefined ? undefined : toWhole(text, `--${flag}`);

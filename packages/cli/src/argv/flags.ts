@@ -1,6 +1,7 @@
 /** Flags that many commands have, and the short forms in which commands are written. */
 import type { Answer, ArgSpec, CliCommand, CommandIo, FlagSpec, Run } from "./spec.ts";
 
+/** Flags that every command takes, in the order of help. */
 export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   { long: "json", summary: "one JSON value a line on stdout, the last one a summary" },
   { long: "quiet", short: "q", summary: "only errors and the last line" },
@@ -134,6 +135,7 @@ export function option(
   return { long, value, summary, ...more };
 }
 
+/** Flags of every command that prints a page of a list. */
 export const PAGE_FLAGS: readonly FlagSpec[] = [
   option("limit", "<n>", "most rows, 1 to 200 (default 50)"),
   option("cursor", "<cursor>", "go on where the page before ended"),

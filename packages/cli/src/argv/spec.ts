@@ -108,6 +108,7 @@ export async function loadCommands(table: CommandTable): Promise<readonly CliCom
   return (await Promise.all(shown.map(({ load }) => load()))).flatMap(({ commands }) => commands);
 }
 
+/** A command line as it was read: a command to run, help to print, or the usage error to report. */
 export type Parsed =
   | { readonly kind: "command"; readonly command: CliCommand; readonly input: Input }
   | { readonly kind: "help"; readonly text: string }
@@ -136,6 +137,7 @@ export function flagList(input: Input, name: string): readonly string[] {
   return Array.isArray(value) ? (value as readonly string[]) : [];
 }
 
+/** True where the switch was given. False for a flag that takes a value. */
 export function isOn(input: Input, name: string): boolean {
   return input.flags[name] === true;
 }

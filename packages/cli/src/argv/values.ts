@@ -22,6 +22,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
 }
 
+/** The value of `--port`, 0 to 65535; 0 lets the system choose. Undefined where it is not given. Throws a usage error for other text. */
 export function readPort(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);

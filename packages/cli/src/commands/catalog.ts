@@ -36,6 +36,7 @@ const show = apiCommand("catalog show", "show a node type with its fields and po
   show: async (entry) => ({ data: [...factsOf(entry), ...(await fieldLines(entry))] }),
 });
 
+/** `millrace catalog list` and `millrace catalog show`. */
 export const commands: readonly CliCommand[] = [list, show];
 
 function factsOf(entry: CatalogEntry): string[] {

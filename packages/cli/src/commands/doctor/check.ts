@@ -12,6 +12,7 @@ export interface Finding {
   readonly fix?: string;
 }
 
+/** What all checks of `millrace doctor` read, gathered once. */
 export interface DoctorContext {
   readonly io: CommandIo;
   readonly options: ConfigOptions;

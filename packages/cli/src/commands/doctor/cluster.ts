@@ -39,6 +39,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(reason(error));
 }
 
+/** Whether PostgreSQL answers and holds a store of this version. No rows without a cluster. */
 export const postgresStore: Check = {
   name: "postgres",
   async look(context) {
@@ -91,6 +92,7 @@ function tablesOf(
   );
 }
 
+/** Whether the configured key is the one that sealed the private values of the shared store. */
 export const storeKey: Check = {
   name: "store key",
   async look(context) {
@@ -111,6 +113,7 @@ export const storeKey: Check = {
   },
 };
 
+/** Whether the clock of this machine agrees with that of PostgreSQL. */
 export const storeClock: Check = {
   name: "store clock",
   async look(context) {
@@ -127,6 +130,7 @@ export const storeClock: Check = {
   },
 };
 
+/** Whether Restate answers at the configured addresses, and what is registered there. */
 export const restateCluster: Check = {
   name: "restate",
   async look(context) {
