@@ -160,14 +160,20 @@ export type LiveState = Extract<RunState, "pending" | "running" | "paused" | "ca
 
 /** How things stand at the moment of the question. */
 export interface Standing {
-  readonly runs: { readonly [S in LiveState]: number };
-  /** Of these, those that this server has begun or taken up. */
+  /** Undefined while the store cannot be read. */
+  readonly stored: StoredStanding | undefined;
+  /** Runs that this server has begun or taken up, and that have not ended. */
   readonly driven: number;
   readonly streams: number;
-  /** How late the longest due schedule is, in seconds. */
-  readonly scheduleLagS: number;
   readonly isStoreUp: boolean;
   readonly isDispatcherUp: boolean;
+}
+
+/** Of that, what the store knows. */
+export interface StoredStanding {
+  readonly runs: { readonly [S in LiveState]: number };
+  /** How late the longest due schedule is, in seconds. */
+  readonly scheduleLagS: number;
 }
 
 /** The measurements of one server. */

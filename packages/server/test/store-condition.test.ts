@@ -96,6 +96,21 @@ test.each(["store_read_only", "store_unavailable"] as const)(
   },
 );
 
+test("the metrics of a server whose store cannot be read say so, without what only the store knows", async () => {
+  const { host, close } = await createServer({ store: "memory", log: keepLog() });
+  onTestFinished(() => close());
+  const away = new StoreError("store_unavailable", "the database is away; try again later");
+  const schedules = { due: () => Promise.reject(away) };
+  const store: Store = Object.create(host.store, { schedules: { value: schedules } });
+  const app = createApp({ ...host, store });
+  const response = await app.fetch(new Request("http://localhost/api/metrics"));
+  expect(response.status).toBe(200);
+  const page = await response.text();
+  expect(page).toMatch(/^millrace_store_up 0$/m);
+  expect(page).toMatch(/^millrace_driven_runs 0$/m);
+  expect(page).not.toMatch(/^millrace_(?:runs\{|schedule_lag)/m);
+});
+
 test("while the store is away the log is not told so again and again by whatever asks the store", () => {
   const kept = keepLog();
   const store = { condition: "store_unavailable" as Condition };

@@ -4,11 +4,11 @@
  */
 import { readdirSync } from "node:fs";
 import type { Executor } from "@millrace/contracts";
-import type { Store } from "@millrace/store";
+import { type Store, StoreError } from "@millrace/store";
 import { type Metric, Registry } from "prom-client";
 import { METRICS, type MetricName, type MetricRow } from "../observe/metrics-table.ts";
 import { Counts, LoopDelay, type SeriesValue, Times } from "../observe/series.ts";
-import type { LiveState, Metrics, ServerWatch, Standing } from "../ports.ts";
+import type { LiveState, Metrics, ServerWatch, Standing, StoredStanding } from "../ports.ts";
 import { liveRuns } from "../runs/index.ts";
 import { packageVersion } from "../version.ts";
 
@@ -95,7 +95,7 @@ export function createMetrics(executor = "none"): Metrics {
 }
 
 function gaugesOf(
-  { runs, driven, streams, scheduleLagS, isStoreUp, isDispatcherUp }: Standing,
+  { stored, driven, streams, isStoreUp, isDispatcherUp }: Standing,
   executor: string,
 ): ReadonlyMap<string, readonly SeriesValue[]> {
   const one = (value: number, labels: SeriesValue["labels"] = {}) => [{ labels, value }];
@@ -104,10 +104,13 @@ function gaugesOf(
   const files = openFiles();
   const rows: { readonly [N in MetricName]?: readonly SeriesValue[] } = {
     millrace_build_info: one(1, { version: packageVersion(), executor }),
-    millrace_runs: Object.entries(runs).map(([state, value]) => ({ labels: { state }, value })),
+    millrace_runs: Object.entries(stored?.runs ?? {}).map(([state, value]) => ({
+      labels: { state },
+      value,
+    })),
     millrace_driven_runs: one(driven),
     millrace_streams: one(streams),
-    millrace_schedule_lag_seconds: one(scheduleLagS),
+    millrace_schedule_lag_seconds: stored === undefined ? [] : one(stored.scheduleLagS),
     millrace_store_up: one(Number(isStoreUp)),
     millrace_dispatcher_up: one(Number(isDispatcherUp)),
     process_cpu_seconds_total: one((user + system) / US_PER_S),
@@ -132,26 +135,32 @@ function openFiles(): number | undefined {
   }
 }
 
+interface Counted {
+  readonly executor: Executor;
+  readonly store: Store;
+  readonly watch?: Pick<ServerWatch, "driven" | "dispatcher"> | undefined;
+  now(): number;
+}
+
 /** Counts the live runs; costs a walk over the runs that have not ended. */
-export async function standingOf(
-  host: {
-    readonly executor: Executor;
-    readonly store: Store;
-    readonly watch?: Pick<ServerWatch, "driven" | "dispatcher"> | undefined;
-    now(): number;
-  },
-  streams: number,
-): Promise<Standing> {
-  const runs = { pending: 0, running: 0, paused: 0, cancelling: 0 };
-  for await (const { status } of liveRuns(host.executor)) runs[status as LiveState] += 1;
-  const now = host.now();
-  const [longestDue] = await host.store.schedules.due(now);
+export async function standingOf(host: Counted, streams: number): Promise<Standing> {
+  const stored = await storedOf(host).catch((error: unknown) => {
+    if (StoreError.isInstance(error)) return undefined; // the page is what tells that it is away
+    throw error;
+  });
   return {
-    runs,
+    stored,
     streams,
     driven: host.watch?.driven ?? 0,
-    scheduleLagS: Math.max(0, now - (longestDue?.nextAt ?? now)) / 1_000,
-    isStoreUp: host.store.condition === "ok",
+    isStoreUp: stored !== undefined && host.store.condition === "ok",
     isDispatcherUp: host.watch?.dispatcher !== "degraded",
   };
+}
+
+async function storedOf({ executor, store, ...host }: Counted): Promise<StoredStanding> {
+  const runs = { pending: 0, running: 0, paused: 0, cancelling: 0 };
+  for await (const { status } of liveRuns(executor)) runs[status as LiveState] += 1;
+  const now = host.now();
+  const [longestDue] = await store.schedules.due(now);
+  return { runs, scheduleLagS: Math.max(0, now - (longestDue?.nextAt ?? now)) / 1_000 };
 }
