@@ -90,17 +90,18 @@ function ofKnownError(thrown: unknown): Failure | null {
 }
 
 function ofNodeError(error: NodeError): Failure {
-  const code = CODE.test(error.code) ? error.code : "extension_threw";
+  const code = codeOf(error.code) ?? "extension_threw";
   const { status, retryable, reason, retryAfterMs, sent } = error;
   const cause = codeOf(error.cause);
   const info = {
     code,
     message: cutText(String(error.message), MESSAGE_UNITS).text,
     retryable: retryable === true,
-    ...(typeof status === "number" && { status }),
+    ...(typeof status === "number" && Number.isInteger(status) && status >= 0 && { status }),
     ...(cause !== undefined && { cause }),
   };
-  return { info, reason, retryAfterMs, sent };
+  // A header that is no number makes it NaN: no pause is asked for.
+  return { info, reason, retryAfterMs: Number(retryAfterMs) >= 0 ? retryAfterMs : undefined, sent };
 }
 
 function codeOf(cause: unknown): string | undefined {

@@ -16,7 +16,8 @@ const NO_INPUTS: CheckedInputs = Object.freeze({ inputs: Object.freeze({}), prob
 
 /** Checks `given` against the inputs that a flow declares. */
 export function checkInputs(declared: readonly FlowInput[], given: unknown): CheckedInputs {
-  if (!isObject(given)) {
+  // A Map or URLSearchParams has no member of its own: its values would be passed over.
+  if (!isObject(given) || Symbol.iterator in given) {
     return { inputs: {}, problems: [problem("", "inputs must be an object by input name")] };
   }
   if (declared.length === 0 && Object.keys(given).length === 0) return NO_INPUTS;

@@ -11,6 +11,7 @@ import {
   type Shape,
 } from "@millrace/contracts/shape";
 import { EngineError } from "./errors.ts";
+import { DEFAULT_LIMITS } from "./limits.ts";
 
 /** The shape of options: one for every member of the type, so that none is forgotten. */
 export function optionsOf<T>(shapes: { readonly [K in keyof Required<T>]: Shape }): ObjectShape {
@@ -29,8 +30,6 @@ export const has =
   (value: unknown): boolean =>
     methods.every((name) => typeof Object(value)[name] === "function");
 
-/** Takes anything: what it is given is checked elsewhere. */
-export const ANY: Shape = rule(() => undefined);
 /** An object of any members. */
 export const RECORD: Shape = must(isObject, "an object");
 /** Any string. */
@@ -41,6 +40,18 @@ export const FLAG: Shape = must((value) => typeof value === "boolean", "true or 
 export const COUNT: Shape = must((value) => isAmount(value) && value >= 1, "a number from 1");
 /** Milliseconds from 0; Infinity is no limit. */
 export const MILLISECONDS: Shape = must(isAmount, "milliseconds, 0 or more");
+
+/** A number from 0; Infinity is no limit. */
+export const AMOUNT: Shape = must(isAmount, "0 or more");
+/** Some of the limits, by name. */
+export const LIMITS: Shape = rule((limits) => {
+  if (!isObject(limits)) return "must be an object";
+  const known = Object.keys(DEFAULT_LIMITS);
+  const unknown = Object.keys(limits).find((name) => !known.includes(name));
+  if (unknown !== undefined) return `has no "${unknown}"; there are ${known.join(", ")}`;
+  const wrong = known.filter((name) => limits[name] !== undefined && !isAmount(limits[name]));
+  return wrong.map((name) => ({ pointer: `/${name}`, message: "must be 0 or more" }));
+});
 
 /** Throws for the first mistake: unknown names before values. */
 export function checkOptions(options: unknown, shape: ObjectShape): void {

@@ -4,19 +4,19 @@
  */
 import { EVENT_KINDS, EVENT_LIMITS } from "@millrace/contracts";
 import { isObject } from "@millrace/contracts/kit";
-import { fn, must, rule } from "@millrace/contracts/shape";
+import { faultsOf, fn, list, must, object, optional, rule } from "@millrace/contracts/shape";
 import { Plan } from "./compile/plan.ts";
 import { EngineError } from "./errors.ts";
 import type { EgressPolicy, FilePolicy, ShellPolicy } from "./host.ts";
-import { DEFAULT_LIMITS } from "./limits.ts";
 import {
-  ANY,
+  AMOUNT,
   COUNT,
   checkOptions,
   FLAG,
   has,
   isAmount,
   isText,
+  LIMITS,
   MILLISECONDS,
   optionsOf,
   RECORD,
@@ -36,13 +36,20 @@ import { Setting } from "./shared.ts";
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
 const JOURNAL = "create append read putValue getValue load lease release".split(" ");
 
-/** Names alone are checked: a misspelt member of a policy would be a policy that does not hold. */
+const TARGETS = [object({ cidr: TEXT }), object({ host: TEXT, port: optional(AMOUNT) })];
+/** A member that is passed over would be a policy that does not hold: `{ cidr, port }` would permit every port. */
+const TARGET = must(
+  (value) => TARGETS.some((shape) => faultsOf(value, shape).length === 0),
+  'a rule such as { cidr: "10.0.0.0/8" } or { host: "db.example", port: 5432 }',
+);
+const TEXTS = list(TEXT);
 const EGRESS = optionsOf<EgressPolicy>({
-  ...{ allow: ANY, deny: ANY, only: ANY, selfOrigins: ANY, maxRedirects: ANY, connectMs: ANY },
-  ...{ idleMs: ANY, totalMs: ANY, maxResponseBytes: ANY, maxRequestBytes: ANY, perHost: ANY },
+  ...{ allow: list(TARGET), deny: list(TARGET), only: TEXTS, selfOrigins: TEXTS },
+  ...{ maxRedirects: AMOUNT, connectMs: MILLISECONDS, idleMs: MILLISECONDS, totalMs: MILLISECONDS },
+  ...{ maxResponseBytes: AMOUNT, maxRequestBytes: AMOUNT, perHost: COUNT },
 });
-const FILES = optionsOf<FilePolicy>({ root: ANY, readOnly: ANY, maxBytes: ANY });
-const SHELL = optionsOf<ShellPolicy>({ programs: ANY, env: ANY, cwdRoot: ANY });
+const FILES = optionsOf<FilePolicy>({ root: TEXT, readOnly: FLAG, maxBytes: AMOUNT });
+const SHELL = optionsOf<ShellPolicy>({ programs: RECORD, env: TEXTS, cwdRoot: TEXT });
 const CONCURRENCY = optionsOf<NonNullable<EngineOptions["concurrency"]>>({
   run: COUNT,
   types: RECORD,
@@ -70,7 +77,7 @@ const ENGINE = optionsOf<EngineOptions>({
   shell: SHELL,
   config: RECORD,
   concurrency: CONCURRENCY,
-  limits: RECORD,
+  limits: LIMITS,
   onError: fn,
   trace: must(has("request"), "a port with request"),
   freeze: FLAG,
@@ -105,7 +112,7 @@ const RUN = optionsOf<RunOptions>({
   }),
   vars: RECORD,
   environment: TEXT,
-  limits: RECORD,
+  limits: LIMITS,
   only: must((value) => Array.isArray(value) && value.every(isText), "a list of ids of nodes"),
   pins: must(
     (value) => isObject(value) && Object.values(value).every((pin) => isObject(pin)),
@@ -145,7 +152,6 @@ const BATCHES = optionsOf<BatchOptions>({
 /** Options of an engine. */
 export function checkEngineOptions(options: EngineOptions): void {
   checkOptions(options, ENGINE);
-  checkLimits(options.limits);
   for (const [type, most] of Object.entries(options.concurrency?.types ?? {})) {
     if (!isAmount(most) || most < 1)
       throw invalid(`concurrency.types["${type}"]`, "a number from 1");
@@ -155,7 +161,6 @@ export function checkEngineOptions(options: EngineOptions): void {
 /** Options of one run. */
 export function checkRunOptions(options: RunOptions): void {
   checkOptions(options, RUN);
-  checkLimits(options.limits);
 }
 
 /** Options of `Engine.resume` besides those of the run. */
@@ -194,16 +199,6 @@ export function checkPlan(plan: Plan): void {
     throw invalid("plan", "a plan; the flow was not valid, and `compiled.diagnostics` says why");
   }
   throw invalid("plan", "what `compileFlow` of this very copy of the package has made");
-}
-
-function checkLimits(limits: object | undefined): void {
-  for (const [name, value] of Object.entries(limits ?? {})) {
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
-      const known = Object.keys(DEFAULT_LIMITS).join(", ");
-      throw new EngineError("input_invalid", `options.limits: no "${name}"; there are ${known}`);
-    }
-    if (value !== undefined && !isAmount(value)) throw invalid(`limits.${name}`, "0 or more");
-  }
 }
 
 function invalid(name: string, what: string): EngineError {

@@ -13,7 +13,7 @@ import {
 import { EngineError } from "../errors.ts";
 import { engineLimits, type Limits } from "../limits.ts";
 import type { NodeType } from "../node-type.ts";
-import { checkOptions, FLAG, has, optionsOf, RECORD, TEXT } from "../option-rules.ts";
+import { checkOptions, FLAG, has, LIMITS, optionsOf, RECORD, TEXT } from "../option-rules.ts";
 import type { SubflowPort } from "../options.ts";
 import { createPortableHost } from "../portable-host.ts";
 import type { Registry } from "../registry.ts";
@@ -332,7 +332,7 @@ const COMPILE = optionsOf<CompileOptions>({
   registry: must(has("get", "require", "entries", "catalog"), "what createRegistry makes"),
   catalog: must(has("entry", "types"), "a catalog with entry and types"),
   subflows: must(has("get"), "a port with get"),
-  limits: RECORD,
+  limits: LIMITS,
   withoutCode: FLAG,
   hash: TEXT,
   document: RECORD,

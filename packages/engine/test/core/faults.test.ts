@@ -50,6 +50,7 @@ const faults: [name: string, body: () => unknown, code: string][] = [
   ["returns 17 MiB", () => "x".repeat(17 * 1_048_576), "output_too_large"],
   ["leaves by a port that is not there", () => exit("nowhere", {}), "output_schema"],
   ["names no legal code", () => raise(new NodeError("Bad Code!", "x")), "extension_threw"],
+  ["names no code", () => raise(new NodeError(undefined as never, "x")), "extension_threw"],
 ];
 
 function raise(error: unknown): never {
@@ -67,6 +68,29 @@ describe("a body that", () => {
     expect(outputOf(events, "b")).toEqual({});
     expect(JSON.stringify(events)).not.toContain("secret text");
   });
+
+  test.each([
+    ["status", { status: Number.NaN }],
+    ["status", { status: -1 }],
+    ["retryAfterMs", { retryAfterMs: Number.NaN }],
+    ["retryAfterMs", { retryAfterMs: -1 }],
+  ])(
+    "fails with an impossible %s is tried again, and its events are legal",
+    async (_name, more) => {
+      const body = () => raise(new NodeError("my_code", "mine", { retryable: true, ...more }));
+      const { events, summary } = await finish(
+        "node a: test.fault {\n  @retry = { max: 1, delay: 1ms, jitter: false }\n}",
+        { types: [bodyType("fault", body, { effect: "read" })] },
+      );
+      expect(summary.error).toEqual({
+        code: "my_code",
+        message: "mine",
+        retryable: true,
+        node: "a",
+      });
+      expect(one(events, "node.retrying")).toMatchObject({ delayMs: 1 });
+    },
+  );
 
   const fine: [name: string, body: () => unknown, output: unknown][] = [
     [

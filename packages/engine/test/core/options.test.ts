@@ -56,6 +56,19 @@ describe("what code without types may say", () => {
     ["journal", { journal: {} } as unknown as EngineOptions],
     ["services", { services: {} } as unknown as EngineOptions],
     ["limits.depth", { limits: { depth: Number.NaN } }],
+    // A policy that is passed over would be one that does not hold.
+    ["egress.deny.0", { egress: { deny: [{ host: "db.example", prot: 5432 }] } } as never],
+    ["egress.deny.0", { egress: { deny: [{ host: "db.example", port: "5432" }] } } as never],
+    ["egress.allow.0", { egress: { allow: [{ cidr: "10.0.0.0/8", port: 443 }] } } as never],
+    ["egress.allow", { egress: { allow: "*" } } as never],
+    ["egress.only", { egress: { only: "api.example" } } as never],
+    ["egress.maxResponseBytes", { egress: { maxResponseBytes: "5 MiB" } } as never],
+    ["egress.connectMs", { egress: { connectMs: "5s" } } as never],
+    ["egress.perHost", { egress: { perHost: { "api.example": 1 } } } as never],
+    ["files.readOnly", { files: { root: "/data", readOnly: "no" } } as never],
+    ["files.maxBytes", { files: { root: "/data", maxBytes: "5 MiB" } } as never],
+    ["files.root", { files: { root: 5 } } as never],
+    ["shell.env", { shell: { programs: {}, env: "PATH" } } as never],
     ["concurrency.run", { concurrency: { run: 0 } }],
     ["concurrency.types", { concurrency: { types: { ai: -1 } } }],
   ])("an engine with an impossible `%s` is not made: its runs would never end", (name, options) => {
@@ -74,6 +87,16 @@ describe("what code without types may say", () => {
       "input_invalid",
     );
     expect((await run.result).status).toBe("succeeded");
+  });
+
+  test.each([
+    ["a Map", new Map([["x", 1]])],
+    ["URLSearchParams", new URLSearchParams("x=1")],
+    ["a list", [1]],
+  ])("%s is no record of inputs", (_name, inputs) => {
+    const engine = createEngine();
+    const error = refusal(() => engine.run(awaited, inputs as never));
+    expect(error.message).toBe("inputs must be an object by input name");
   });
 
   test("what is no plan is refused by all that take one", async () => {

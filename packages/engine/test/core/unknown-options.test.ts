@@ -42,6 +42,13 @@ const cases: [name: string, call: () => unknown, unknown: string, meant: string]
   ],
 ];
 
+test("a limit that is none is refused by compileFlow, too", async () => {
+  const compile = (limits: object) =>
+    compileFlow(graphOf(""), { registry: createRegistry(), limits: any(limits) });
+  await expect(compile({ noeds: 1 })).rejects.toThrow('options.limits has no "noeds"');
+  await expect(compile({ nodes: "1" })).rejects.toThrow("options.limits.nodes must be 0 or more");
+});
+
 test.each(cases)("%s", async (_name, call, unknown, meant) => {
   const error = await (async () => call())().catch((thrown: unknown) => thrown);
   expect(String(error)).toContain(`unknown option "${unknown}"; did you mean "${meant}"?`);
