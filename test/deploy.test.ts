@@ -63,13 +63,17 @@ interface Told {
 }
 
 /** `millrace serve` behind the name of the proxy; resolves when it listens. */
-async function serve(home: string, port: number, { log, traces }: Told): Promise<ChildProcess> {
+async function serve(
+  home: string,
+  { port, path }: { readonly port: number; readonly path: string },
+  { log, traces }: Told,
+): Promise<ChildProcess> {
   const server = launch(
     process.execPath,
     [MILLRACE, "serve", "--json", "--log-format=json", "--port", `${port}`, "--home", home],
     {
       MILLRACE_TOKEN: TOKEN,
-      MILLRACE_SERVE_PUBLIC_URL: `https://${HOST}`,
+      MILLRACE_SERVE_PUBLIC_URL: `https://${HOST}${path}`,
       MILLRACE_CREDENTIALS_STORE: "memory",
       OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
@@ -111,10 +115,10 @@ async function* eventsOf(answer: IncomingMessage): AsyncGenerator<{ kind: string
 }
 
 /** The page, its files, a stream that is not held back, and a server that is killed with runs at work. */
-async function walk(proxy: number, path: string, server: number): Promise<void> {
+async function walk(proxy: number, path: string, port: number): Promise<void> {
   const home = scratch();
   const told: Told = { log: [], traces: await startReceiver() };
-  let millrace = await serve(home, server, told);
+  let millrace = await serve(home, { port, path }, told);
   const at = (rest: string): string => `${path}${rest}`;
 
   const root = await ask(proxy, at("/"), { headers: { accept: "text/html" } });
@@ -150,7 +154,7 @@ async function walk(proxy: number, path: string, server: number): Promise<void> 
   expect(seen.at(-1)?.kind).not.toBe("summary");
   expect((await ask(proxy, at("/api/health"))).status).toBe(502);
 
-  millrace = await serve(home, server, told);
+  millrace = await serve(home, { port, path }, told);
   for (const each of runIds) {
     const approved = await ask(proxy, at(`/api/runs/${each}/confirmations/k1`), {
       ...{ method: "POST", headers: AUTH, body: { decision: "approve" } },
@@ -210,10 +214,7 @@ testWith("nginx")(
         .replace("listen 443", `listen 127.0.0.1:${proxy}`)
         .replace("/etc/ssl/millrace/cert.pem", cert)
         .replace("/etc/ssl/millrace/key.pem", key);
-      if (path !== "") {
-        site = site.replace("location / {", `location ${path}/ {`);
-        site = site.replace("proxy_redirect / /;", `proxy_redirect / ${path}/;`);
-      }
+      if (path !== "") site = site.replace("location / {", `location ${path}/ {`);
       const run = join(folder, `nginx${path}`);
       mkdirSync(run, { recursive: true });
       const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(

@@ -116,6 +116,18 @@ test("at the root links are as they are without a base path", async () => {
   expect(await (await request("/")).text()).toContain('href="/api/docs"');
 });
 
+test.each(["/tools/flows", ""])(
+  "links have the path of the public URL behind a proxy that passes %j of it on",
+  async (kept) => {
+    const { request } = await mounted({ publicUrl: "https://millrace.example/tools/flows/" });
+    const started = await request(`${kept}/api/runs`, json({ dsl: HELLO }));
+    expect(started.headers.get("location")).toMatch(/^\/tools\/flows\/api\/runs\/run_/);
+    const document = await (await request(`${kept}/api/openapi.json`)).json();
+    expect(document).toMatchObject({ servers: [{ url: "/tools/flows" }] });
+    expect(await (await request(kept || "/")).text()).toContain('href="/tools/flows/api/docs"');
+  },
+);
+
 test.each(["/api", "/api/x", "/hooks", "flows", "/flows/", "/a//b", "/..", "/a b", 1])(
   "the base path %j is refused",
   async (basePath) => {

@@ -106,7 +106,7 @@ test("a webhook is signed, tried again through a restart until it is taken, and 
   expect(data).toEqual({
     ...{ runId, flow: "nightly", template: "nightly", code: "failed", message: "no" },
     ...{ node: "stop", trigger: "api", time: new Date(START).toISOString(), count: 1 },
-    ...{ since: new Date(START).toISOString(), url: `https://runs.test/api/runs/${runId}` },
+    ...{ since: new Date(START).toISOString(), url: `https://runs.test/x/api/runs/${runId}` },
   });
   const last = await fail(second);
   await expect

@@ -43,6 +43,7 @@ describe("a server does not start", () => {
     [{ allowedOrigins: ["null"] }, "allowedOrigins"],
     [{ allowedOrigins: ["https://a.example/"] }, "allowedOrigins"],
     [{ publicUrl: "ftp://a.example" }, "publicUrl"],
+    [{ publicUrl: "https://a.example/api/" }, "publicUrl"],
     [{ maxLiveRuns: 0 }, "maxLiveRuns"],
     [{ heartbeatMs: 1.5 }, "heartbeatMs"],
     [{ log: false }, "log"],

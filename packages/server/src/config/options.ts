@@ -101,13 +101,16 @@ export interface ServerOptions extends Partial<ServerLimits> {
    * in the log and where logins are counted. Default none: the header is not read.
    */
   readonly trustProxy?: readonly string[];
-  /** Where the server is reached from outside; its host and origin count as the server's own. */
+  /**
+   * Where the server is reached from outside, such as `https://millrace.example/flows`; its host and origin count as the server's own, and
+   * its path is the default of `basePath`.
+   */
   readonly publicUrl?: string;
   /** The environment that runs belong to, such as `prod`: its variables and secrets count over those of all. Default: none. */
   readonly environment?: string;
   /**
    * Path under which the server is mounted in another app, such as `/flows`; links and the API document begin with it. It is taken
-   * from the path of a request once, unless Express or Connect has done so. It cannot begin with `/api` or `/hooks`. Default: none.
+   * from the path of a request once, unless Express or Connect has done so. It cannot begin with `/api` or `/hooks`. Default: the path of `publicUrl`.
    */
   readonly basePath?: string;
   /** The web page, served at `/studio`: `await studioAssets()` of `@millrace/studio`. Default: none. */
@@ -209,7 +212,6 @@ const DEFAULTS = {
   trustProxy: [],
   webhooks: false,
   mcp: true,
-  basePath: "",
   services: [],
   nodeTypes: [],
   hubs: [],
@@ -295,9 +297,11 @@ const OPTIONS = object(
     environment: text((name) =>
       /^[a-z0-9][a-z0-9-]{0,31}$/.test(name) ? undefined : "must be 1 to 32 of a-z 0-9 -",
     ),
-    publicUrl: text((url) =>
-      /^https?:\/\//i.test(url) && URL.canParse(url) ? undefined : "must be an http or https URL",
-    ),
+    publicUrl: text((url) => {
+      if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return "must be an http or https URL";
+      if (BASE_PATH.test(pathOf(url))) return undefined;
+      return "must have no path, or one such as /flows that is not below /api or /hooks";
+    }),
     basePath: must(
       (value) => typeof value === "string" && BASE_PATH.test(value),
       "a path such as /flows, without a slash at its end, and not below /api or /hooks",
@@ -360,8 +364,14 @@ export function resolveOptions(options: ServerOptions): ResolvedOptions {
       given[name as keyof ServerLimits] ?? limit.default,
     ]),
   ) as unknown as ServerLimits;
-  const { store = dataFolder() } = given;
-  return { ...DEFAULTS, ...given, store, ai: readAi(given.ai), limits };
+  const { store = dataFolder(), publicUrl } = given;
+  const basePath = publicUrl === undefined ? "" : pathOf(publicUrl);
+  return { ...DEFAULTS, basePath, ...given, store, ai: readAi(given.ai), limits };
+}
+
+/** The path of a URL without a slash at its end: "" for the root. */
+export function pathOf(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, "");
 }
 
 function extensionsProblem(value: unknown): string | undefined {

@@ -4,7 +4,12 @@ import { isShared, type Store, startRetention } from "@millrace/store";
 import { buildApp, type MillraceApp } from "../app/app.ts";
 import { openDispatcher } from "../cluster/open-cluster.ts";
 import { gatherOptions, type OptionSources } from "../config/environment.ts";
-import { type ResolvedOptions, resolveOptions, type ServerOptions } from "../config/options.ts";
+import {
+  pathOf,
+  type ResolvedOptions,
+  resolveOptions,
+  type ServerOptions,
+} from "../config/options.ts";
 import { notifySecret, readSettings } from "../config/settings.ts";
 import type { CredentialsOptions } from "../connections/index.ts";
 import { createLocalExecutor, createSharedExecutor } from "../executor/index.ts";
@@ -204,10 +209,11 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
 }
 
 /** Where people look at a run: in the web page, else in the API. */
-function runUrls({ publicUrl, basePath = "", studio }: ResolvedOptions) {
+function runUrls({ publicUrl, basePath, studio }: ResolvedOptions) {
+  if (publicUrl === undefined) return () => null;
+  const base = `${new URL(publicUrl).origin}${pathOf(publicUrl) || basePath}`;
   const path = studio === undefined ? "/api/runs/" : `${STUDIO}#/runs/`;
-  return (runId: string): string | null =>
-    publicUrl === undefined ? null : `${new URL(publicUrl).origin}${basePath}${path}${runId}`;
+  return (runId: string): string => `${base}${path}${runId}`;
 }
 
 /** A clock that is far from that of the store changes no time of a run, but signatures of Restate do not hold by it. */
