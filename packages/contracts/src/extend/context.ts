@@ -37,6 +37,8 @@ export interface FetchInit {
   readonly signal?: AbortSignalLike;
   /** Redirects to follow; default the policy's. */
   readonly maxRedirects?: number;
+  /** Follows no redirect: it is the answer, with its status and its `location`. */
+  readonly redirect?: "manual";
   /** Decoded bytes of the answer; more ends it with `response_too_large`. */
   readonly maxBytes?: number;
   /** Names of headers that a redirect to another origin drops, beside `authorization` and `cookie`. */

@@ -32,6 +32,7 @@ export function toWebFetch(send: FetchLike, options: WebFetchOptions = {}): WebF
       method: init.method ?? "GET",
       headers: Object.fromEntries(headers),
       originHeaders: KEY_HEADERS,
+      ...(init.redirect === "manual" && { redirect: "manual" }),
       ...(options.sameOrigin && { sameOrigin: true }),
       ...bodyOf(init.body),
       ...(init.signal && { signal: init.signal as AbortSignalLike }),

@@ -129,6 +129,8 @@ test("more redirects than allowed fail, of the policy or of the request, whichev
   expect(hops).toBe(4);
   await expect(client({ maxRedirects: 3 })(url, { maxRedirects: 0 })).rejects.toMatchObject(denied);
   expect(hops).toBe(5);
+  const answer = await client({ maxRedirects: 3 })(url, { redirect: "manual" });
+  expect([answer.status, answer.headers.get("location"), hops]).toEqual([302, "/6", 6]);
 });
 
 test.each([

@@ -101,7 +101,7 @@ async function follow(
     const agent = pools.agent(journey.url.protocol);
     const answer = await exchange({ ...journey, target, agent }, call);
     const location = locationOf(answer);
-    if (location === undefined) return answer;
+    if (location === undefined || init.redirect === "manual") return answer;
     answer.destroy();
     if (redirects >= most) throw refused("redirects", `more than ${most} redirects`, true);
     turn(journey, { location, status: answer.statusCode as number, init });
