@@ -39,10 +39,18 @@ export function needsReconnect(error: unknown): boolean {
 /** The node error of a failure to load or renew the credential of a connection; what is no `OAuthError` stays as it is. */
 export function toNodeError(error: unknown, slug: string, tokenHost: string): unknown {
   if (!OAuthError.isInstance(error)) return error;
-  // A refusal of the egress policy is the operator's word, not a fault of the network.
-  if (NodeError.isInstance(error.cause)) return error.cause;
   const { kind, message, retryable, status = 0, cause } = error;
   const what = `the credential of connection "${slug}" could not be renewed`;
+  if (NodeError.isInstance(cause)) {
+    // A refusal of the egress policy is the operator's word, not a fault of the network.
+    if (cause.code === "egress_denied") return cause;
+    const { reason, retryable } = cause;
+    return new NodeError(cause.code, `${what}: ${cause.message}`, {
+      ...(reason !== undefined && { reason }),
+      retryable,
+      sent: false,
+    });
+  }
   switch (kind) {
     case "NoRefreshToken":
       return new NodeError("no_refresh_token", message, { reason: "auth", cause });

@@ -1,9 +1,11 @@
 /** Credentials for runs: fresh ones, renewed ones, and every way in which there is none. */
 import { inspect } from "node:util";
 import { exitCodeFor, NodeError } from "@millrace/contracts";
+import { createNodeHost } from "@millrace/engine/node";
 import { type Lock, OAuthError } from "@millrace/oauth";
 import {
   createServiceCredentials,
+  egressFetch,
   memoryConnectionRecords,
   type ServiceCredentialsOptions,
 } from "@millrace/server/connections";
@@ -397,6 +399,28 @@ describe("what fails a node", () => {
       { fetch: () => Promise.reject(denied) },
     );
     expect((await failure(port.resolve("tracker", asked()))).code).toBe("egress_denied");
+  });
+
+  test("behind the egress policy a token endpoint that is not there is named, and nothing of the call was sent", async () => {
+    const fetch = egressFetch(createNodeHost().openFetch({ allow: [{ cidr: "127.0.0.0/8" }] }));
+    const { port } = credentials({ "service:tracker": refreshable }, { fetch });
+    const error = await failure(port.resolve("tracker", asked()));
+    expect(error).toMatchObject({ code: "network", retryable: true, sent: false });
+    expect(error.message).toMatch(/^the credential of connection "tracker" could not be renewed: /);
+    expect(error.message).toContain("127.0.0.1 failed (ECONNREFUSED)");
+  });
+
+  test("behind the egress policy a token endpoint that redirects is an answer of its own, and is not followed", async () => {
+    const headers = { location: "/elsewhere" };
+    const endpoint = await startHostileTokenEndpoint({ script: [{ status: 307, headers }] });
+    onTestFinished(() => endpoint.close());
+    const fetch = egressFetch(createNodeHost().openFetch({ allow: [{ cidr: "127.0.0.0/8" }] }));
+    const { tokenUrl } = endpoint;
+    const services = new Map([["tracker", service("tracker", oauth2({ ...nowhere, tokenUrl }))]]);
+    const { port } = credentials({ "service:tracker": refreshable }, { fetch, services });
+    const error = await failure(port.resolve("tracker", asked()));
+    expect(error).toMatchObject({ code: "http_status", status: 307 });
+    expect(endpoint.requests).toHaveLength(1);
   });
 });
 
