@@ -170,15 +170,16 @@ describe("credentials that are not there", () => {
       "admin",
     ],
     ["the body", {}, '{"error":"insufficient_scope"}', "write"],
+    ["the body of an operation without scopes", {}, '{"error":"insufficient_scope"}', ""],
   ])("403 for a scope, said in %s, is credentials_missing", async (_name, headers, body, scope) => {
     const service = await startService(
       (_seen, response) => response.writeHead(403, headers).end(body),
-      [{ scopes: ["write"] }],
+      [{ scopes: scope === "" ? [] : ["write"] }],
     );
     const { error } = await call(service);
     expect(error).toMatchObject({
       code: "credentials_missing",
-      message: `missing scopes: ${scope}. ${RECONNECT}`,
+      message: `missing scopes: ${scope || "the service does not say which"}. ${RECONNECT}`,
     });
   });
 });

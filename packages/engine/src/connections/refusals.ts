@@ -20,7 +20,7 @@ export function mustReconnect(code: AuthFailure, what: string, slug: string): No
 
 /** The grant is too small; connecting again asks for more. */
 export function scopesMissing(slug: string, scopes: readonly string[]): Error {
-  const list = [...new Set(scopes)].join(" ");
+  const list = [...new Set(scopes)].join(" ") || "the service does not say which";
   return mustReconnect("credentials_missing", `missing scopes: ${list}`, slug);
 }
 
