@@ -82,6 +82,18 @@ describeWith("postgres")("doctor looks at PostgreSQL", () => {
     }
     const database = await openPostgresDatabase({ url, key: KEY });
     onTestFinished(() => database.close());
+    const role = `standby_${process.pid}`;
+    await database.write([
+      { sql: `CREATE ROLE ${role} LOGIN`, rows: [[]] },
+      { sql: `ALTER ROLE ${role} SET default_transaction_read_only = on`, rows: [[]] },
+      { sql: `GRANT pg_read_all_data TO ${role}`, rows: [[]] },
+    ]);
+    const standby = await look(config, { url: url.replace(/\/\/[^:@/]+/, `//${role}`) });
+    expect(said(standby.lines, "fail")).toEqual([
+      expect.stringMatching(
+        /^postgres: .* takes no writes: it is a standby, or was set read-only$/,
+      ),
+    ]);
     const good = await look(config, { url });
     expect(said(good.lines, "ok").join("\n")).toMatch(
       /has version \d+ of the tables\nstore key: store\.key is the key/,

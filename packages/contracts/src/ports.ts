@@ -178,9 +178,9 @@ export interface Journal {
   release(runId: string, epoch: number): Promise<void>;
   /**
    * Calls `told` with true when what is written has to wait for room, and with false when there is room again, until the answer is
-   * called. Absent: a journal that never waits for room.
+   * called. `problem`: why, for the log of an operator. Absent: a journal that never waits for room.
    */
-  watchRoom?(told: (isFull: boolean) => void): () => void;
+  watchRoom?(told: (isFull: boolean, problem?: string) => void): () => void;
 }
 
 /** A resolved credential; `toJSON` and inspection give `[redacted]`. */

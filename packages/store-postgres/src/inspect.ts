@@ -29,6 +29,8 @@ export interface StoreInspection {
   readonly knownVersion: number;
   /** Whether the schema has the tables of another program. */
   readonly isForeign: boolean;
+  /** Whether nothing can be written: it is a standby, or was set so. */
+  readonly isReadOnly: boolean;
   /** Whether this user may make the schema, or tables in it. */
   readonly mayCreate: boolean;
   /** Names the key of the store, as `storeKeyId` does; null: the first server decides. */
@@ -79,6 +81,7 @@ export async function inspectPostgresStore({
       server: String(row["server"]),
       isTooOld: Number(row["number"]) < OLDEST_SERVER,
       version: version === null ? null : Number(version),
+      isReadOnly: link.isReadOnly,
       isForeign: !isOurs && row["tables"] !== 0,
       mayCreate: row["may_create"] === 1,
       keyId: key === null ? null : String(key),

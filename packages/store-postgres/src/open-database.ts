@@ -72,16 +72,17 @@ export async function openParts({
   now,
 }: PostgresDatabaseOptions): Promise<OpenedParts> {
   const { config, schema, place } = addressOf(url, wanted);
-  const connect = (): Promise<Link> => new Link(config).open();
+  const connect = (): Promise<Link> => new Link(config).openToWrite();
   const { epoch, cursorKey } = await prepare();
   const holder = randomUUID();
   /** A connection whose calls end before others take this server for dead. */
   const connectShort = (): Promise<Link> =>
-    new Link({ ...config, query_timeout: STALE_MS - 1_000 }).open();
+    new Link({ ...config, query_timeout: STALE_MS - 1_000 }).openToWrite();
   const presence: Presence = new Presence(connect, () => {
     for (const links of [writing, reading]) links.cut();
   });
-  const failed = (): void => presence.leave();
+  const failed = (error: unknown): void =>
+    presence.leave(toStoreError(error, `${place} cannot be reached`).message);
   const session = new Session({
     id: holder,
     channel: channelOf(schema),
@@ -165,7 +166,7 @@ export async function openParts({
   async function prepare(): Promise<{ epoch: number; cursorKey: string }> {
     let link: Link | undefined;
     try {
-      link = await new Link({ ...config, query_timeout: 0 }).open(); // a migration takes its time
+      link = await new Link({ ...config, query_timeout: 0 }).openToWrite(); // a migration takes its time
       await migrate(link, { schema, place });
       await checkKey(link, key);
       await checkMoved(link, place);

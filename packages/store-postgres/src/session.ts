@@ -8,6 +8,7 @@
  */
 import { randomInt } from "node:crypto";
 import { hostname } from "node:os";
+import { codeOf, READ_ONLY_STATE } from "./connect/faults.ts";
 import type { Link } from "./connect/link.ts";
 import { SERVER_LOCKS, STALE_MS, WORK_LOCKS } from "./schema/names.ts";
 import { composed, prepared } from "./sql/statements.ts";
@@ -26,8 +27,8 @@ export interface SessionParts {
   readonly id: string;
   readonly channel: string;
   readonly connect: () => Promise<Link>;
-  /** Told when the database has given no answer to a sign of life. */
-  readonly silent: () => void;
+  /** Told why, when the database has given no answer to a sign of life, or takes none. */
+  readonly silent: (error: unknown) => void;
 }
 
 const BEAT = prepared(
@@ -185,9 +186,10 @@ export class Session {
         await this.#connect();
         this.#say("*"); // what was said in between was not heard
       }
-    } catch {
+    } catch (error) {
       // a session that was ended says so at once
-      if (performance.now() - begunAt >= SILENT_MS) this.#parts.silent();
+      const isSilent = performance.now() - begunAt >= SILENT_MS;
+      if (isSilent || codeOf(error) === READ_ONLY_STATE) this.#parts.silent(error);
       ms = AGAIN_MS;
     }
     this.#next(ms);

@@ -1,4 +1,5 @@
 import type { Condition } from "@millrace/store/sql";
+import { inspectPostgresStore } from "@millrace/store-postgres";
 import { describeWith } from "@millrace/test-support";
 import {
   type PostgresServer,
@@ -104,6 +105,37 @@ describeWith("postgres")("a database that goes away", () => {
     expect(database.condition).toBe("ok");
     expect(waits).toEqual([true, false]);
     expect(isLost).toBe(false);
+  });
+
+  test("a server that takes no writes, as a standby does, is away until it takes them, and says why", async () => {
+    const schema = newSchema();
+    const database = await openDatabase({ server, schema });
+    const told: (readonly [boolean, string | undefined])[] = [];
+    database.watchRoom((isWaiting, problem) => told.push([isWaiting, problem]));
+    const admin = await newClient(server.url);
+    const set = async (value: "on" | "off"): Promise<void> => {
+      await admin.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await admin.query("SELECT pg_reload_conf()");
+    };
+    await set("on");
+    try {
+      // nobody writes but the sign of life of the server
+      await vi.waitFor(() => expect(database.condition).toBe<Condition>("store_unavailable"), {
+        timeout: 30_000,
+      });
+      expect(told).toEqual([
+        [true, expect.stringMatching(/: it takes no writes: .* standby.* \(25006\)$/)],
+      ]);
+      const away = { code: "store_unavailable", retryable: true };
+      await expect(database.write(runOps(1, database.epoch))).rejects.toMatchObject(away);
+      await expect(openDatabase({ server, schema })).rejects.toThrow(/takes no writes/);
+      expect(await inspectPostgresStore({ url: server.url })).toMatchObject({ isReadOnly: true });
+    } finally {
+      await set("off");
+    }
+    await vi.waitFor(() => expect(database.condition).toBe<Condition>("ok"), { timeout: 30_000 });
+    await database.write(runOps(1, database.epoch));
+    expect(await inspectPostgresStore({ url: server.url })).toMatchObject({ isReadOnly: false });
   });
 
   test("a table that was changed meanwhile is read with all of its columns", async () => {

@@ -34,11 +34,15 @@ export function watchConditions({
   readonly dispatcher: Dispatcher | undefined;
   readonly log: Logger;
 }): () => void {
+  let problem: string | undefined;
   const ofStore = createTeller((isUp, ms) => {
     if (isUp) log.info({ ms }, "store.back");
-    else log.error({ condition: store.condition }, "store.lost");
+    else log.error({ condition: store.condition, ...(problem && { problem }) }, "store.lost");
   });
-  const look = () => ofStore(store.condition === "ok");
+  const look = (_isFull?: boolean, why?: string) => {
+    problem = why;
+    ofStore(store.condition === "ok");
+  };
   const stopRoom = store.journal.watchRoom?.(look);
   let isWatched = true;
   void store.lost.then(() => isWatched && look()); // a writer that is dead tells of no room

@@ -11,13 +11,15 @@ export type Fault = "cut" | "again" | "full" | "broken" | "wrong";
 /** Code that the function `need` of the schema raises; its message is the code of the refusal. */
 export const REFUSED = "MR001";
 const UNIQUE = "23505";
+/** Nothing can be written: a primary that has become a standby, or a server that was set so. */
+export const READ_ONLY_STATE = "25006";
 
 /** SQLSTATE → fault, the longest prefix first. @see https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const FAULTS: readonly (readonly [prefix: string, fault: Fault])[] = [
   ["08", "cut"], // connection exceptions
   ["57P", "cut"], // shutdown, crash, starting, idle session
   ["25P03", "cut"], // idle in a transaction
-  ["25006", "cut"], // read only: a primary that has become a standby
+  [READ_ONLY_STATE, "cut"],
   ["53300", "cut"], // too many connections
   ["3D000", "cut"], // no such database
   ["28", "cut"], // authentication is refused
@@ -74,6 +76,7 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ["28", "it does not let this user in"],
   ["3D000", "it has no database of this name"],
   ["53300", "it has no connection left for this user"],
+  [READ_ONLY_STATE, "it takes no writes: it is a standby, or was set read-only"],
 ];
 
 /** The error for callers of the store. */

@@ -7,7 +7,7 @@ import type { Duplex } from "node:stream";
 import type { SqlRow, SqlValue } from "@millrace/store/sql";
 import pg, { type ClientConfig, type QueryResult } from "pg";
 import type { Prepared } from "../sql/statements.ts";
-import { faultOf } from "./faults.ts";
+import { faultOf, READ_ONLY_STATE } from "./faults.ts";
 
 /** Rows and the number of changed ones. */
 export interface Answer {
@@ -15,6 +15,17 @@ export interface Answer {
   readonly count: number;
   readonly command: string;
 }
+
+/** What the driver has of a connection, beside its types. */
+interface Connection {
+  readonly stream: Duplex;
+  on(
+    event: "parameterStatus",
+    told: (status: { readonly parameterName: string; readonly parameterValue: string }) => void,
+  ): void;
+}
+
+const READ_ONLY: ReadonlySet<string> = new Set(["in_hot_standby", "default_transaction_read_only"]);
 
 const BOOL = 16;
 const BYTEA = 17;
@@ -46,6 +57,8 @@ export class Link {
   readonly #gone: Promise<void>;
   #isOpen = false;
   #isGathering = false;
+  /** Settings that PostgreSQL tells by itself, whenever they change, and that let nobody write. */
+  readonly #readOnly = new Set<string>();
   #load = 0;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -60,6 +73,11 @@ export class Link {
       this.#client.on("error", end);
       this.#client.on("end", end);
     });
+    this.#connection.on("parameterStatus", ({ parameterName, parameterValue }) => {
+      if (!READ_ONLY.has(parameterName)) return;
+      if (parameterValue === "on") this.#readOnly.add(parameterName);
+      else this.#readOnly.delete(parameterName);
+    });
   }
 
   /** Connects. Rejects with the error of the driver. */
@@ -67,6 +85,19 @@ export class Link {
     await this.#client.connect();
     this.#isOpen = true;
     return this;
+  }
+
+  /** The same; rejects where nothing can be written, such as at a standby. */
+  async openToWrite(): Promise<this> {
+    await this.open();
+    if (!this.isReadOnly) return this;
+    this.cut();
+    throw Object.assign(new Error("read only"), { code: READ_ONLY_STATE });
+  }
+
+  /** Whether it refuses all writes: a standby, or a server that was set so. */
+  get isReadOnly(): boolean {
+    return this.#readOnly.size > 0;
   }
 
   get isOpen(): boolean {
@@ -150,8 +181,11 @@ export class Link {
   }
 
   get #stream(): Duplex {
-    return (this.#client as unknown as { readonly connection: { readonly stream: Duplex } })
-      .connection.stream;
+    return this.#connection.stream;
+  }
+
+  get #connection(): Connection {
+    return (this.#client as unknown as { readonly connection: Connection }).connection;
   }
 
   /** Ends after the calls that were sent. */

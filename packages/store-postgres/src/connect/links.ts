@@ -7,17 +7,17 @@ const PAUSE_MS = 1_000;
 export class Links {
   readonly #connect: () => Promise<Link>;
   readonly #max: number;
-  readonly #failed: () => void;
+  readonly #failed: (error: unknown) => void;
   readonly #open = new Set<Link>();
   readonly #opening = new Set<Promise<Link>>();
   #isClosed = false;
   #nextAt = 0;
 
-  /** `failed` is told that no connection could be made while there was none. */
+  /** `failed` is told why no connection could be made while there was none. */
   constructor(options: {
     readonly connect: () => Promise<Link>;
     readonly max: number;
-    readonly failed: () => void;
+    readonly failed: (error: unknown) => void;
   }) {
     this.#connect = options.connect;
     this.#max = options.max;
@@ -65,7 +65,7 @@ export class Links {
       (error) => {
         this.#opening.delete(opening);
         this.#nextAt = performance.now() + PAUSE_MS;
-        if (this.#open.size === 0) this.#failed();
+        if (this.#open.size === 0) this.#failed(error);
         throw error;
       },
     );

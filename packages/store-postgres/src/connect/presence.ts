@@ -13,8 +13,9 @@ const FULL_MS = 5_000; // how long a full disk is remembered: the next write tha
 export class Presence {
   readonly #connect: () => Promise<Link>;
   readonly #unreachable: () => void;
-  readonly #watchers = new Set<(isWaiting: boolean) => void>();
+  readonly #watchers = new Set<(isWaiting: boolean, problem?: string) => void>();
   #condition: Condition = "ok";
+  #problem: string | undefined;
   #isClosed = false;
   #search: Promise<void> | undefined;
   #pause: { end(): void } | undefined;
@@ -33,17 +34,17 @@ export class Presence {
     return this.#condition;
   }
 
-  /** Tells whether writes wait: at once when they do, then at every change. */
-  watch(told: (isWaiting: boolean) => void): () => void {
+  /** Tells whether writes wait, and why: at once when they do, then at every change. */
+  watch(told: (isWaiting: boolean, problem?: string) => void): () => void {
     this.#watchers.add(told);
-    if (this.#condition !== "ok") told(true);
+    if (this.#condition !== "ok") told(true, this.#problem);
     return () => void this.#watchers.delete(told);
   }
 
   /** Begins to look for the database. */
-  leave(): void {
+  leave(problem: string): void {
     if (this.#isClosed || this.#search !== undefined) return;
-    this.#stand("store_unavailable");
+    this.#stand("store_unavailable", problem);
     this.#search = this.#look().finally(() => {
       this.#search = undefined;
     });
@@ -108,10 +109,11 @@ export class Presence {
     });
   }
 
-  #stand(condition: Condition): void {
+  #stand(condition: Condition, problem?: string): void {
     const before = this.#condition;
     this.#condition = condition;
+    this.#problem = problem;
     if ((before === "ok") === (condition === "ok")) return;
-    for (const told of [...this.#watchers]) told(condition !== "ok");
+    for (const told of [...this.#watchers]) told(condition !== "ok", problem);
   }
 }

@@ -159,8 +159,8 @@ export interface Database extends SqlReader, SqlWriter {
   readonly condition: Condition;
   /** Resolves when nothing is written any more before `close` was asked for, with `condition`. */
   readonly lost: Promise<Condition>;
-  /** Tells whether writes wait for room: at once when they do, then at every change, until the answer is called. */
-  watchRoom(told: (isFull: boolean) => void): () => void;
+  /** Tells whether writes wait, and why where that is known: at once when they do, then at every change, until the answer is called. */
+  watchRoom(told: (isFull: boolean, problem?: string) => void): () => void;
   /** Bytes that its rows take. */
   bytesInUse(): Promise<number>;
   /** Gives free room back to the system, in slices. */

@@ -54,8 +54,14 @@ export const postgresStore: Check = {
     if (found instanceof Error) {
       return fail(found.message, "start it, or mend the address in the place that store.url names");
     }
-    const { place, schema, server, isTooOld } = found;
+    const { place, schema, server, isTooOld, isReadOnly } = found;
     if (isTooOld) return fail(`${place} is PostgreSQL ${server}`, "use PostgreSQL 15 or newer");
+    if (isReadOnly) {
+      return fail(
+        `${place} takes no writes: it is a standby, or was set read-only`,
+        "name the primary in the place that store.url names, or let it take writes",
+      );
+    }
     return [...ok(`${place} answers, PostgreSQL ${server}`), ...tablesOf(found, schema)];
   },
 };
