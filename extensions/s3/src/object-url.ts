@@ -49,7 +49,7 @@ function hostOf({ hostname }: URL, host: string): string {
 function encodedKey(key: string): string {
   const segments = key.split("/");
   if (key === "" || key === "." || key === "..") throw badKey("is no key that a URL can name");
-  if (!isWellFormed(key)) throw badKey("holds half a character");
+  if (/[\uD800-\uDFFF]/u.test(key)) throw badKey("holds half a character");
   if (new TextEncoder().encode(key).length > MAX_KEY_BYTES) {
     throw badKey(`has more than ${MAX_KEY_BYTES} bytes`);
   }
@@ -59,9 +59,4 @@ function encodedKey(key: string): string {
 
 function badKey(what: string): NodeError {
   return new NodeError("s3_key_invalid", `the key ${what}`, { reason: "input", sent: false });
-}
-
-/** Without lone surrogates. `String.prototype.isWellFormed` is not in the library of this target. */
-function isWellFormed(text: string): boolean {
-  return !/[\uD800-\uDFFF]/u.test(text);
 }

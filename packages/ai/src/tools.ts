@@ -19,7 +19,7 @@ import {
   unreadable,
 } from "@millrace/engine/pack";
 import { invalidField } from "./call.ts";
-import type { AiFields, ToolField } from "./fields.ts";
+import type { ToolField } from "./fields.ts";
 import { AI } from "./runtime.ts";
 import type { Session } from "./session.ts";
 import { toolNames } from "./tool-names.ts";
@@ -69,13 +69,9 @@ export async function resolveTools(session: Session): Promise<readonly Tool[]> {
   const tools: Tool[] = [];
   for (const [at, field] of written.entries()) {
     const body = await bodyOf(session, field, `tools[${at}]`, lists);
-    tools.push(toolOf(field, names[at] as string, body, confirmOf(fields, at)));
+    tools.push(toolOf(field, names[at] as string, body, fields["tools.confirm"]?.elements?.[at]));
   }
   return tools;
-}
-
-function confirmOf(fields: AiFields, at: number): DeferredField | undefined {
-  return fields["tools.confirm"]?.elements?.[at];
 }
 
 function toolOf(

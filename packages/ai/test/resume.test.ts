@@ -17,11 +17,6 @@ const FIELDS = `task = "extract"
 outputSchema = { type: "object", properties: { x: { type: "integer" } }, required: ["x"] }
 tools = ["action:test.a", "action:test.b", "action:test.c"]`;
 
-/** How many answers the messages of a prompt hold already. */
-function answered(prompt: readonly { readonly role: string }[]): number {
-  return prompt.filter(({ role }) => role === "assistant").length;
-}
-
 /** A model that answers by the state of the conversation. */
 function talker(calls: number[]): ReturnType<typeof scripted> {
   const mock = scripted([]);
@@ -31,7 +26,7 @@ function talker(calls: number[]): ReturnType<typeof scripted> {
     languageModel: async (id, ctx) => ({
       ...(await language(id, ctx)),
       doStream: async (call) => {
-        const at = answered(call.prompt);
+        const at = call.prompt.filter(({ role }) => role === "assistant").length;
         calls.push(at);
         const model = await scripted([TALK[at] ?? {}]).languageModel(id, ctx);
         return await model.doStream(call);

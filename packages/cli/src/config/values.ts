@@ -116,10 +116,5 @@ export function shownValue(key: string, value: unknown, io: CliIo): unknown {
     return `${isSet ? "set" : "not set"} (${value})`;
   }
   if (isSecretKey(key) || isSecretValue(value)) return value === "" ? "" : "set";
-  return withoutPassword(value);
-}
-
-/** A URL without the user and the password in it. */
-function withoutPassword(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]+@/i, "$1…@");
+  return value.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]+@/i, "$1…@"); // user and password of a URL
 }

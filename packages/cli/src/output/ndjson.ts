@@ -9,7 +9,6 @@ import {
   type CancelReason,
   createRunId,
   createView,
-  type ErrorInfo,
   type ExecutionEvent,
   exitCodeFor,
   makeSummary,
@@ -77,13 +76,9 @@ export function soleSummary(
       : makeSummary(createView(runId), {
           status: end.status,
           ts,
-          error: errorInfo(end),
+          error: { code: end.code, message: end.message, retryable: false },
           ...(end.diagnostics === undefined ? {} : { diagnostics: end.diagnostics.slice(0, 100) }),
         });
   const exitCode = exitCodeFor(payload, cancelReason);
   return { v: 1, kind: "summary", runId, seq: (after?.seq ?? 0) + 1, ts, ...payload, exitCode };
-}
-
-function errorInfo(error: CliError): ErrorInfo {
-  return { code: error.code, message: error.message, retryable: false };
 }

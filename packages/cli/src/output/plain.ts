@@ -47,15 +47,11 @@ export function turnedAway(
 /** The line of one event without its line end; undefined where the event is not worth one. */
 export function plainLine(event: AnyEvent, options: PlainOptions): string | undefined {
   const known = event as ExecutionEvent;
-  if (options.quiet && !isLoud(known)) return undefined;
+  if (options.quiet && known.kind !== "summary" && known.kind !== "node.failed") return undefined;
   const words = describe(known, options);
   if (words === undefined) return undefined;
   const line = words.filter((word) => word !== "").join(" ");
   return `${options.style.dim(time(event.ts))} ${event.kind.padEnd(KIND_CELLS)} ${line}`.trimEnd();
-}
-
-function isLoud(event: ExecutionEvent): boolean {
-  return event.kind === "summary" || event.kind === "node.failed";
 }
 
 function describe(

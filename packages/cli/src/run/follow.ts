@@ -205,7 +205,7 @@ function stopOn(
     const again = io.signal.reason === "sigint" ? "; press Ctrl-C again to stop now" : "";
     if (io.signal.reason === "change") stop("sigint", false);
     else {
-      stop(reasonOf(io.signal), true);
+      stop(io.signal.reason === "sigterm" ? "sigterm" : "sigint", true);
       const grace = formatDuration(graceMs);
       say(
         pausedBy === undefined
@@ -223,10 +223,6 @@ function stopOn(
     },
     ignore: () => io.signal.removeEventListener("abort", onSignal),
   };
-}
-
-function reasonOf({ reason }: AbortSignal): CancelReason {
-  return reason === "sigterm" ? "sigterm" : "sigint";
 }
 
 /** `Promise.race` of the work and long-lived events, without a reaction on those for each call: that would retain every page. */

@@ -401,10 +401,9 @@ test("a run that goes on has no summary yet", () => {
   expect(checkLog([])).toMatchObject([{ invariant: "I2" }]);
 });
 
-const parting = (code: string, over: object = {}): object => ({
+const parting = (code: string): object => ({
   status: "failed",
   error: { code, message: "nobody can answer here", retryable: false },
-  ...over,
 });
 
 const open = journal(started({ nodeCount: 3 }), ...words`node@b begin ask wait pause`);

@@ -10,7 +10,9 @@ const CAP =
 
 describe("on Windows, where an item holds 2560 bytes", () => {
   // No token is as long as 100 kB; what Windows does with one is tested below.
-  const cases = credentialStoreCases(openCapped).filter(({ name }) => !name.includes("100 kB"));
+  const cases = credentialStoreCases(() => capped().store).filter(
+    ({ name }) => !name.includes("100 kB"),
+  );
   for (const { name, run } of cases) test(name, run);
 
   test.each([1, 1199, 1200])("a value of %i characters is one item, as it is", async (length) => {
@@ -144,8 +146,4 @@ function capped(mischief: Mischief = { set: CAP }) {
   const libraries = fakeLibraries({ keytar: mischief });
   onPlatform("win32");
   return { store: openStore(libraries), libraries };
-}
-
-function openCapped() {
-  return capped().store;
 }

@@ -1,5 +1,5 @@
 /** A provider that answers from a script, one entry per call, and records its calls. */
-import type { AiCall, AiCapabilities, AiPart, AiProvider } from "@millrace/contracts";
+import type { AiCall, AiCapabilities, AiProvider } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
 import {
   type AnswerToolCall,
@@ -84,14 +84,10 @@ function* played(entry: ScriptEntry): Generator<TimedPart> {
   }
   if (hangAfter !== undefined) yield { waitMs: null };
   if (cutAfter !== undefined) yield { error: broken() };
-  if (entry.error !== undefined) yield { part: errorPart(entry.error) };
+  if (entry.error !== undefined) yield { part: { type: "error", error: errorOf(entry.error) } };
   for (const part of toolParts(toolCalls)) yield { part };
   const finish = entry.finish ?? (toolCalls.length > 0 ? "tool-calls" : "stop");
   yield { part: finishPart(finish, entry.usage) };
-}
-
-function errorPart(error: ErrorEntry): AiPart {
-  return { type: "error", error: errorOf(error) };
 }
 
 function broken(): NodeError {

@@ -99,7 +99,9 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
   const written = options.log ?? createLogger((text) => redact(text), { level, format });
   const log = withoutEchoes(written, opened.store);
   const isShared = options.cluster !== undefined;
-  const metrics = createMetrics(executorKind(options, opened));
+  const metrics = createMetrics(
+    options.cluster?.restate === undefined ? opened.store.kind : "restate",
+  );
   let notifier: Notifier | undefined;
   const find = (runId: string) => opened.store.runs.header(runId, { private: false });
   const traces = options.traces && (await openTraces(options.traces, { log }));
@@ -250,10 +252,6 @@ function executorMaker(
   }
   const kind = options.cluster?.restate === undefined ? "postgres" : "restate";
   return (parts) => createSharedExecutor({ ...parts, store, dispatcher, kind, maxLiveRuns });
-}
-
-function executorKind({ cluster }: ResolvedOptions, { store }: HostResources): string {
-  return cluster?.restate === undefined ? store.kind : "restate";
 }
 
 /** Secrets of the configuration for the redactor, besides tokens: keys of files and of the store, and its password. */

@@ -65,8 +65,8 @@ export async function withHub(more: object = {}, options: StartOptions = {}) {
 
 export const sync = (server: RunningServer, id = "h") => post(server, `/api/hubs/${id}/sync`, {});
 
-export async function synced(server: RunningServer, id = "h"): Promise<Hub> {
-  const response = await sync(server, id);
+export async function synced(server: RunningServer): Promise<Hub> {
+  const response = await sync(server);
   if (response.status !== 200) throw new Error(await response.text());
   return (await response.json()) as Hub;
 }

@@ -214,7 +214,7 @@ function explainType(entry: CatalogEntry, style: Style): Answer {
     `ports: ${names.join(", ")}\neffect: ${effect}`,
     ...entry.examples.slice(0, 1).map((each) => `example\n\n${example(exampleText(entry, each))}`),
   ];
-  return { value: entry, data: [parts.map(cleanLines).join("\n\n")] };
+  return { value: entry, data: [parts.join("\n\n").split("\n").map(clean).join("\n")] };
 }
 
 /** A field of a node type, or what its output has: `file.read.encoding`. A field goes before a member of the output. */
@@ -322,8 +322,4 @@ function visible(line: string): string {
       (char) => `<U+${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
     ),
   );
-}
-
-function cleanLines(text: string): string {
-  return text.split("\n").map(clean).join("\n");
 }

@@ -42,7 +42,8 @@ export async function followJob(
       if (frame.channel !== "models:install_progress") continue;
       display.show(frame.payload);
       if (frame.payload.stage === "error") {
-        throw failureOf(frame.payload, job.about, await jobOf(ref, api));
+        const failed = await api.invoke("get_model_job", ref).catch(() => undefined);
+        throw failureOf(frame.payload, job.about, failed);
       }
       if (isEnd(frame.payload, job.about)) return;
     }
@@ -60,11 +61,6 @@ export async function followJob(
     await display.end();
     stop.abort();
   }
-}
-
-/** The job, which has the sentence of its error; undefined for a server that does not tell. */
-function jobOf(ref: JobRef, api: Api): Promise<Job | undefined> {
-  return api.invoke("get_model_job", ref).catch(() => undefined);
 }
 
 /** Whether a frame is of the job. A server may be one that names no job: a message begins with the id that the job is about. */

@@ -145,7 +145,8 @@ class OsStore implements CredentialStore, AsyncDisposable {
       const presences = await this.#probe(account, "write");
       const [chosen, ...others] = await this.#usable();
       await this.#backends[chosen].set(account, value);
-      if (!areSeparate()) return;
+      // On macOS both libraries name their items alike: what one deletes, the other one has lost.
+      if (process.platform === "darwin") return;
       for (const name of others) {
         if (presences?.[name] !== "absent") await this.#backends[name].delete(account);
       }
@@ -288,11 +289,6 @@ function isTimeout(error: unknown): boolean {
 /** Whether this system keeps credentials behind the Secret Service of the session. */
 export function hasSecretService(): boolean {
   return process.platform !== "darwin" && process.platform !== "win32";
-}
-
-/** On macOS both libraries name their items alike: what one deletes, the other one has lost. */
-function areSeparate(): boolean {
-  return process.platform !== "darwin";
 }
 
 async function checkWritable(service: SecretService): Promise<void> {
