@@ -34,6 +34,7 @@ const RETRYABLE: ReadonlySet<ClientErrorCode> = new Set<ClientErrorCode>([
   "draining",
   "too_many_streams",
   "store_unavailable",
+  "store_full",
   "executor_unavailable",
   "upstream_failed",
   "upstream_timeout",
@@ -65,7 +66,10 @@ export class ClientError extends Error {
   }
 }
 
-/** The error of a refused request: its problem document, `unreachable` for a gateway's own answer, else `bad_answer`. Reads the body. */
+/**
+ * The error of a refused request: its problem document; of a gateway's own answer `too_many_requests` or `unreachable`; else
+ * `bad_answer`. Reads the body.
+ */
 export async function refusal(response: Response): Promise<ClientError> {
   const { status } = response;
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
@@ -74,7 +78,8 @@ export async function refusal(response: Response): Promise<ClientError> {
   if (ClientError.isInstance(problem) && problem.code === "unreachable") return problem;
   if (!isProblem(problem)) {
     // 502, 503 and 504 are what gateways answer while the server behind them is away.
-    const code = status >= 502 && status <= 504 ? "unreachable" : "bad_answer";
+    const isAway = status >= 502 && status <= 504;
+    const code = status === 429 ? "too_many_requests" : isAway ? "unreachable" : "bad_answer";
     return new ClientError(
       code,
       `the answer has status ${status} and is no problem document`,

@@ -53,6 +53,28 @@ test.each([200, 409, 503])("an answer %i that is cut is no answer", async (statu
   expect(error).toMatchObject({ code: "unreachable", retryable: true });
 });
 
+test("a gateway's own 429 is told as too many requests, with its wait", async () => {
+  const headers = { "content-type": "text/html", "retry-after": "7" };
+  const { client } = clientOf([() => new Response("<h1>Slow down</h1>", { status: 429, headers })]);
+  expect(await failure(client.invoke("get_meta", {}))).toMatchObject({
+    code: "too_many_requests",
+    status: 429,
+    retryable: true,
+    retryAfterMs: 7_000,
+  });
+});
+
+test.each([
+  ["store_full", 507, true],
+  ["store_read_only", 503, false],
+])(
+  "of a store that is %s the client says what its server says",
+  async (code, status, retryable) => {
+    const { client } = clientOf([problem(status, code)]);
+    expect(await failure(client.invoke("get_meta", {}))).toMatchObject({ code, status, retryable });
+  },
+);
+
 test("a reader goes on after a refusal that was cut", async () => {
   const { client } = clientOf([cut(409, '{"code":'), summary]);
   expect(await kindsOf(client.runEvents("r"))).toEqual(["summary"]);

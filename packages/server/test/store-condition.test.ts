@@ -89,6 +89,7 @@ test.each(["store_read_only", "store_unavailable"] as const)(
     ] as const) {
       const response = await send(path, body);
       expect(response.status, path).toBe(503);
+      expect(response.headers.has("retry-after"), path).toBe(condition === "store_unavailable");
       expect(await response.json(), path).toMatchObject({ code: condition });
     }
     expect(await (await send("/api/ready")).json()).toEqual({ status: "store" });

@@ -54,7 +54,7 @@ export function documentOf(
   });
 }
 
-/** Seconds after which a store may work again: a disk is made room on by hand, a server is started again by its supervisor. */
+/** Seconds after which a store may work again: room is made on a disk by hand, a server is started again by its supervisor. */
 const RETRY_AFTER_S = 30;
 
 /** Every other code is a fault of the server. */
@@ -70,9 +70,10 @@ const CODES: ReadonlyMap<StoreErrorCode, ErrorCode> = new Map([
 
 /** The problem that `error` is when it comes from a store; anything else as it is. */
 export function fromStore(error: unknown): unknown {
-  const code = StoreError.isInstance(error) ? CODES.get(error.code) : undefined;
+  if (!StoreError.isInstance(error)) return error;
+  const code = CODES.get(error.code);
   if (code === undefined) return error;
-  const mayPass = code.startsWith("store_") || code === "executor_unavailable";
+  const mayPass = error.retryable || code === "executor_unavailable";
   const headers = mayPass ? { "Retry-After": `${RETRY_AFTER_S}` } : undefined;
   return new ProblemError(code, { cause: error, headers });
 }
