@@ -213,7 +213,7 @@ export const runCases = {
   "attach and read 100,000 events": {
     what: "against one SELECT of their lines; processor time, and each collects its own garbage",
     samples: 5,
-    bars: { SELECT: 1.3 },
+    bars: { SELECT: 0.8 },
     async prepare() {
       const { dir, remove } = folder();
       const store = await openStore({ dir });

@@ -10,6 +10,7 @@ export const DIALECT: Dialect = {
   lastSeq: "last_seq",
   lastOfFeed: "SELECT pos FROM feed_head",
   lock: `SELECT pg_advisory_xact_lock(${KEY_LOCKS}, hashtext(current_schema() || ?))`,
+  joined: (column) => `string_agg(${column}, '')`,
   member: (column, name) => `(${column}::json ->> '${name}')`,
   // as `json`, which keeps members as they are written: `jsonb` refuses strings with NUL
   withMember: (column, name) =>

@@ -7,10 +7,10 @@
  */
 import type { EncodedEvent } from "@millrace/contracts";
 import type { Database } from "../sql/port.ts";
+import { readPage } from "./pages.ts";
 import { eventOf } from "./seal.ts";
 
 const TOPIC = "run:";
-const PAGE = 512;
 const LOOK = 256; // runs that one statement looks for
 const READERS = 4; // runs that are read at one time: the others get more with each read
 
@@ -85,17 +85,13 @@ export function createFollowers(db: Database): Followers {
       const before = [...(followed.get(runId) ?? [])];
       if (before.length === 0) return;
       const after = Math.min(...before.map(({ at }) => at));
-      const rows = await db.all(
-        "SELECT j.seq, j.kind, j.line FROM journal j JOIN run r ON r.no = j.run WHERE r.id = ? AND j.seq > ? ORDER BY j.seq LIMIT ?",
-        [runId, after, PAGE],
-      );
-      isWhole = rows.length < PAGE;
-      const events = rows.map(({ seq, kind, line }) => ({
-        seq: Number(seq),
-        kind: String(kind),
-        line: line as Uint8Array,
-        event: eventOf(line),
-      }));
+      const row = await db.get(`SELECT no, ${db.dialect.lastSeq} AS last FROM run WHERE id = ?`, [
+        runId,
+      ]);
+      const part = { run: Number(row?.["no"] ?? 0), after, end: Number(row?.["last"] ?? 0) };
+      const page = await readPage(db, part);
+      isWhole = page.isLast;
+      const events = page.events.map((stored) => ({ ...stored, event: eventOf(stored.line) }));
       if (!tell(followed.get(runId) ?? new Set(), events)) return; // retention has taken what was not read in time
     }
   }

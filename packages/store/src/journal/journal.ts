@@ -5,7 +5,6 @@
  *   J3  The database knows whether an owner is gone: `isHeld` of its dialect, and `openingOf`.
  */
 
-import { setImmediate } from "node:timers/promises";
 import type {
   EncodedEvent,
   Journal,
@@ -20,15 +19,15 @@ import { feedTopic, inFeed } from "../runs/feed.ts";
 import { digestOfText } from "../runs/graphs.ts";
 import { creation, headerOf, refusedStart } from "../runs/run-header.ts";
 import { change } from "../sql/change.ts";
-import type { Database, Lines, Op, SqlReader, SqlRow } from "../sql/port.ts";
+import type { Database, Lines, Op, SqlRow } from "../sql/port.ts";
 import { Refusal } from "../sql/refusal.ts";
 import { createFollowers, runTopic } from "./followers.ts";
+import { pagesOf } from "./pages.ts";
 import type { PrivateValues } from "./private-values.ts";
 import { createSeals, type KeepsContent } from "./seal.ts";
 import { addSideRows, type SideRows } from "./side-rows.ts";
 import { parsedValue, valueRows } from "./step-values.ts";
 
-const PAGE = 512; // events of one page of `read`
 const RELEASED = 0; // end of a lease that was given back
 const MAX_NUMBERS = 10_000; // run numbers that are remembered
 
@@ -201,11 +200,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
         runId,
       ]);
       if (row === undefined) throw new StoreError("not_found", `there is no run ${runId}`);
-      const part = { run: Number(row["no"]), after, end: Number(row["last"]) };
-      for await (const page of pages(db, part)) {
-        yield page;
-        if (page.length === PAGE) await setImmediate(); // a long log is no reason for others to wait
-      }
+      yield* pagesOf(db, { run: Number(row["no"]), after, end: Number(row["last"]) });
     },
 
     async putValue(runId, name, value, { private: hidden = false, kept = false } = {}) {
@@ -235,7 +230,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
       const run = Number(row["no"]);
       const events: StoredEvent[] = [];
       const end = row["pruned"] === 0 ? Number(row["last"]) : 0; // a pruned log cannot be continued
-      for await (const page of pages(db, { run, after: 0, end })) events.push(...page);
+      for await (const page of pagesOf(db, { run, after: 0, end })) events.push(...page);
       return {
         ...(await headerOf(row, db, hidden ? privates : null)),
         events,
@@ -344,29 +339,3 @@ function refusedAppend(error: unknown, runId: string): unknown {
 function lost(runId: string): StoreError {
   return new StoreError("lease_lost", `the run ${runId} has another owner`);
 }
-
-/**
- * Pages of the stored events, in order. Where retention has taken the beginning, what follows are its last two events, a
- * snapshot and the summary: a reader never sees a hole in between.
- */
-async function* pages(
-  reader: SqlReader,
-  { run, after, end }: { readonly run: number; readonly after: number; readonly end: number },
-): AsyncGenerator<readonly StoredEvent[], void> {
-  const page = (at: number) => reader.all(NEXT_LINES, [run, at, end, PAGE]);
-  for (let at = after; at < end; ) {
-    const next = await page(at);
-    const isWhole = next[0]?.["seq"] === at + 1;
-    const rows = isWhole ? next : await page(Math.max(at, end - 2));
-    if (rows.length === 0) return; // a run that was deleted in between
-    at = Number(rows.at(-1)?.["seq"]);
-    yield rows.map(({ seq, kind, line }) => ({
-      seq: seq as number,
-      kind: kind as string,
-      line: line as Uint8Array,
-    }));
-  }
-}
-
-const NEXT_LINES =
-  "SELECT seq, kind, line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?";

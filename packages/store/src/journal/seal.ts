@@ -15,7 +15,8 @@ import {
   withholdContent,
 } from "@millrace/contracts";
 import { unnamedBlobs } from "../retention/deletion.ts";
-import type { Op, SqlReader } from "../sql/port.ts";
+import type { Database, Op } from "../sql/port.ts";
+import { pagesOf } from "./pages.ts";
 
 /** Decides for the runs of one journal. */
 export interface Seals {
@@ -44,12 +45,11 @@ interface Ended {
 }
 
 const AI_TYPE = "ai";
-const PAGE = 512;
 
 /** Whether what models said is kept, as of now. */
 export type KeepsContent = () => boolean | Promise<boolean>;
 
-export function createSeals(reader: SqlReader, keepsContent: KeepsContent): Seals {
+export function createSeals(reader: Database, keepsContent: KeepsContent): Seals {
   const known = new Map<number, Known>();
   const rowsOf = (
     { run, events }: Ended,
@@ -126,7 +126,7 @@ function note(calls: Map<string, boolean>, events: readonly { readonly event: un
 
 /** Of a run that was begun by another process. */
 async function learnt(
-  reader: SqlReader,
+  reader: Database,
   run: number,
   events: readonly EncodedEvent[],
 ): Promise<Known> {
@@ -150,7 +150,7 @@ interface Sealing {
 }
 
 async function withheldRows(
-  reader: SqlReader,
+  reader: Database,
   run: number,
   { events, isKept }: Sealing,
 ): Promise<Op[]> {
@@ -168,15 +168,9 @@ async function withheldRows(
       tools.push([JSON.stringify(sealed.tool), run, sealed.id]);
     }
   };
-  for (let at = 0; ; ) {
-    const page = await reader.all(
-      "SELECT seq, line FROM journal WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?",
-      [run, at, PAGE],
-    );
+  const end = (events[0]?.seq ?? 1) - 1;
+  for await (const page of pagesOf(reader, { run, after: 0, end })) {
     for (const { line } of page) judge(eventOf(line));
-    if (page.length < PAGE) break;
-    at = Number(page.at(-1)?.["seq"]);
-    await new Promise((next) => setImmediate(next)); // a long log is no reason for others to wait
   }
   for (const { event } of events) judge(event);
   const refs = [...gone].filter((ref) => !kept.has(ref));

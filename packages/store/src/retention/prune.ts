@@ -14,15 +14,14 @@ import {
   viewFromJson,
   viewToJson,
 } from "@millrace/contracts";
+import { pagesOf } from "../journal/pages.ts";
 import { eventOf } from "../journal/seal.ts";
-import type { Database, Op, SqlReader, SqlRow, SqlWriter } from "../sql/port.ts";
+import type { Database, Op, SqlRow, SqlWriter } from "../sql/port.ts";
 import { blobDeletion, SAID } from "./deletion.ts";
 
 /** Values of `run.pruned`. */
 const GOING = 2;
 const GONE = 1;
-
-const PAGE = 512; // events that are folded between two turns of the event loop
 
 /** A snapshot that is larger goes without its nodes: it is kept for a year, beside the summary, which counts them. */
 const SNAPSHOT_BYTES = 65_536;
@@ -70,7 +69,7 @@ export async function pruneRun(reader: Database, run: number, slices: Slices): P
 }
 
 /** The statement that puts the snapshot in the place of the event before the summary. */
-async function snapshotRows(reader: SqlReader, run: number, row: SqlRow): Promise<Op[]> {
+async function snapshotRows(reader: Database, run: number, row: SqlRow): Promise<Op[]> {
   const seq = Number(row["last"]) - 1;
   if (seq < 1) return []; // it ended before it began: the summary says all
   const view = await foldedTo(reader, { run, runId: String(row["id"]), end: seq });
@@ -85,17 +84,12 @@ async function snapshotRows(reader: SqlReader, run: number, row: SqlRow): Promis
 }
 
 async function foldedTo(
-  reader: SqlReader,
+  reader: Database,
   { run, runId, end }: { readonly run: number; readonly runId: string; readonly end: number },
 ): Promise<RunView> {
   const view = createView(runId);
-  for (let at = 0; at < end; at += PAGE) {
-    const lines = await reader.all(
-      "SELECT line FROM journal WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq",
-      [run, at, Math.min(at + PAGE, end)],
-    );
-    for (const { line } of lines) foldEvents(view, eventOf(line));
-    await new Promise((next) => setImmediate(next));
+  for await (const page of pagesOf(reader, { run, after: 0, end })) {
+    for (const { line } of page) foldEvents(view, eventOf(line));
   }
   return view;
 }

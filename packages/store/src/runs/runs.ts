@@ -11,6 +11,7 @@ import {
   type RunSummary,
   viewToJson,
 } from "@millrace/contracts";
+import { pagesOf } from "../journal/pages.ts";
 import type { PrivateValues } from "../journal/private-values.ts";
 import { eventOf } from "../journal/seal.ts";
 import { deletion } from "../retention/deletion.ts";
@@ -113,8 +114,9 @@ export function createRuns(parts: {
       if (found === null) return null;
       const { run, summary } = found;
       const view = createView(runId);
-      const lines = await db.all("SELECT line FROM journal WHERE run = ? ORDER BY seq", [run]);
-      for (const { line } of lines) foldEvents(view, eventOf(line));
+      for await (const page of pagesOf(db, { run, after: 0, end: summary.lastSeq })) {
+        for (const { line } of page) foldEvents(view, eventOf(line));
+      }
       const nodes = viewToJson(view).nodes.map(
         ({ node, state, attempt }) => [node, { state, attempt }] as const,
       );

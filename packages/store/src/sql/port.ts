@@ -118,6 +118,8 @@ export interface Dialect {
   readonly lastSeq: string;
   /** Expression of a member of the JSON object in a column: a string as it is, anything else as JSON text; NULL: there is none. */
   member(column: string, name: string): string;
+  /** Aggregate of the bytes of a BLOB column, one after the other in the order of the rows. */
+  joined(column: string): string;
   /** Expression of the JSON object in a column with a member set to the string that is bound at its one `?`. */
   withMember(column: string, name: string): string;
 }

@@ -146,6 +146,7 @@ function dialectOf(isHeld: string): Dialect {
     lastOfFeed: "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'feed'), 0) AS pos",
     lastSeq: LAST_SEQ,
     lock: "SELECT ?", // transactions follow each other anyway
+    joined: (column) => `CAST(string_agg(${column}, '') AS BLOB)`,
     member: (column, name) => `json_extract(${column}, '$.${name}')`,
     withMember: (column, name) => `json_set(${column}, '$.${name}', ?)`,
   };

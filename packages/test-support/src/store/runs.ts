@@ -1,10 +1,11 @@
 /** Lists of runs, what a run says, and runs that go. */
-import type { RunQuery } from "@millrace/contracts";
+import type { RunQuery, StoredEvent } from "@millrace/contracts";
 import { checkLog, parseEvent } from "@millrace/contracts";
 import { type Store, StoreError } from "@millrace/store";
 import { describe, expect, test } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { appendAll, linesOf, logOf, startRun } from "./logs.ts";
+import { linesOfText } from "./long-log.ts";
 
 export function runsSuite({ newStore }: StoreBench): void {
   const BEGIN = Date.parse("2026-03-01T00:00:00.000Z");
@@ -162,6 +163,28 @@ export function runsSuite({ newStore }: StoreBench): void {
         });
         expect(await store.runs.live()).toEqual([]);
       }
+    });
+
+    test("with large events is read in pages of 4 MiB, or of one event that is larger", async () => {
+      const { journal } = await newStore();
+      const { epoch } = await journal.create(startRun(1));
+      const large = new Map([3, 4, 5, 7, 8].map((seq) => [seq, seq === 5 ? 5e6 : 15e5]));
+      const log = linesOfText("r1", 9).map((event) => ({
+        ...event,
+        line: new Uint8Array(large.get(event.seq) ?? event.line.length).fill(32),
+      }));
+      for (const at of log.keys()) {
+        await journal.append("r1", at, log.slice(at, at + 1), { epoch, sync: true });
+      }
+      const pages: (readonly StoredEvent[])[] = [];
+      for await (const page of journal.read("r1", 0)) pages.push(page);
+      expect(pages.map((page) => page.map(({ seq }) => seq))).toEqual([
+        [1, 2, 3, 4],
+        [5],
+        [6, 7, 8, 9],
+      ]);
+      const sizes = pages.flat().map(({ line }) => line.byteLength);
+      expect(sizes).toEqual(log.map(({ line }) => line.byteLength));
     });
 
     test("a question that was answered is not answered again", async () => {
