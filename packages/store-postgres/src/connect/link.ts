@@ -4,7 +4,7 @@
  *   L2  A link that was cut is never used again, and all its calls reject.
  */
 import type { Duplex } from "node:stream";
-import type { SqlRow, SqlValue } from "@millrace/store/sql";
+import { type SqlRow, type SqlValue, storable } from "@millrace/store/sql";
 import pg, { type ClientConfig, type QueryResult } from "pg";
 import type { Prepared } from "../sql/statements.ts";
 import { faultOf, READ_ONLY_STATE } from "./faults.ts";
@@ -194,11 +194,6 @@ export class Link {
     this.#isOpen = false;
     if (wasOpen) await this.#client.end().catch(() => {});
   }
-}
-
-/** Text of PostgreSQL has no NUL: its picture stands in its place, in what is stored and in what is looked for. */
-export function storable(value: SqlValue): SqlValue {
-  return typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", "␀") : value;
 }
 
 function answerOf(result: QueryResult | readonly QueryResult[]): Answer {

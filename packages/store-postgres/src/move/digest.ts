@@ -3,8 +3,7 @@
  * databases may see differently.
  */
 import { createHash, type Hash } from "node:crypto";
-import type { SqlValue } from "@millrace/store/sql";
-import { storable } from "../connect/link.ts";
+import { type SqlValue, storable } from "@millrace/store/sql";
 
 const MODULUS = 2n ** 256n;
 

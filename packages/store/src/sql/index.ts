@@ -1,5 +1,6 @@
 /** The interface between a store and its database, and the store over it. */
 export { openedRow, resealedRow } from "../journal/private-values.ts";
+export { storable } from "../sqlite/sqlite.js";
 export { openStoreSource, type StoreSource } from "../sqlite/store-source.ts";
 export {
   type SharedStore,

@@ -48,15 +48,31 @@ function nodeDriver() {
         prepare(sql) {
           const statement = db.prepare(sql);
           return {
-            run: (values) => ({ changes: Number(statement.run(...values).changes) }),
-            get: (values) => statement.get(...values),
-            all: (values) => statement.all(...values),
+            run: (values) => ({ changes: Number(statement.run(...bound(values)).changes) }),
+            get: (values) => statement.get(...bound(values)),
+            all: (values) => statement.all(...bound(values)),
           };
         },
         close: () => db.close(),
       };
     },
   };
+}
+
+/**
+ * Text of SQLite ends for its readers at NUL, and text of PostgreSQL has none: its picture stands in its place, in what is stored and
+ * in what is looked for.
+ */
+export function storable(value) {
+  return hasNul(value) ? value.replaceAll("\0", "␀") : value;
+}
+
+function hasNul(value) {
+  return typeof value === "string" && value.includes("\0");
+}
+
+function bound(values) {
+  return values.some(hasNul) ? values.map(storable) : values;
 }
 
 /** Node 22 warns once that its SQLite is experimental; the conformance suites are what that is judged by here. */
@@ -93,13 +109,13 @@ function libsqlDriver() {
         prepare(sql) {
           const statement = db.prepare(sql);
           return {
-            run: (values) => ({ changes: statement.run([...values]).changes }),
+            run: (values) => ({ changes: statement.run([...bound(values)]).changes }),
             get(values) {
-              const row = statement.get([...values]);
+              const row = statement.get([...bound(values)]);
               if (row !== undefined) delete row._metadata; // its timing, not a column
               return row;
             },
-            all: (values) => statement.all([...values]).map(withBytes),
+            all: (values) => statement.all([...bound(values)]).map(withBytes),
           };
         },
         close: () => void db.close(),

@@ -49,6 +49,14 @@ export function runsSuite({ newStore }: StoreBench): void {
         expect(await walk(store, { limit })).toEqual(wanted);
     });
 
+    test("has a text with NUL to its end, and finds it", async () => {
+      const store = await newStore();
+      await appendAll(store.journal, logOf(1), { tags: { team: "a\0b" } });
+      await appendAll(store.journal, logOf(2), { tags: { team: "a" } });
+      const { items } = await store.runs.list({ limit: 9, tags: { team: "a\0b" } });
+      expect(items.map(({ runId, tags }) => [runId, tags])).toEqual([["r1", { team: "a␀b" }]]);
+    });
+
     test("takes what fits the filter", async () => {
       const store = await storeOf(12);
       await store.journal.create(startRun(13));

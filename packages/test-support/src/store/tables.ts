@@ -142,6 +142,13 @@ export function tablesSuite({ newStore, testRestart }: StoreBench): void {
       ]);
     });
 
+    test("names and texts with NUL are kept to their end", async () => {
+      const { templates } = await newStore();
+      await templates.save({ ...base, ...flow(1), name: "a\0b", dsl: "# a\0b\nflow 1 x" }, null);
+      const kept = { name: "a␀b", dsl: "# a␀b\nflow 1 x" };
+      expect(await templates.get("digest")).toMatchObject(kept);
+    });
+
     test("who has seen an older version saves and deletes nothing", async () => {
       const { templates } = await newStore();
       const saved = await Promise.all(
