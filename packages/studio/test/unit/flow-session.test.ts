@@ -265,6 +265,21 @@ describe("an open flow", () => {
     for (const { session } of [mine, other]) session.close();
   });
 
+  test("a save that a browser repeats, as its answer was lost, finds its own text and is done", async () => {
+    for (const server of [serverOf(FLOW), serverOf()]) {
+      const { session, editor } = open(server);
+      editor.type(FLOW.replace("value = 1", "value   =  2"));
+      const call = server.call as unknown as (name: string, args: object) => Promise<unknown>;
+      await call("save_template", { dsl: session.text, takeErrors: true });
+      expect(await session.save({ slug: "demo", name: "demo" })).toMatchObject({ kind: "saved" });
+      expect(session.text).toBe(FLOW.replace("value = 1", "value = 2"));
+      expect(session.isDirty.value).toBe(false);
+      editor.type(FLOW);
+      expect(await session.save({ slug: "demo" })).toMatchObject({ kind: "saved" });
+      session.close();
+    }
+  });
+
   test("a draft remembers the version that it began from", async () => {
     const server = serverOf(FLOW);
     const kept = storage();

@@ -28,7 +28,7 @@ import type { AnalysisSource } from "@millrace/codemirror";
 import { flow, flowAnalysis } from "@millrace/codemirror";
 import type { Completion, TextEdit } from "@millrace/dsl/editor";
 import type { SentCompletion } from "../../worker/protocol.ts";
-import type { TextHolder } from "../state/flow-session.ts";
+import type { TextHolder } from "../state/text-holder.ts";
 import { placeIn, shadowOf } from "./shadow.ts";
 import { editorTheme } from "./theme.ts";
 import { askAbout } from "./worker.ts";

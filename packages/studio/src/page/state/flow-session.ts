@@ -10,14 +10,8 @@ import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import type { FlowProblem, FlowReading, NewNode, TextQuestions } from "../../worker/protocol.ts";
 import { type Backend, detailOf, hasCode } from "../backend.ts";
 import type { Drafts, Kept } from "./drafts.ts";
-import { asEdited, type Stored } from "./stored-flow.ts";
-
-/** Where the text of a session is: an editor, once it is there. */
-export interface TextHolder {
-  readonly text: string;
-  /** Makes edits as one step of Undo. */
-  apply(edits: readonly TextEdit[], userEvent: string): void;
-}
+import { asEdited, isStoredAs, type Stored } from "./stored-flow.ts";
+import { plainText, type TextHolder } from "./text-holder.ts";
 
 /** Answers about texts; a question about a text that is not the newest is refused. */
 export type Ask = <Name extends keyof TextQuestions>(
@@ -236,26 +230,31 @@ export class FlowSession {
     const { text } = this;
     const isNew = this.#stored.peek()?.template.slug !== slug;
     const condition = isNew ? { ifNoneMatch: "*" } : this.#etag ? { ifMatch: this.#etag } : {};
-    const { backend } = this.#ports;
+    let stored: Stored;
     try {
       // What somebody has written is stored also while it does not run yet.
       const args = { slug, dsl: text, takeErrors: true, ...details, ...condition };
-      const { value: template, etag } = await backend.call("save_template", args);
-      const stored = asEdited({ template, etag });
-      await this.#saved(stored, text);
-      return { kind: "saved", stored };
+      const { value: template, etag } = await this.#ports.backend.call("save_template", args);
+      stored = asEdited({ template, etag });
     } catch (error) {
       if (!hasCode(error, "etag_mismatch")) throw error;
-      return this.#changed(slug, detailOf(error));
+      stored = await this.#newest(slug);
+      // A browser repeats a request whose answer was lost: the first one has stored the text, in canonical form.
+      const sent = plainText(text);
+      sent.apply(await this.#ports.ask(text, "format").catch(() => []), "");
+      const isOurs = isStoredAs(stored, { ...details, dsl: sent.text });
+      if (!isOurs) return { kind: "changed", stored, detail: detailOf(error) };
     }
+    await this.#saved(stored, text);
+    return { kind: "saved", stored };
   }
 
   /** Reads the server's version after it has replaced the one that this text began from. */
-  async #changed(slug: string, detail: string | undefined): Promise<Saved> {
+  async #newest(slug: string): Promise<Stored> {
     const { backend } = this.#ports;
     try {
       const { value: template, etag } = await backend.call("get_template", { slug });
-      return { kind: "changed", stored: asEdited({ template, etag }), detail };
+      return asEdited({ template, etag });
     } catch (error) {
       if (!hasCode(error, "not_found")) throw error;
       this.#stored.value = undefined;
@@ -368,21 +367,6 @@ export class FlowSession {
       if (isNow()) this.#failure.value = error;
     }
   }
-}
-
-/** A text without an editor. */
-function plainText(initial: string): TextHolder {
-  let text = initial;
-  return {
-    get text() {
-      return text;
-    },
-    apply(edits) {
-      for (const { from, to, text: made } of [...edits].reverse()) {
-        text = text.slice(0, from) + made + text.slice(to);
-      }
-    },
-  };
 }
 
 /** The one edit that makes a text of another; undefined: they are the same. */

@@ -14,3 +14,9 @@ export const withEditorLineEnds = (text: string): string => text.replace(/\r\n?/
 export function asEdited({ template, etag }: Stored): Stored {
   return { template: { ...template, dsl: withEditorLineEnds(template.dsl) }, etag };
 }
+
+/** Whether the server has a flow with these members. */
+export function isStoredAs({ template }: Stored, members: Partial<Template>): boolean {
+  const names = Object.keys(members) as (keyof Template)[];
+  return names.every((name) => `${template[name]}` === `${members[name]}`);
+}
