@@ -30,6 +30,8 @@ describeWith("chromium")("the first look", () => {
     await expect
       .poll(() => page.getByRole("status", { name: "Connection" }).textContent())
       .toBe("Connected");
+    // It is there before it says anything: screen readers hear of changes alone.
+    expect(await page.getByRole("status", { name: "Notifications" }).count()).toBe(1);
   });
 
   test("says that a place does not exist, and leads home", async () => {
