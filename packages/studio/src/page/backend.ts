@@ -5,6 +5,7 @@ import { type Client, ClientError, createClient } from "@millrace/client";
 import { isObject } from "@millrace/contracts/kit";
 import { batch, type ReadonlySignal, signal } from "@preact/signals";
 import { token } from "./session.ts";
+import { newId } from "./state/new-id.ts";
 
 /** The requests of screens to a server. */
 export type Backend = Pick<Client, "invoke" | "call" | "runEvents" | "feed" | "modelEvents">;
@@ -46,7 +47,7 @@ const unanswered = new Map<string, string>();
 /** Asks for what is to happen once: a request whose answer was lost has the same key when it is made again. */
 export const invokeOnce: Backend["invoke"] = async (command, args, options) => {
   const what = JSON.stringify([command, args]);
-  const idempotencyKey = unanswered.get(what) ?? crypto.randomUUID();
+  const idempotencyKey = unanswered.get(what) ?? newId();
   unanswered.set(what, idempotencyKey);
   try {
     const answer = await backend.invoke(command, args, { ...options, idempotencyKey });

@@ -1,4 +1,5 @@
 /** The identity of this tab: it survives a reload, and a tab that was duplicated gets its own. */
+import { newId } from "./new-id.ts";
 import { keptByTab } from "./storage.ts";
 
 const ID = "millrace.tab";
@@ -10,13 +11,6 @@ const kept = isDuplicate ? null : keptByTab.get(ID);
 
 /** The id. */
 export const tabId: string = kept ?? newId();
-
-/** Letters and digits: `crypto.randomUUID` is missing on pages of plain http. */
-function newId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(8))]
-    .map((byte) => byte.toString(16).padStart(2, "0"))
-    .join("");
-}
 
 function begin(): void {
   keptByTab.set(ID, tabId);

@@ -125,10 +125,7 @@ export function useFlowActions({ session, old }: OpenFlow): FlowActions {
       if (stored === undefined) return;
       const { slug } = stored.template;
       const args = { slug, version, ...(stored.etag !== undefined && { ifMatch: stored.etag }) };
-      const idempotencyKey = crypto.randomUUID();
-      const { value: template, etag } = await backend.call("restore_template_version", args, {
-        idempotencyKey,
-      });
+      const { value: template, etag } = await backend.call("restore_template_version", args);
       notify(`Saved version ${template.version}`);
       if (old === undefined) session.takeTheirs({ template, etag });
       else navigate(placeHref(["flows", slug]));
