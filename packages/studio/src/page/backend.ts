@@ -31,7 +31,7 @@ export const staleSince: ReadonlySignal<number | undefined> = lostAt;
 /** Whether the server has said that it is shutting down; what it says next of itself replaces that. */
 export const isDraining = signal(false);
 
-/** Raised by every answer 401: the token is missing, wrong or revoked. */
+/** Raised by an answer 401 to the token of the tab, or to none: it is missing, wrong or revoked. */
 export const isUnauthorised = signal(false);
 
 /** Address of the server: it sent the page, so it is the page's own, without `studio`. */
@@ -83,7 +83,7 @@ async function send(
     throw error;
   }
   markFound();
-  if (response.status === 401) isUnauthorised.value = true;
+  if (response.status === 401 && secret === token.peek()) isUnauthorised.value = true;
   if (response.status === 503) void noteDraining(response.clone());
   return response;
 }

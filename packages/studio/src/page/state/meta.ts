@@ -1,7 +1,14 @@
 /** Data of the server about itself and the caller, and the rights of the page that follow. */
 import type { Meta } from "@millrace/contracts";
 import { batch, computed, effect, type ReadonlySignal, signal } from "@preact/signals";
-import { backend, backendWith, connection, isDraining, isUnauthorised } from "../backend.ts";
+import {
+  backend,
+  backendWith,
+  connection,
+  hasCode,
+  isDraining,
+  isUnauthorised,
+} from "../backend.ts";
 import { askSiblings, endSiblings, forgetToken, keepToken, token } from "../session.ts";
 
 /** Role of a caller; each role includes those before it. */
@@ -38,7 +45,7 @@ export async function signIn(tried: string): Promise<boolean> {
   try {
     answered = await backendWith(() => tried).invoke("get_meta", {});
   } catch (error) {
-    if (isUnauthorised.peek()) return false;
+    if (hasCode(error, "unauthorized")) return false;
     throw error;
   }
   batch(() => {
