@@ -21,6 +21,7 @@ export type ConnectionState = "Connected" | "Reconnecting…" | "Server unreacha
 const state = signal<ConnectionState>("Connected");
 const lostAt = signal<number | undefined>(undefined);
 let giveUp: ReturnType<typeof setTimeout> | undefined;
+let nextProbe: ReturnType<typeof setTimeout> | undefined;
 
 /** The state of the connection, as the page shows it. */
 export const connection: ReadonlySignal<ConnectionState> = state;
@@ -97,10 +98,24 @@ function markLost(): void {
   giveUp = setTimeout(() => {
     state.value = "Server unreachable";
   }, UNREACHABLE_MS);
+  probeLater();
+}
+
+/** Looks whether the server answers: streams that stayed open do not. */
+export async function probe(): Promise<void> {
+  await send(`${serverUrl}/api/health`, undefined, undefined).catch(() => {});
+}
+
+function probeLater(): void {
+  nextProbe = setTimeout(async () => {
+    await probe();
+    if (lostAt.peek() !== undefined) probeLater();
+  }, MAX_RETRY_MS);
 }
 
 function markFound(): void {
   clearTimeout(giveUp);
+  clearTimeout(nextProbe);
   batch(() => {
     lostAt.value = undefined;
     state.value = "Connected";

@@ -13,6 +13,7 @@ import { token } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
 import { openConfirmations } from "./state/confirmations.ts";
 import { isLoopback } from "./state/host.ts";
+import { loadPart } from "./state/load-part.ts";
 import { loadMeta, meta, mismatch, signOut } from "./state/meta.ts";
 import { notification } from "./state/notifications.ts";
 import { nextTheme, theme } from "./state/theme.ts";
@@ -133,7 +134,7 @@ function CurrentScreen(): ComponentChildren {
     reload,
   } = useValue(
     route?.key ?? "",
-    async () => route && { key: route.key, Current: await route.load() },
+    async () => route && { key: route.key, Current: await loadPart(route.load) },
   );
   const shown = loaded?.key === route?.key ? loaded : undefined;
   const isLost = shown === undefined && error !== undefined;

@@ -1,7 +1,9 @@
 /** Parts of a screen that are loaded when they are first shown; what a lost server did not send is asked for again when it is back. */
 import type { ComponentChildren, ComponentType } from "preact";
+import { loadPart } from "../state/load-part.ts";
 import { useValue } from "../state/use-value.ts";
 import { useWhenBack } from "../state/use-when-back.ts";
+import { Button } from "./button.tsx";
 import { messageOf } from "./problem.tsx";
 
 /** A component that loads another one with `load`. */
@@ -10,7 +12,7 @@ export function lazily<P extends object>(
 ): (props: P) => ComponentChildren {
   let known: ComponentType<P> | undefined;
   const loadOnce = async (): Promise<ComponentType<P>> => {
-    known ??= await load();
+    known ??= await loadPart(load);
     return known;
   };
   return function Lazily(props: P): ComponentChildren {
@@ -25,8 +27,12 @@ export function lazily<P extends object>(
 /** Says that code of the page did not come. */
 export function NotLoaded({ error }: { readonly error: unknown }): ComponentChildren {
   return (
-    <p class="problem">
-      A part of the page could not be loaded ({messageOf(error)}). Reload the page.
-    </p>
+    <div class="problem">
+      <p>
+        A part of the page could not be loaded: {messageOf(error)}. The server may have a newer
+        page.
+      </p>
+      <Button onClick={() => location.reload()}>Reload the page</Button>
+    </div>
   );
 }
