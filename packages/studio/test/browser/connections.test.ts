@@ -19,6 +19,12 @@ async function startProvider() {
   onTestFinished(() => provider.stop());
   return {
     origin: `http://127.0.0.1:${provider.address().port}`,
+    refuse() {
+      provider.service.once("beforeResponse", (answer: { statusCode: number; body: object }) => {
+        answer.statusCode = 401;
+        answer.body = { error: "invalid_client" };
+      });
+    },
     deny() {
       provider.service.once("beforeAuthorizeRedirect", ({ url }: { url: URL }) => {
         url.searchParams.delete("code");
@@ -116,6 +122,45 @@ describeWith("chromium")("the connections", () => {
     await page.getByRole("button", { name: "Finish" }).click();
     await status(page).getByText("connected").waitFor();
     await rowOf(page, "Tracker").getByText("connected", { exact: true }).waitFor();
+  });
+
+  test("says why a consent failed, and which of two pages still waits", async () => {
+    const provider = await startProvider();
+    await using server = await startServer(servicesAt(provider.origin));
+    await server.client.invoke("set_service_secret", {
+      slug: "tracker",
+      service: "tracker",
+      value: { client_id: "client", client_secret: SECRET },
+    });
+    const expected = [/status of (409|50\d)/];
+    const first = await studio.open(server.url, { place: "#/connections", expected });
+    await first.getByRole("button", { name: "Connect tracker" }).click();
+    await status(first).getByText("waiting").waitFor();
+    const page = await studio.open(server.url, {
+      place: "#/connections?connect=tracker&receiver=caller",
+      expected,
+    });
+    await page.getByRole("button", { name: "Continue" }).click();
+    await status(first).getByText("superseded").waitFor();
+    await first.getByText("A newer request for this connection has replaced this one.").waitFor();
+
+    const address = page.getByLabel("Address after the consent");
+    await address.fill("http://127.0.0.1:50000/done?code=c&state=of-another-request");
+    await page.getByRole("button", { name: "Finish" }).click();
+    await page.getByRole("alert").getByText("OAuth state mismatch").waitFor();
+    await page.getByText("The answer was to another request").waitFor();
+
+    await page.getByRole("button", { name: "Try again" }).click();
+    await status(page).getByText("waiting").waitFor();
+    expect(await page.getByRole("alert").getByText("OAuth state mismatch").count()).toBe(0);
+    const link = page.getByRole("link", { name: "Open consent page" });
+    const answer = await fetch((await link.getAttribute("href")) ?? "", { redirect: "manual" });
+    provider.refuse();
+    await address.fill(answer.headers.get("location") ?? "");
+    await page.getByRole("button", { name: "Finish" }).click();
+    await page.getByRole("alert").getByText("answered 401 (invalid_client)").waitFor();
+    await page.getByText("check its id and its secret").waitFor();
+    await expectAccessible(page);
   });
 
   test("stores the key of a service, which is not in the page afterwards", async () => {

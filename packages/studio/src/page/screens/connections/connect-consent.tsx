@@ -9,7 +9,7 @@ import { Time } from "../../parts/time.tsx";
 import { placeHref, setQuery } from "../../router.ts";
 import { isLoopback } from "../../state/host.ts";
 import { refusal } from "../../state/meta.ts";
-import { progressText, type Receiver, useConsent } from "./use-consent.ts";
+import { adviceOf, progressText, type Receiver, useConsent } from "./use-consent.ts";
 
 /** Leads through one consent. `isAsked`: a person has just asked for it, so it begins at once. */
 export function ConnectConsent({
@@ -66,7 +66,7 @@ export function ConnectConsent({
       {progress === undefined && needsClient && (
         <ClientFields client={client} onChange={setClient} />
       )}
-      <Problem error={begin.error} />
+      <Problem error={begin.error ?? consent.finish.error} />
       {isWaiting && started !== undefined && (
         <>
           <p>
@@ -87,7 +87,6 @@ export function ConnectConsent({
             <AddressField
               address={address}
               redirectUri={started.redirectUri}
-              error={consent.finish.error}
               onChange={setAddress}
             />
           ) : (
@@ -114,6 +113,7 @@ export function ConnectConsent({
           {progress === undefined ? "" : progressText(progress)}
         </span>
       </p>
+      {progress !== undefined && <p class="muted">{adviceOf(progress)}</p>}
       <div class="actions">
         {(progress === undefined || isPasting) && (
           <Button
@@ -189,12 +189,10 @@ function ClientFields({
 function AddressField({
   address,
   redirectUri,
-  error,
   onChange,
 }: {
   readonly address: string;
   readonly redirectUri: string;
-  readonly error: unknown;
   readonly onChange: (address: string) => void;
 }): ComponentChildren {
   return (
@@ -205,7 +203,6 @@ function AddressField({
         paste it here.
       </p>
       <TextField label="Address after the consent" required value={address} onTyped={onChange} />
-      <Problem error={error} />
     </>
   );
 }

@@ -153,7 +153,10 @@ function columnsOf({
         ) : (
           <>
             <Time at={connection.expires_at} />
-            {connection.refreshable && <span class="muted"> renewed automatically</span>}
+            <span class="muted">
+              {" "}
+              {connection.refreshable ? "renewed automatically" : "not renewed"}
+            </span>
           </>
         ),
     },

@@ -53,6 +53,7 @@ export function useConsent(
   latest.current = onConnected;
 
   const begin = useAction(async (client?: OAuthClientArgs) => {
+    finish.clear();
     setState((before) => ({ needsClient: before.needsClient ?? false }));
     try {
       const started = await backend.invoke("connect_service", {
@@ -136,6 +137,22 @@ function isClientMissing(error: unknown): boolean {
     error.code === "not_found" &&
     error.problem?.["resource"] === "client"
   );
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  superseded: "A newer request for this connection has replaced this one.",
+  expired: "The consent was not given in time.",
+  state_mismatch: "The answer was to another request: use the consent page of the newest one.",
+  issuer_mismatch: "The answer came from another issuer than the service names.",
+  endpoint: "The service refused the code or the client: check its id and its secret.",
+  oauth_decode: "The token endpoint of the service answered with something that is no token.",
+  network: "The server could not reach the token endpoint of the service.",
+  timeout: "The token endpoint of the service did not answer in time.",
+};
+
+/** Why a consent has ended without a connection, and what helps; undefined: its state says it all. */
+export function adviceOf({ state, error }: ConnectProgress): string | undefined {
+  return ADVICE[error?.reason ?? error?.code ?? state];
 }
 
 /** How a consent stands, in a word or two. */
