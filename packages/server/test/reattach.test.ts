@@ -13,7 +13,7 @@ import {
 import type { RunningServer } from "@millrace/server";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, MANY } from "./support/flows.ts";
-import { invoke, post, problemOf, serve } from "./support/server.ts";
+import { approve, invoke, post, problemOf, serve } from "./support/server.ts";
 import { expectLegal, frames, kinds, readEvents, readUntil } from "./support/streams.ts";
 
 /** A finished run and its whole log. */
@@ -28,8 +28,7 @@ async function paused(server: RunningServer) {
   const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: ASK_PLAINLY });
   const url = `${server.url}/api/runs/${runId}/events`;
   const log = await readUntil(await fetch(url), "run.paused");
-  const answer = () =>
-    invoke(server, "resolve_confirmation", { runId, confirmationId: "k1", decision: "approve" });
+  const answer = () => approve(server, runId);
   return { runId, url, log, answer };
 }
 

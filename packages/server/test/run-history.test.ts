@@ -14,7 +14,7 @@ import { temporaryFolder } from "@millrace/test-support/folder";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { saveTemplate } from "./support/schedules.ts";
-import { invoke, post, problemOf, serve } from "./support/server.ts";
+import { approve, invoke, post, problemOf, serve } from "./support/server.ts";
 import { expectLegal, readEvents, readUntil } from "./support/streams.ts";
 
 /** Doubles a number, then fails unless it is let through. */
@@ -105,11 +105,7 @@ test("a long run is shown as the fold of its log, with its questions, before and
   expect(paused.lastSeq).toBeGreaterThan(2_000);
   expect(paused.nodes).toEqual(folded([started as AnyEvent, ...begun]));
   expect(paused.confirmations).toMatchObject([{ id: "k1", status: "requested", prompt: "Go on?" }]);
-  await invoke(server, "resolve_confirmation", {
-    runId,
-    confirmationId: "k1",
-    decision: "approve",
-  });
+  await approve(server, runId);
   const log = await logOf(server, runId);
   for (const run of [await shown(), await shown()]) {
     expect(run).toMatchObject({ status: "succeeded", lastSeq: log.length });

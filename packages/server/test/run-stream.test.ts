@@ -5,8 +5,21 @@ import { parseEventStrict } from "@millrace/contracts";
 import { createServer, type RunningServer } from "@millrace/server";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
+import { approve, invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
 import { expectLegal, frames, kinds, readEvents, readUntil } from "./support/streams.ts";
+
+/** `POST /api/run` as a client writes it to its socket. */
+const asBytes = (body: string): string =>
+  `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+/** `POST /api/run` as a request of fetch. */
+const request = (body: object, signal?: AbortSignal): Request =>
+  new Request("http://localhost/api/run", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
 
 test("a frame is one line of data and one empty line, nothing else", async () => {
   const server = await serve();
@@ -120,10 +133,7 @@ describe("a client that leaves", () => {
   test("cancels its run by a reset too", async () => {
     const server = await serve();
     const body = JSON.stringify({ dsl: SLEEP, options: { runId: "reset" } });
-    const { socket, status } = await sendRaw(
-      server,
-      `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    const { socket, status } = await sendRaw(server, asBytes(body));
     expect(status).toBe(200);
     socket.resetAndDestroy();
     expect((await endOf(server, "reset")).at(-1)).toMatchObject({ status: "cancelled" });
@@ -137,11 +147,7 @@ describe("a client that leaves", () => {
     });
     const runId = response.headers.get("millrace-run-id") ?? "";
     await readUntil(response, "run.paused");
-    await invoke(server, "resolve_confirmation", {
-      runId,
-      confirmationId: "k1",
-      decision: "approve",
-    });
+    await approve(server, runId);
     expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "succeeded" });
   });
 
@@ -150,9 +156,7 @@ describe("a client that leaves", () => {
     const body = JSON.stringify({ dsl: SLEEP, options: { runId: "gone" } });
     const socket = connect(server.address.port, server.address.address);
     onTestFinished(() => void socket.destroy());
-    socket.end(
-      `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    socket.end(asBytes(body));
     socket.resume();
     await once(socket, "close");
     let response = await fetch(`${server.url}/api/runs/gone/events`);
@@ -178,11 +182,7 @@ test("a reader that looks on does not own the run: its leaving cancels nothing",
   const server = await serve();
   const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl: ASK_PLAINLY });
   await readUntil(await fetch(`${server.url}/api/runs/${runId}/events`), "run.paused");
-  await invoke(server, "resolve_confirmation", {
-    runId,
-    confirmationId: "k1",
-    decision: "approve",
-  });
+  await approve(server, runId);
   expect((await endOf(server, runId)).at(-1)).toMatchObject({ status: "succeeded" });
 });
 
@@ -210,11 +210,7 @@ describe("an idempotency key", () => {
     expect(second.headers.get("millrace-run-id")).toBe(runId);
     await readUntil(first, "run.paused");
     const rest = readEvents(second);
-    await invoke(server, "resolve_confirmation", {
-      runId,
-      confirmationId: "k1",
-      decision: "approve",
-    });
+    await approve(server, runId);
     expect((await rest).at(-1)).toMatchObject({ status: "succeeded" });
   });
 
@@ -298,10 +294,7 @@ many -> nap
     inputs: { items: Array.from({ length: 2_000 }, () => 0), text: "x".repeat(8_000) },
     options: { runId: "flood" },
   });
-  const { socket } = await sendRaw(
-    server,
-    `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
+  const { socket } = await sendRaw(server, asBytes(body));
   socket.pause();
   // The one who looks on takes so little that it cannot stall.
   const events = await readEvents(
@@ -319,9 +312,7 @@ test("a client that leaves ends every run it asked for, also those behind anothe
   const ids = Array.from({ length: 20 }, (_, i) => `behind-${i}`);
   for (const runId of ids) {
     const body = JSON.stringify({ dsl: SLEEP, options: { runId } });
-    socket.write(
-      `POST /api/run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    socket.write(asBytes(body));
   }
   for (let known = 0; known < ids.length; ) {
     const page = await invoke<{ items: unknown[] }>(server, "list_runs", {});
@@ -337,12 +328,7 @@ test("a request over fetch whose signal is aborted has left", async () => {
   const server = await serve();
   const leaving = new AbortController();
   const response = await server.app.fetch(
-    new Request("http://localhost/api/run", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ dsl: SLEEP, options: { runId: "aborted" } }),
-      signal: leaving.signal,
-    }),
+    request({ dsl: SLEEP, options: { runId: "aborted" } }, leaving.signal),
   );
   leaving.abort();
   expect((await endOf(server, "aborted")).at(-1)).toMatchObject({ status: "cancelled" });
@@ -352,13 +338,7 @@ test("a request over fetch whose signal is aborted has left", async () => {
 test("a reader over fetch that takes nothing is thrown out, and its run with it", async () => {
   const log = keepLog();
   const server = await serve({ stallMs: 50, log });
-  await server.app.fetch(
-    new Request("http://localhost/api/run", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ dsl: SLEEP, options: { runId: "unread" } }),
-    }),
-  );
+  await server.app.fetch(request({ dsl: SLEEP, options: { runId: "unread" } }));
   expect((await endOf(server, "unread")).at(-1)).toMatchObject({ status: "cancelled" });
   expect(log.lines.map(({ message }) => message)).toContain("stream.stalled");
 });
@@ -375,14 +355,7 @@ test("a key whose run was deleted is answered with not found, not with an empty 
 
 test("a stream over fetch has the same bytes, and leaving it cancels too", async () => {
   const server = await serve();
-  const ask = (dsl: string) =>
-    server.app.fetch(
-      new Request("http://localhost/api/run", {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ dsl }),
-      }),
-    );
+  const ask = (dsl: string) => server.app.fetch(request({ dsl }));
   const whole = await ask(HELLO);
   expect(whole.headers.get("content-type")).toBe("text/event-stream");
   expectLegal(await readEvents(whole));
@@ -396,13 +369,7 @@ test("a reader of few kinds leaves room for others while it passes over many eve
   const { app, host, close } = await createServer({ store: "memory", log: keepLog() });
   onTestFinished(() => close({ graceMs: 0 }));
   const nodes = Array.from({ length: 1_200 }, (_, i) => `node n${i}: log {\n  message = "x"\n}\n`);
-  const run = await app.fetch(
-    new Request("http://localhost/api/run", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ dsl: `flow 1 many\n\n${nodes.join("\n")}` }),
-    }),
-  );
+  const run = await app.fetch(request({ dsl: `flow 1 many\n\n${nodes.join("\n")}` }));
   await run.text();
   const runId = run.headers.get("millrace-run-id") ?? "";
   const pages = Math.floor(((await host.store.runs.summary(runId))?.lastSeq ?? 0) / 512);

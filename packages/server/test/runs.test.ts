@@ -3,7 +3,7 @@ import type { Page, Run, RunSummary } from "@millrace/contracts";
 import { parseFlow } from "@millrace/dsl";
 import { describe, expect, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
-import { invoke, post, problemOf, serve } from "./support/server.ts";
+import { approve, invoke, post, problemOf, serve } from "./support/server.ts";
 import { kinds, readEvents, readUntil } from "./support/streams.ts";
 
 test("a run is shown with its flow, its nodes and its end", async () => {
@@ -166,11 +166,7 @@ describe("a pause", () => {
     const dsl = ASK_PLAINLY;
     const { runId } = await invoke<{ runId: string }>(server, "start_run", { dsl });
     await readUntil(await fetch(`${server.url}/api/runs/${runId}/events`), "run.paused");
-    await invoke(server, "resolve_confirmation", {
-      runId,
-      confirmationId: "k1",
-      decision: "approve",
-    });
+    await approve(server, runId);
     const sleeper = await invoke<{ runId: string }>(server, "start_run", { dsl: SLEEP });
     await readUntil(await fetch(`${server.url}/api/runs/${sleeper.runId}/events`), "node.waiting");
     const paused = await post(server, `/api/runs/${sleeper.runId}/pause`, {});

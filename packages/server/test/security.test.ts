@@ -1,6 +1,6 @@
 /**
  * The security checklist of the server, line by line. What the gate refuses is in `gate.test.ts`, what the log hides in
- * `process.test.ts`; here is what an attacker would try next.
+ * `process.test.ts`; here is what an attacker would try next. Hostile bodies and flows are in `hostile-content.test.ts`.
  */
 import { once } from "node:events";
 import { Agent, get } from "node:http";
@@ -27,6 +27,18 @@ function open(server: RunningServer): Socket {
 /** However it ends. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.on("error", () => {}).once("close", () => resolve()));
+}
+
+/** Sends these bytes, and gives what came until the server closed the socket. */
+async function talk(server: RunningServer, bytes: string): Promise<string> {
+  const socket = open(server);
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (chunk: string) => {
+    answer += chunk;
+  });
+  socket.write(bytes, "latin1");
+  await closed(socket);
+  return answer;
 }
 
 describe("gate first, on every path", () => {
@@ -111,88 +123,6 @@ describe("gate first, on every path", () => {
   });
 });
 
-describe("bodies", () => {
-  test.each([
-    ["a form", "application/x-www-form-urlencoded", "dsl=flow+1+x"],
-    ["text, as a form of another page may send it", "text/plain", JSON.stringify({ dsl: HELLO })],
-    ["a form with parts", "multipart/form-data; boundary=x", "--x--"],
-    ["JSON of a kind of its own", "application/vnd.x+json", JSON.stringify({ dsl: HELLO })],
-    ["JSON in another charset", "application/json; charset=utf-16", JSON.stringify({ dsl: HELLO })],
-    ["two types in one", "application/json, text/plain", JSON.stringify({ dsl: HELLO })],
-  ])("that are %s start nothing", async (_name, type, body) => {
-    const server = await serve();
-    const headers = { "content-type": type };
-    const response = await fetch(`${server.url}/api/runs`, { method: "POST", headers, body });
-    expect(response.status).toBe(415);
-    expect((await problemOf(response)).code).toBe("unsupported_media_type");
-    expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
-  });
-
-  test.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])(
-    "with the key %s are refused, and change no object of the server",
-    async (key) => {
-      const server = await serve();
-      const bodies = [
-        `{"dsl":"flow 1 x","${key}":{"polluted":true}}`,
-        `{"dsl":"flow 1 x","options":{"${key}":{"polluted":true}}}`,
-      ];
-      for (const body of bodies) {
-        const response = await fetch(`${server.url}/api/runs`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body,
-        });
-        expect(response.status).toBe(422);
-        expect((await problemOf(response)).code).toBe("invalid_args");
-      }
-      expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-    },
-  );
-
-  test("with keys of a prototype inside inputs are data like any other", async () => {
-    const server = await serve();
-    const dsl = "flow 1 x\n\ninput data: object\n\noutput data: object = inputs.data\n";
-    const data = { constructor: { prototype: { polluted: true } }, toString: "text" };
-    const log = await readEvents(await post(server, "/api/run", { dsl, inputs: { data } }));
-    expect(log.at(-1)).toMatchObject({ status: "succeeded", outputs: { data } });
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-  });
-
-  test("that are deep, huge or broken cost little and break nothing", async () => {
-    const server = await serve();
-    const hostile = [
-      [`${"[".repeat(400_000)}`, 400],
-      [`{"dsl":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, 400],
-      [`{"dsl":"${"x".repeat(2_000_000)}"}`, 413],
-      [`{"dsl":"\\ud800"}`, 422],
-      ['{"dsl":"x"', 400],
-      ['{"dsl":"x"}{"dsl":"x"}', 400],
-      ["\ufeff{}", 400],
-      ["NaN", 400],
-    ] as const;
-    for (const [body, status] of hostile) {
-      const response = await fetch(`${server.url}/api/runs`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body,
-      });
-      expect(response.status, body.slice(0, 20)).toBe(status);
-      await response.text();
-    }
-    expect(await invoke(server, "get_meta", {})).toMatchObject({ name: "millrace" });
-  });
-
-  test("never name a path of the server", () => {
-    const suspicious = /(?:^|_)(?:file|path|dir|folder)s?$/i;
-    const found = [...COMMANDS.values()].flatMap(({ name, args }) =>
-      Object.keys(args.toJSONSchema({ io: "input" }).properties ?? {})
-        .filter((argument) => suspicious.test(argument))
-        .map((argument) => `${name}.${argument}`),
-    );
-    expect(found).toEqual([]);
-  });
-});
-
 describe("what a caller writes never becomes a header or a line", () => {
   test("line ends in a path, a query or a header are refused or stay data", async () => {
     const log = keepLog();
@@ -220,13 +150,7 @@ describe("what a caller writes never becomes a header or a line", () => {
       `GET /api/meta HTTP/1.1\r\nHost: localhost\r\nX: a\rX-Second: b\r\n\r\n`,
     ];
     for (const text of attempts) {
-      const socket = open(server);
-      let answer = "";
-      socket.setEncoding("latin1").on("data", (chunk: string) => {
-        answer += chunk;
-      });
-      socket.write(text, "latin1");
-      await closed(socket);
+      const answer = await talk(server, text);
       expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
     }
   });
@@ -306,19 +230,10 @@ describe("clients that hold on to what they have", () => {
   test("a request that comes drop by drop is ended", async () => {
     const log = keepLog();
     const server = await serve({ log, headersTimeoutMs: 100, requestTimeoutMs: 200 });
-    const slow = async (text: string) => {
-      const socket = open(server);
-      let answer = "";
-      socket.setEncoding("latin1").on("data", (chunk: string) => {
-        answer += chunk;
-      });
-      socket.write(text);
-      await closed(socket);
-      return answer;
-    };
     const [headers, body] = await Promise.all([
-      slow("GET /api/meta HTTP/1.1\r\nHost: localhost\r\nX-Slow: "),
-      slow(
+      talk(server, "GET /api/meta HTTP/1.1\r\nHost: localhost\r\nX-Slow: "),
+      talk(
+        server,
         'POST /api/invoke HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"command"',
       ),
     ]);
@@ -390,66 +305,6 @@ describe("clients that hold on to what they have", () => {
     expect((await fetch(url, as(TOKEN))).status).toBe(401);
     await post(server, `/api/runs/${runId}/confirmations/k1`, { decision: "approve" }, as(SECOND));
     expect((await readEvents(kept)).at(-1)).toMatchObject({ status: "succeeded" });
-  });
-});
-
-describe("flows of strangers", () => {
-  const FETCH = (url: string) =>
-    `flow 1 x\n\nnode get: http.request {\n  url = ${JSON.stringify(url)}\n}\n`;
-
-  test("are validated, formatted, converted and stored without a request, a file or a process", async () => {
-    let asked = 0;
-    const server = await serve();
-    const listener = (await import("node:http")).createServer((_incoming, outgoing) => {
-      asked += 1;
-      outgoing.end();
-    });
-    listener.listen(0, "127.0.0.1");
-    await once(listener, "listening");
-    onTestFinished(() => void listener.close());
-    const { port } = listener.address() as { port: number };
-    const dsl = FETCH(`http://127.0.0.1:${port}/`);
-    await invoke(server, "validate_flow", { dsl });
-    await invoke(server, "format_flow", { dsl });
-    await invoke(server, "convert_flow", { dsl });
-    await invoke(server, "save_template", { slug: "kept", dsl });
-    await invoke(server, "import_template", { slug: "imported", text: dsl });
-    expect(asked).toBe(0);
-    expect(await invoke(server, "list_runs", {})).toMatchObject({ items: [] });
-  });
-
-  test("do not reach private addresses, nor the server that runs them", async () => {
-    const server = await serve();
-    const own = `${server.url}/api/meta`;
-    for (const url of [own, "http://localhost:1/", "http://169.254.169.254/", "http://[::1]:1/"]) {
-      const log = await readEvents(await post(server, "/api/run", { dsl: FETCH(url) }));
-      expect(log.at(-1), url).toMatchObject({ status: "failed", error: { code: "egress_denied" } });
-    }
-  });
-
-  test("read no file and run no JavaScript", async () => {
-    const server = await serve();
-    const expressions = ["constructor.constructor('return process')()", "this", "process.env"];
-    for (const expression of expressions) {
-      const dsl = `flow 1 x\n\nnode a: transform {\n  value = ${expression}\n}\n`;
-      const response = await post(server, "/api/run", { dsl });
-      expect(response.status, expression).toBe(422);
-      expect((await problemOf(response)).code).toBe("flow_invalid");
-    }
-    const dsl = 'flow 1 x\n\nnode a: file.read {\n  path = "/etc/passwd"\n}\n';
-    const log = await readEvents(await post(server, "/api/run", { dsl }));
-    expect(log.at(-1)).toMatchObject({ status: "failed" });
-    expect(JSON.stringify(log)).not.toContain("root:");
-  });
-
-  test("cannot be widened by a command: what limits them is in no argument", async () => {
-    const { app, close } = await createServer({ store: "memory", log: keepLog() });
-    onTestFinished(() => close({ graceMs: 0 }));
-    const admin = { tokenId: null, role: "admin", requestId: "r", remote: null } as const;
-    for (const part of ["egress", "files", "shell", "tokens", "host", "allowedOrigins"]) {
-      const call = app.invoke("update_settings", { patch: { [part]: {} }, ifMatch: "*" }, admin);
-      await expect(call, part).rejects.toMatchObject({ status: 422 });
-    }
   });
 });
 

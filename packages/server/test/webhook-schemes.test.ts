@@ -1,72 +1,9 @@
-/** Webhooks of others: their signatures, as their makers publish them, their repetitions and challenges, and answers with outputs. */
+/** Webhooks of others: their signatures, as their makers publish them, their repetitions and challenges. */
 import { createHmac } from "node:crypto";
-import type {
-  NewWebhook,
-  Page,
-  RunSummary,
-  Webhook,
-  WebhookAnswer,
-  WebhookScheme,
-} from "@millrace/contracts";
-import { memoryCredentialStore } from "@millrace/oauth/store/memory";
-import type { RunningServer } from "@millrace/server";
+import type { Page, Webhook, WebhookScheme } from "@millrace/contracts";
 import { describe, expect, test } from "vitest";
-import { createTestClock } from "./support/clock.ts";
-import { invoke, post, problemOf, sendRaw, serve } from "./support/server.ts";
-
-const JSON_TYPE = "application/json";
-const ECHO = `flow 1 echo
-
-input call: object
-
-output body: any = inputs.call.body
-
-output event: string? = inputs.call.headers["x-github-event"]
-`;
-
-interface World {
-  readonly server: RunningServer;
-  /** Sets the clock to a time in epoch seconds. */
-  at(seconds: number): void;
-  hook(scheme: WebhookScheme, secret: string, more?: object): Promise<NewWebhook>;
-  /** Sends a call, by default as JSON. */
-  call(
-    token: string,
-    headers: object,
-    body?: string | Uint8Array,
-    query?: string,
-  ): Promise<Response>;
-  runs(): Promise<readonly RunSummary[]>;
-}
-
-async function world(dsl = ECHO): Promise<World> {
-  const clock = createTestClock(0);
-  const server = await serve({
-    webhooks: true,
-    clock,
-    credentials: { store: memoryCredentialStore() },
-  });
-  await invoke(server, "save_template", { slug: "echo", dsl });
-  return {
-    server,
-    at: (seconds) => clock.set(seconds * 1_000 - clock.now()),
-    hook: (scheme, secret, more = {}) =>
-      invoke(server, "create_webhook", {
-        template: "echo",
-        input: "call",
-        scheme,
-        secret,
-        ...more,
-      }),
-    call: (token, headers, body = "{}", query = "") =>
-      fetch(`${server.url}/hooks/${token}${query}`, {
-        method: "POST",
-        headers: { "content-type": JSON_TYPE, ...headers },
-        body: body as string,
-      }),
-    runs: async () => (await invoke<Page<RunSummary>>(server, "list_runs", { limit: 200 })).items,
-  };
-}
+import { invoke, post, problemOf, sendRaw } from "./support/server.ts";
+import { ECHO, JSON_TYPE, world } from "./support/webhook-world.ts";
 
 const hmac = (secret: string | Buffer, text: string | Uint8Array, as: "hex" | "base64" = "hex") =>
   createHmac("sha256", secret).update(text).digest(as);
@@ -330,47 +267,6 @@ describe("a challenge", () => {
   });
 });
 
-test.each<[WebhookScheme, string]>([
-  ["millrace", "a-secret-of-sixteen"],
-  ["github", "a-secret-of-sixteen"],
-  ["stripe", "a-secret-of-sixteen"],
-  ["slack", "a-secret-of-sixteen"],
-  ["standard", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
-  ["meta", "a-secret-of-sixteen"],
-  ["dropbox", "a-secret-of-sixteen"],
-  ["microsoft-graph", "a-secret-of-sixteen"],
-])(
-  "a webhook of %s is tried out as its sender calls it; what it refuses is an answer",
-  async (scheme, secret) => {
-    const { server, hook, runs } = await world();
-    const { id } = await hook(scheme, secret, { respond: "output", respondWithinMs: 60_000 });
-    const send = (args: object) =>
-      invoke<WebhookAnswer>(server, "test_webhook", { webhookId: id, ...args });
-    const { status, body, runId } = await send({
-      body: '{"value":[{"n":1}]}',
-      headers: { "x-github-event": "issues" },
-    });
-    expect([status, JSON.parse(body)]).toMatchObject([200, { body: { value: [{ n: 1 }] } }]);
-    expect(body).not.toContain(secret);
-    expect(JSON.parse(body).event).toBe(scheme === "github" ? "issues" : null);
-    expect(await runs()).toMatchObject([{ runId, trigger: "webhook", source: { webhookId: id } }]);
-    expect(await send({ body: "{" })).toMatchObject({ status: 400 });
-    await invoke(server, "update_webhook", { webhookId: id, enabled: false });
-    expect(await send({})).toEqual({ status: 404, body: expect.stringContaining("not_found") });
-  },
-);
-
-test("an answer has outputs that are too large for a log, too", async () => {
-  const { hook, server } = await world();
-  const { id } = await hook("millrace", "a-secret-of-sixteen", { respond: "output" });
-  const text = "x".repeat(100_000);
-  const { status, body } = await invoke<WebhookAnswer>(server, "test_webhook", {
-    webhookId: id,
-    body: JSON.stringify({ text }),
-  });
-  expect([status, JSON.parse(body)]).toEqual([200, { body: { text }, event: null }]);
-});
-
 test("a sender that signs has a key, written as that sender does", async () => {
   const { server } = await world();
   for (const args of [
@@ -388,53 +284,6 @@ test("a sender that signs has a key, written as that sender does", async () => {
       "/secret",
     ]);
   }
-});
-
-describe("an answer with outputs", () => {
-  const FAILS = `flow 1 echo
-
-input call: object
-
-node stop: fail {
-  message = "what the caller does not learn"
-}
-
-output n: int = 1
-`;
-  const WAITS = `flow 1 echo
-
-input call: object
-
-node pause: delay {
-  for = 1h
-}
-
-output n: int = 1
-`;
-
-  test.each([
-    ["of a run that failed says so and no more", FAILS, 502],
-    ["that takes too long has the run instead", WAITS, 202],
-  ])("%s", async (_what, dsl, status) => {
-    const { server } = await world(dsl);
-    const { token } = await invoke<NewWebhook>(server, "create_webhook", {
-      template: "echo",
-      input: "call",
-      respond: "output",
-      respondWithinMs: status === 202 ? 100 : 60_000,
-    });
-    const response = await fetch(`${server.url}/hooks/${token}`, { method: "POST" });
-    const text = await response.text();
-    const { runId } = JSON.parse(text) as { runId: string };
-    expect([response.status, response.headers.get("location")]).toEqual([
-      status,
-      `/api/runs/${runId}`,
-    ]);
-    expect(text).not.toContain("does not learn");
-    expect(JSON.parse(text)).toMatchObject(
-      status === 202 ? { status: "running" } : { code: "run_failed", state: "failed" },
-    );
-  });
 });
 
 test("headers that are there twice count for nothing", async () => {

@@ -1,5 +1,11 @@
-/** Services of every scheme, authorization servers and stores on loopback. */
-import { defineService, type ServiceAuth, type ServiceDefinition } from "@millrace/contracts";
+/** Services of every scheme, authorization servers and stores on loopback, and credentials over them. */
+import { inspect } from "node:util";
+import {
+  defineService,
+  NodeError,
+  type ServiceAuth,
+  type ServiceDefinition,
+} from "@millrace/contracts";
 import type { CredentialStore, OAuthToken } from "@millrace/oauth";
 import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import {
@@ -7,6 +13,10 @@ import {
   type FakeAuthorizationServerOptions,
   startFakeAuthorizationServer,
 } from "@millrace/oauth/testing";
+import {
+  createServiceCredentials,
+  type ServiceCredentialsOptions,
+} from "@millrace/server/connections";
 import { onTestFinished } from "vitest";
 
 /** A service with one operation. */
@@ -91,4 +101,42 @@ export async function consent(
   const target = new URL(response.headers.get("location") ?? "");
   const { searchParams } = target;
   return { code: searchParams.get("code") ?? "", state: searchParams.get("state") ?? "", target };
+}
+
+export const PAST = "2020-01-01T00:00:00.000Z";
+/** A caller who stays. */
+export const asked = () => ({ signal: new AbortController().signal });
+const NOWHERE = "http://127.0.0.1:1";
+export const nowhere = {
+  authorizeUrl: `${NOWHERE}/authorize`,
+  tokenUrl: `${NOWHERE}/token`,
+  revocationUrl: `${NOWHERE}/revoke`,
+};
+
+/** Credentials over a store with these entries; the clock stands still unless the test moves it. */
+export function credentials(
+  entries: Record<string, string>,
+  options: Partial<ServiceCredentialsOptions> = {},
+) {
+  const store = watchedStore({ "client:tracker": CLIENT, ...entries });
+  const clock = { now: Date.parse("2026-01-01T00:00:00Z") };
+  const services = new Map(
+    [
+      service("tracker", oauth2(nowhere)),
+      service("mail", { scheme: "bearer" }),
+      service("open", { scheme: "none" }),
+    ].map((each) => [each.slug, each]),
+  );
+  const port = createServiceCredentials({ store, services, now: () => clock.now, ...options });
+  return { store, clock, port };
+}
+
+/** The error that work rejects with, which must be one of a node. */
+export async function failure(work: Promise<unknown>): Promise<NodeError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!NodeError.isInstance(error)) throw new Error(`not a NodeError: ${inspect(error)}`);
+  return error;
 }

@@ -54,6 +54,15 @@ export async function invoke<T>(server: RunningServer, command: string, args: ob
   return (await response.json()) as T;
 }
 
+/** Approves the first confirmation of a run. */
+export function approve(server: RunningServer, runId: string): Promise<unknown> {
+  return invoke(server, "resolve_confirmation", {
+    runId,
+    confirmationId: "k1",
+    decision: "approve",
+  });
+}
+
 export async function problemOf(response: Response): Promise<ProblemDocument> {
   if (response.headers.get("content-type") !== "application/problem+json") {
     throw new Error(`not a problem: ${response.status} ${await response.text()}`);
