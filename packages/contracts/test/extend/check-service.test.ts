@@ -23,6 +23,8 @@ const integration: ServiceIntegration = {
   auth: { scheme: "bearer" },
   operations: [operation],
 };
+const URL = "https://tracker.example/oauth";
+const OAUTH2 = { scheme: "oauth2", authorizeUrl: URL, tokenUrl: URL, scopes: [] } as const;
 const INTEGER = { type: "integer" };
 const TEXT = { type: "string" };
 const get: ServiceOperation = { id: "list", method: "GET", path: "/list" };
@@ -305,10 +307,8 @@ test("a header that is always sent holds no line end, and none is sent by two ha
 });
 
 test("extra parameters of a consent replace none of its own, and bring no client secret", () => {
-  const url = "https://tracker.example/oauth";
-  const oauth2 = { scheme: "oauth2", authorizeUrl: url, tokenUrl: url, scopes: [] } as const;
   const extra = (extraParams: { readonly [name: string]: string }) =>
-    findings({ auth: { ...oauth2, extraParams } });
+    findings({ auth: { ...OAUTH2, extraParams } });
   expect(extra({ audience: "api" })).toEqual([]);
   expect(extra({ client_secret: "s", state: "s" })).toEqual([
     "/auth/extraParams/client_secret service_argument",
@@ -347,14 +347,8 @@ describe("what is read again before a request", () => {
   });
 
   test("a client may show itself in each way that OAuth knows, and a prefix may be empty", () => {
-    const oauth2 = {
-      scheme: "oauth2",
-      authorizeUrl: "https://a.example/authorize",
-      tokenUrl: "https://a.example/token",
-      scopes: [],
-    } as const;
     for (const clientAuth of ["post", "basic", "none"] as const) {
-      expect(findings({ auth: { ...oauth2, clientAuth } })).toEqual([]);
+      expect(findings({ auth: { ...OAUTH2, clientAuth } })).toEqual([]);
     }
     expect(findings({ auth: { scheme: "apiKey", in: "query", name: "k", prefix: "" } })).toEqual(
       [],

@@ -15,17 +15,12 @@ import { SEEDS } from "./seeds.ts";
 
 const project: Project = {
   ...catalog,
-  entry: (type, version) => catalog.entry(type, version),
-  types: () => catalog.types(),
-  flow: (slug) => (slug === "child" ? CHILD : undefined),
+  flow: (slug) =>
+    slug === "child"
+      ? { inputs: [{ name: "size", schema: { type: "integer" } }], outputs: [], flows: [] }
+      : undefined,
   flows: () => ["child", "other-flow"],
   vars: () => ["region", "limit"],
-};
-
-const CHILD = {
-  inputs: [{ name: "size", schema: { type: "integer" } }],
-  outputs: [],
-  flows: [],
 };
 
 function at(marked: string): readonly Completion[] {
