@@ -1,72 +1,14 @@
 /** Extensions from the command line: nothing runs before a person granted it, and nothing but that runs afterwards. */
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildCatalog, contributesOf } from "@millrace/extensions";
-import { notFull, notLinux, testUnless } from "@millrace/test-support";
+import { notLinux, testUnless } from "@millrace/test-support";
 import { extensionProject } from "@millrace/test-support/extension-project";
-import { serveHttp } from "@millrace/test-support/loopback";
 import { isAlive } from "@millrace/test-support/processes";
 import { expect, onTestFinished, test } from "vitest";
-import { lastSummary, scratch, start } from "./cli.ts";
-import { inside, millrace, type Told } from "./inside.ts";
-
-/** Source of an extension with the type `<id>.hello`, plain data as every copy of the contracts makes it. */
-const codeOf = (id: string, head = ""): string => `${head}
-const mark = (kind, value) => Object.freeze({ ...value, apiVersion: 1, [Symbol.for("millrace.extension.v1")]: kind });
-const hello = mark("action", { name: "hello", title: "T", summary: "S", effect: "read", output: { type: "object" },
-  fields: { type: "object", properties: { name: { type: "string" } }, required: ["name"], additionalProperties: false },
-  run: (fields) => ({ text: "hello " + fields.name }) });
-export default mark("extension", { adapters: [mark("adapter", { id: "${id}", title: "T", actions: [hello] })], providers: [], nodeTypes: [], services: [] });
-`;
-
-interface Given {
-  readonly code?: string;
-  readonly manifest?: object;
-  readonly file?: object;
-}
-
-/** Writes the sources of a package. */
-function write(
-  folder: string,
-  id: string,
-  { code = codeOf(id), manifest = {}, file = {} }: Given = {},
-): void {
-  const put = (path: string, text: string): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  };
-  put("dist/extension.js", code);
-  put(
-    "package.json",
-    JSON.stringify({
-      name: `@acme/${id}`,
-      version: "1.0.0",
-      type: "module",
-      millrace: { apiVersion: 1, entry: "./dist/extension.js", ...manifest },
-      ...file,
-    }),
-  );
-}
-
-/** A project folder, and the command in it. */
-function project(): {
-  readonly cwd: string;
-  readonly call: (...words: string[]) => Promise<Told>;
-  readonly json: (name: string) => { [key: string]: unknown };
-} {
-  const cwd = scratch({
-    ".git": "",
-    "f.flow": 'flow 1 x\n\nnode a: weather.hello {\n  name = "Ann"\n}\noutput t = a.text\n',
-  });
-  const { PATH = "" } = process.env;
-  const env = { PATH, MILLRACE_TRUST_PROJECT: "1", XDG_DATA_HOME: join(cwd, "data") };
-  return {
-    cwd,
-    call: (...words) => inside(words, { cwd, env }),
-    json: (name) => JSON.parse(readFileSync(join(cwd, name), "utf8")) as { [key: string]: unknown },
-  };
-}
+import { lastSummary, start } from "./cli.ts";
+import { codeOf, project, write } from "./extension-world.ts";
+import { millrace } from "./inside.ts";
 
 test("a folder is shown, granted, run, and asked about again when a byte of it changed", async () => {
   const { cwd, call, json } = project();
@@ -238,71 +180,6 @@ output t = b.text
     expect.stringContaining("nodes.json: b takes"),
   ]);
 });
-
-testUnless(notFull)(
-  "a tarball is installed without its scripts, with its integrity, and only packed when its catalog is true",
-  async () => {
-    const { cwd, call, json } = project();
-    const sources = scratch();
-    const marker = join(cwd, "script.txt");
-    write(sources, "weather", {
-      file: {
-        scripts: { postinstall: `touch ${marker}`, prepack: `touch ${marker}` },
-        files: ["dist"],
-      },
-    });
-    const stale = await call("ext", "pack", sources);
-    expect(stale.code).toBe(1);
-    expect(stale.stderr).toContain("millrace ext build");
-    await call("ext", "build", sources);
-    const packed = await call("ext", "pack", sources);
-    const file = packed.stdout.trim();
-    expect(file).toBe(join(sources, "acme-weather-1.0.0.tgz"));
-    expect((await call("ext", "add", file, "--yes")).code).toBe(0);
-    expect(json("millrace.json")).toEqual({ extensions: ["@acme/weather"] });
-    expect(json("millrace.lock.json")["extensions"]).toMatchObject({
-      "@acme/weather": { source: "tarball", integrity: expect.stringMatching(/^sha512-/) },
-    });
-    expect(existsSync(marker)).toBe(false);
-    const installed = join(cwd, "node_modules/@acme/weather");
-    expect(existsSync(installed)).toBe(true);
-    await call("ext", "remove", "@acme/weather");
-    expect(existsSync(installed)).toBe(false);
-
-    // From a registry, into a project that depends on it already.
-    writeFileSync(join(cwd, ".npmrc"), `registry=${await registryOf(file)}\nfetch-retries=0\n`);
-    const before = { name: "p", private: true, dependencies: { "@acme/weather": "1.0.0" } };
-    writeFileSync(join(cwd, "package.json"), JSON.stringify(before));
-    const added = await call("ext", "add", "@acme/weather@1.0.0", "--yes");
-    expect(added.code, added.stderr).toBe(0);
-    expect(json("millrace.lock.json")["extensions"]).toMatchObject({
-      "@acme/weather": { source: "npm", integrity: integrityOf(file), dependency: true },
-    });
-    expect((await call("run", "f.flow")).code).toBe(0);
-    expect((await call("ext", "remove", "@acme/weather")).code).toBe(0);
-    expect(json("millrace.lock.json")["extensions"]).toEqual({});
-    expect(existsSync(installed)).toBe(true);
-    expect(existsSync(marker)).toBe(false);
-  },
-);
-
-function integrityOf(file: string): string {
-  return `sha512-${createHash("sha512").update(readFileSync(file)).digest("base64")}`;
-}
-
-/** A registry of one package, on loopback. */
-async function registryOf(file: string): Promise<string> {
-  const name = "@acme/weather";
-  const server = await serveHttp((request, response) => {
-    if (request.url?.endsWith(".tgz") === true) return response.end(readFileSync(file));
-    const dist = { tarball: `${url}/weather.tgz`, integrity: integrityOf(file) };
-    const versions = { "1.0.0": { name, version: "1.0.0", dist } };
-    response.setHeader("content-type", "application/json");
-    return response.end(JSON.stringify({ name, "dist-tags": { latest: "1.0.0" }, versions }));
-  });
-  const url = server.url;
-  return url;
-}
 
 test("what cannot be used is refused when it is added, and named by doctor when it is there", async () => {
   const { cwd, call, json } = project();

@@ -1,5 +1,5 @@
 /** The code in a page of the guide: its fences, and the rows of its tables. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,6 +16,17 @@ export interface Fence {
 /** A page, by its path in the repository. */
 export function readPage(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** The pages of the guide but for that of extensions, which is followed in a project of its own. */
+export const GUIDE: readonly string[] = readdirSync(join(ROOT, "docs/guide"))
+  .filter((name) => name !== "extensions.md")
+  .map((name) => `docs/guide/${name}`);
+
+/** Whether a fence is a script of the shell: no command of Millrace, and nothing that keeps running. */
+export function isScript({ language, marks, text }: Fence): boolean {
+  const isOther = ["running", "host"].includes(marks[0] ?? "") || text.startsWith("millrace ");
+  return language === "sh" && !isOther;
 }
 
 /** Every fence of a page, in order. Throws for one that is not closed. */
