@@ -8,7 +8,7 @@ import { fitted, opened, seenBy, toScreen, type View } from "../../src/page/canv
 import { createScene } from "../../src/page/canvas/scene.ts";
 import { expectAccessible } from "./axe.ts";
 import type { Guest } from "./canvas/page.tsx";
-import { type GuestServer, serveGuest } from "./guest-server.ts";
+import { type GuestServer, serveGuest } from "./guest-server.mjs";
 import { useStudio } from "./studio.ts";
 
 /** Three nodes below each other, one of them with a body, and a way of failure. */

@@ -1,7 +1,7 @@
 /** Opens the page with one part on it. */
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import { type GuestServer, serveGuest } from "../guest-server.ts";
+import { type GuestServer, serveGuest } from "../guest-server.mjs";
 import { STATE_MS, sharedBrowser } from "../studio.ts";
 import type * as guestModule from "./guest.tsx";
 
