@@ -202,38 +202,61 @@ async function listening(port: number): Promise<void> {
     .toBe(true);
 }
 
+/** nginx with the file of `deploy/`, in front of these servers. */
+async function startNginx(
+  folder: string,
+  { proxy, path, servers }: { proxy: number; path: string; servers: string },
+): Promise<ChildProcess> {
+  const { cert, key } = certificateIn(folder);
+  let site = fileIn("nginx.conf")
+    .replace("server 127.0.0.1:6455;", servers)
+    .replace("listen 443", `listen 127.0.0.1:${proxy}`)
+    .replace("/etc/ssl/millrace/cert.pem", cert)
+    .replace("/etc/ssl/millrace/key.pem", key);
+  if (path !== "") site = site.replace("location / {", `location ${path}/ {`);
+  const run = join(folder, `nginx${path}`);
+  mkdirSync(run, { recursive: true });
+  const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${join(run, name)};`,
+  );
+  writeFileSync(join(run, "site.conf"), site);
+  writeFileSync(
+    join(run, "main.conf"),
+    `daemon off; pid ${join(run, "pid")}; events {} http { access_log off; ${temp.join(" ")} include ${join(run, "site.conf")}; }`,
+  );
+  const args = ["-p", run, "-c", join(run, "main.conf"), "-e", join(run, "error.log")];
+  execFileSync("nginx", ["-t", "-q", ...args], { stdio: "pipe" });
+  const nginx = launch("nginx", args);
+  await listening(proxy);
+  return nginx;
+}
+
 testWith("nginx")(
   "nginx passes a page, streams and a restart on, at its root and under a path",
   async () => {
     const folder = scratch();
-    const { cert, key } = certificateIn(folder);
     for (const path of ["", "/flows"]) {
       const [server, proxy] = [await freePort(), await freePort()];
-      let site = fileIn("nginx.conf")
-        .replace("127.0.0.1:6455", `127.0.0.1:${server}`)
-        .replace("listen 443", `listen 127.0.0.1:${proxy}`)
-        .replace("/etc/ssl/millrace/cert.pem", cert)
-        .replace("/etc/ssl/millrace/key.pem", key);
-      if (path !== "") site = site.replace("location / {", `location ${path}/ {`);
-      const run = join(folder, `nginx${path}`);
-      mkdirSync(run, { recursive: true });
-      const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-        (name) => `${name}_temp_path ${join(run, name)};`,
-      );
-      writeFileSync(join(run, "site.conf"), site);
-      writeFileSync(
-        join(run, "main.conf"),
-        `daemon off; pid ${join(run, "pid")}; events {} http { access_log off; ${temp.join(" ")} include ${join(run, "site.conf")}; }`,
-      );
-      const args = ["-p", run, "-c", join(run, "main.conf"), "-e", join(run, "error.log")];
-      execFileSync("nginx", ["-t", "-q", ...args], { stdio: "pipe" });
-      const nginx = launch("nginx", args);
-      await listening(proxy);
+      const servers = `server 127.0.0.1:${server};`;
+      const nginx = await startNginx(folder, { proxy, path, servers });
       await walk(proxy, path, server);
       await kill(nginx, "SIGTERM");
     }
   },
 );
+
+testWith("nginx")("nginx passes over a server that takes no connection", async () => {
+  const [server, dead, proxy] = [await freePort(), await freePort(), await freePort()];
+  const servers = `server 127.0.0.1:${dead} max_fails=0; server 127.0.0.1:${server};`;
+  const told: Told = { log: [], traces: await startReceiver() };
+  await serve(scratch(), { port: server, path: "" }, told);
+  await startNginx(scratch(), { proxy, path: "", servers });
+  for (let count = 0; count < 4; count += 1) {
+    const body = { dsl: FLOW, inputs: {} };
+    const started = await ask(proxy, "/api/runs", { method: "POST", headers: AUTH, body });
+    expect(started.status, started.text).toBe(202);
+  }
+});
 
 testWith("caddy")("Caddy passes a page, streams and a restart on", async () => {
   const folder = scratch();
@@ -271,6 +294,27 @@ testWith("systemd-analyze")("systemd reads the unit, and finds it closed", () =>
   expect(Number(level?.[1])).toBeLessThanOrEqual(2);
 });
 
+test("servers of the cluster of Compose take its file, and keep credentials in their store", () => {
+  const [cluster] = parseAllDocuments(fileIn("compose-cluster.yaml")).map((each) => each.toJS());
+  const { millrace } = cluster.services;
+  // Of the home, so that it counts untrusted; mounted, because nothing is copied into a container that is read-only.
+  expect(millrace.configs).toEqual([{ source: "cluster", target: "/data/config.json" }]);
+  const home = scratch();
+  writeFileSync(join(home, "config.json"), fileIn(cluster.configs.cluster.file));
+  const image = fileIn("Dockerfile").match(/MILLRACE_CREDENTIALS_STORE=(\w+)/)?.[1];
+  const env = { ...process.env, MILLRACE_CREDENTIALS_STORE: image, ...millrace.environment };
+  const explained = ["serve.executor", "restate.endpoint", "credentials.store"].map((key) =>
+    execFileSync(process.execPath, [MILLRACE, "config", "explain", key, "--home", home], {
+      ...{ env, encoding: "utf8", cwd: home },
+    }).trim(),
+  );
+  expect(explained).toEqual([
+    expect.stringMatching(/ restate .*config\.json/),
+    expect.stringMatching(/ http:\/\/millrace:9080 .*config\.json/),
+    expect.stringMatching(/ default$/),
+  ]);
+});
+
 test("the manifests have the shapes of Kubernetes and Compose", () => {
   const folder = mkdtempSync(join(ROOT, "test/.manifests-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -282,10 +326,6 @@ test("the manifests have the shapes of Kubernetes and Compose", () => {
   expect(Object.keys(cluster.services)).toEqual(
     expect.arrayContaining(["millrace", "postgres", "restate-1", "restate-2", "restate-3"]),
   );
-  expect(JSON.parse(cluster.configs.cluster.content)).toMatchObject({
-    serve: { executor: "restate" },
-    restate: { endpoint: "http://millrace:9080" },
-  });
   const program = [
     'import type { Deployment } from "kubernetes-types/apps/v1";',
     'import type { PersistentVolumeClaim, Service } from "kubernetes-types/core/v1";',
