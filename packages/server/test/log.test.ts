@@ -8,6 +8,7 @@ import { memoryCredentialStore } from "@millrace/oauth/store/memory";
 import { createServer, start } from "@millrace/server";
 import { temporaryFolder } from "@millrace/test-support/folder";
 import { expect, test } from "vitest";
+import { createLogger } from "../src/server/logger.ts";
 import { createTestClock } from "./support/clock.ts";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { loggedLines } from "./support/log-page.ts";
@@ -25,6 +26,24 @@ function linesOf({ lines }: KeptLog, message: string): readonly object[] {
 }
 
 const said = (log: KeptLog): readonly string[] => log.lines.map(({ message }) => message);
+
+test("an error is shown by its name, which the class of a small program has not", () => {
+  const written: string[] = [];
+  const keep = (line: string): string => {
+    written.push(line);
+    return "";
+  };
+  const log = createLogger(keep, { level: "info", format: "json" });
+  class Si extends Error {
+    override readonly name = "ConfigError";
+  }
+  log.error({ err: new Si("no such file") }, "server.not_reloaded");
+  log.error({ err: "text" }, "server.not_reloaded");
+  expect(written.map((line) => JSON.parse(line).err)).toMatchObject([
+    { type: "ConfigError", message: "no such file" },
+    "text",
+  ]);
+});
 
 test("a run is one line at its end: who started it, how it ended, how long it took", async () => {
   const log = keepLog();

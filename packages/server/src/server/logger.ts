@@ -43,9 +43,16 @@ export function createLogger(
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: shownError },
     },
     { write: (line: string) => writeSoon(redact(shape(line))) },
   );
+}
+
+/** With the name that an error has: that of its class is another one in a program that was made small. */
+function shownError(error: Error): unknown {
+  const shown = pino.stdSerializers.err(error);
+  return error instanceof Error ? Object.assign(shown, { type: error.name }) : shown;
 }
 
 let lines: string[] = [];
