@@ -216,6 +216,9 @@ test("descriptors beside the user's own file need no trust; the project's counts
   });
   const wrong = await inside(["services", "list", "--home", home], { cwd: scratch() });
   expect([wrong.code, wrong.stderr.includes("/serviceIntegration/baseUrl")]).toEqual([2, true]);
+  // What asks nothing of a service reads none of them.
+  const runs = await inside(["runs", "list", "--home", home], { cwd: scratch() });
+  expect([runs.code, runs.stderr]).toEqual([0, expect.not.stringContaining("services")]);
 });
 
 test("a flow is checked by what a named server knows, in the words of a check here", async () => {

@@ -11,13 +11,13 @@ import { traceLog } from "../run/traces.ts";
 export { checkCall } from "@millrace/server/local";
 
 /** Opens it. Throws a usage error for a bad option, `unavailable` for a store that does not open. */
-export function openData(
+export async function openData(
   config: Config,
   { write, actor }: { readonly write: boolean; readonly actor?: "cli" | "mcp" | undefined },
   io: CommandIo,
 ): Promise<LocalClient> {
   return openLocal({
-    ...serverOptions(config, io, debugLines(io)),
+    ...(await serverOptions(config, io, debugLines(io))),
     readonly: !write,
     ...(actor !== undefined && { actor }),
     files: { root: config.filesRoot ?? config.folder },

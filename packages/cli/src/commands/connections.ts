@@ -7,6 +7,7 @@ import { withApi } from "../api/command.ts";
 import { toCliError } from "../api/errors.ts";
 import { arg, serverCommand } from "../argv/flags.ts";
 import type { ArgSpec, CliCommand, CommandIo, Input } from "../argv/spec.ts";
+import { describedServices } from "../config/sources.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 
@@ -107,9 +108,10 @@ interface Connections {
 /** Reads them. Where nothing describes a service the records of the store are all there is, and no host is built. */
 async function readConnections(api: Api): Promise<Connections> {
   if (api.where !== "embedded") return { services: await servicesOf(api), undescribed: [] };
-  const { credentials, services: described, extensions } = api.config;
+  const { credentials, sources, extensions } = api.config;
   const { readStoredConnections } = await import("@millrace/server/stored");
   const records = await readStoredConnections(credentials.dir);
+  const described = await describedServices(sources);
   const isBare = described.length === 0 && extensions.list.length === 0;
   const services = records !== undefined && isBare ? [] : await servicesOf(api);
   const known = new Set(services.map(({ slug }) => slug));

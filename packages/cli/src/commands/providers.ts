@@ -78,7 +78,7 @@ async function withAi(
 ): Promise<number | Answer> {
   const config = await loadConfig(configOptions(input, io), io, warnOn(io));
   const settings = aiSettings(config);
-  const credentials = runCredentials(config, () => io.now());
+  const credentials = runCredentials({ ...config, services: [] }, () => io.now());
   const setup = openAi(config, credentials.port, io, createNodeHost());
   try {
     return await work({ setup, settings, config });

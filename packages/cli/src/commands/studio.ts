@@ -56,7 +56,7 @@ async function run(input: Input, io: CommandIo): Promise<number> {
     import("./serve/running.ts"),
   ]);
   const server = await start({
-    ...serverOptions(config, io, debugLines(io)),
+    ...(await serverOptions(config, io, debugLines(io))),
     ...(flagText(input, "store") === "memory" ? inMemory(config, io) : {}),
     env: io.env,
     ai: config.ai,

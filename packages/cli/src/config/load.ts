@@ -40,8 +40,6 @@ export interface Config {
   readonly shell: ShellPolicy | undefined;
   /** Extensions by name, in their order. */
   readonly extensions: ExtensionsChoice;
-  /** Services that are described beside the user's file and beside the project's, which wins. */
-  readonly services: readonly ServiceDefinition[];
   readonly credentials: CredentialsChoice;
   /** How long a write to the data folder waits for other processes. */
   readonly busyTimeoutMs: number | undefined;
@@ -67,6 +65,12 @@ export interface Config {
   /** Every key as it was merged. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly sources: ConfigSources;
+}
+
+/** The configuration of a run. */
+export interface RunConfig extends Config {
+  /** Those of the project, of the user and of extensions. */
+  readonly services: readonly ServiceDefinition[];
 }
 
 /** Values by key; those that are read here by name are named. */
@@ -121,7 +125,6 @@ export async function resolveConfig(
     filesRoot,
     shell: readShell(merged.shell, { folder, filesRoot }),
     extensions: readExtensionList(merged.extensions),
-    services: await describedServices(sources),
     credentials: readCredentials(object(merged, "credentials"), { home, folder }, io),
     busyTimeoutMs,
     ai: {
@@ -206,16 +209,16 @@ function keysOf(values: Values, keys: readonly ConfigKey[], before = ""): string
 }
 
 /** Options of a server, or of the commands of one in this process, from the configuration. */
-export function serverOptions(
+export async function serverOptions(
   config: Config,
   io: CliIo,
   debug: DebugLines | undefined,
-): ServerOptions {
-  const { egress, services, folder, shell, busyTimeoutMs } = config;
+): Promise<ServerOptions> {
+  const { egress, folder, shell, busyTimeoutMs } = config;
   const { store, dir, key } = config.credentials;
   return {
     egress,
-    services,
+    services: await describedServices(config.sources),
     ...(config.environment !== undefined && { environment: config.environment }),
     extensions: { folder, ...config.extensions, ...(debug && { output: debug.output }) },
     ...(debug && { onError: debug.onError }),

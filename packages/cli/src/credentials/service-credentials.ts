@@ -16,7 +16,7 @@ import {
   storedConnectionRecords,
 } from "@millrace/server/connections";
 import { type Connections, openStore, StoreError } from "@millrace/store";
-import type { Config } from "../config/load.ts";
+import type { RunConfig } from "../config/load.ts";
 import { openCredentialStore } from "./store.ts";
 
 /** Credentials, and the end of what they opened. */
@@ -27,7 +27,7 @@ export interface OpenedCredentials {
 
 /** Opens what the configuration says. `table`: of the store that this process writes already. */
 export function openCredentials(
-  config: Config,
+  config: RunConfig,
   now: () => number,
   table?: Connections,
 ): OpenedCredentials {

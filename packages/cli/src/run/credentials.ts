@@ -5,7 +5,7 @@
 
 import { type CredentialsPort, NodeError } from "@millrace/contracts";
 import type { Connections } from "@millrace/store";
-import type { Config } from "../config/load.ts";
+import type { RunConfig } from "../config/load.ts";
 import type { OpenedCredentials } from "../credentials/service-credentials.ts";
 import { CliError } from "../errors.ts";
 
@@ -20,7 +20,7 @@ export interface RunCredentials {
  * `unavailable`. `table`: of the store that this process writes already.
  */
 export function runCredentials(
-  config: Config,
+  config: RunConfig,
   now: () => number,
   table?: Connections,
 ): RunCredentials {

@@ -4,6 +4,7 @@ import { createNodeHost } from "@millrace/engine/node";
 import { type Extensions, openExtensions, type TakenIds } from "@millrace/extensions";
 import { createStandardRegistry } from "@millrace/server/registry";
 import type { Config } from "../config/load.ts";
+import { describedServices } from "../config/sources.ts";
 import { usage } from "../errors.ts";
 import { type ExtensionFixtures, fixtureTypes } from "../fixtures/nodes.ts";
 import type { DebugLines } from "../output/debug-lines.ts";
@@ -14,7 +15,7 @@ const OWN_PROVIDERS = ["openai", "anthropic", "google", "mock", "local"];
 
 /** Opens them. Throws a usage error for a lock that cannot be read; `warn` is told of each that cannot be used. */
 export async function openProjectExtensions(
-  config: Pick<Config, "folder" | "extensions" | "egress" | "credentials" | "ai" | "services">,
+  config: Pick<Config, "folder" | "extensions" | "egress" | "credentials" | "ai" | "sources">,
   warn: (line: string) => void,
   {
     watch = false,
@@ -28,13 +29,14 @@ export async function openProjectExtensions(
   } = {},
 ): Promise<Extensions> {
   const { folder, extensions, egress, credentials } = config;
+  const services = await describedServices(config.sources);
   const { openFetch, openResolver } = fixtures?.host ?? createNodeHost();
   try {
     const opened = await openExtensions({
       project: folder,
       ...extensions,
       watch,
-      taken: takenIds({ providers: config.ai.providers, services: config.services }),
+      taken: takenIds({ providers: config.ai.providers, services }),
       data: credentials.dir,
       egress,
       openFetch,

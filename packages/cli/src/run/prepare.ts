@@ -69,7 +69,7 @@ export async function prepare(
     const extensions = await extensionsOf(config, io, how);
     opened.push(extensions);
     const plan = await compile(source, config, { ...extensions, fixtures }, io);
-    const all = { ...config, services: [...config.services, ...extensions.services] };
+    const all = { ...config, services: [...source.services, ...extensions.services] };
     const needsAi = plan.needs.includes("ai");
     const options = { config: all, io, needsAi };
     const world = await (fixtures?.world({ ...options, speed: 1 }) ??
@@ -127,14 +127,14 @@ async function report(source: FlowSource, io: CommandIo): Promise<void> {
 
 async function compile(
   source: FlowSource,
-  { services, flows, extensions: { list }, credentials }: Config,
+  { flows, extensions: { list }, credentials }: Config,
   { fixtures, ...extensions }: RunExtensions & { readonly fixtures: OpenFixtures | undefined },
   io: CommandIo,
 ): Promise<Plan> {
   const subflows = subflowsOf([source.folder, flows], credentials.dir);
   await fixtures?.check(source.graph, subflows);
   const compiled = await compileSource(source, {
-    types: [...services, ...extensions.serviceEntries, ...extensions.types],
+    types: [...source.services, ...extensions.serviceEntries, ...extensions.types],
     subflows,
     sameTypes: list.length === 0, // what an extension lists can be refused when it is opened
   });

@@ -17,7 +17,7 @@ import type { AiSetup } from "@millrace/providers";
 import type { Vars } from "@millrace/store";
 import type { CommandIo } from "../argv/spec.ts";
 import { warnOn } from "../config/files.ts";
-import type { Config } from "../config/load.ts";
+import type { Config, RunConfig } from "../config/load.ts";
 import { usage } from "../errors.ts";
 import type { ExtensionFixtures } from "../fixtures/nodes.ts";
 import type { DebugLines } from "../output/debug-lines.ts";
@@ -43,8 +43,7 @@ export interface World {
 
 /** How a world is opened. */
 export interface WorldOptions {
-  /** Its `services` include those of extensions. */
-  readonly config: Config;
+  readonly config: RunConfig;
   readonly io: CliIo;
   readonly needsAi: boolean;
 }
@@ -101,7 +100,7 @@ export async function extensionsOf(
 
 /** The engine that runs a flow in a world. `config`: as the world has it. */
 export async function openEngine(
-  config: Config,
+  config: RunConfig,
   { host, credentials, filesRoot, shell = config.shell, ai }: World,
   extensions: RunExtensions,
   {

@@ -127,8 +127,12 @@ const trust = command("config trust", "let the project file grant what it says, 
 /** Reads the configuration as it will count once it is trusted. Throws a usage error that names what is wrong. */
 async function checkConfig(input: Input, io: CommandIo): Promise<void> {
   const trusting = { ...io, env: { ...io.env, MILLRACE_TRUST_PROJECT: "1" } };
-  const { loadConfig } = await import("../../config/load.ts");
+  const [{ loadConfig }, { describedServices }] = await Promise.all([
+    import("../../config/load.ts"),
+    import("../../config/sources.ts"),
+  ]);
   const config = await loadConfig(configOptions(input, io), trusting, warnOn(io));
+  await describedServices(config.sources);
   const { providers, mcpServers, ai } = config.ai;
   if (providers === undefined && mcpServers === undefined && ai === undefined) return;
   const { aiSettings } = await import("../../ai/open-ai.ts");

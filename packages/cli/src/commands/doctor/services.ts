@@ -231,7 +231,7 @@ export const providerKeys: Check = {
       ]);
     const named = Object.keys(aiSettings(config).providers);
     if (named.length === 0) return ok("none is configured");
-    const credentials = runCredentials(config, () => io.now());
+    const credentials = runCredentials({ ...config, services: [] }, () => io.now());
     const setup = openAi(config, credentials.port, io, createNodeHost());
     try {
       const found: Finding[] = [];

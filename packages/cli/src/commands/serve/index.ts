@@ -119,7 +119,7 @@ async function serve(input: Input, io: CommandIo, warn: (line: string) => void):
   const config = chosen?.config ?? loaded;
   const log = logOf(input, config, io);
   const common: CreateServerOptions = {
-    ...serverOptions(config, io, debugLines(io)),
+    ...(await serverOptions(config, io, debugLines(io))),
     ...log,
     ...(cluster !== undefined && { cluster, credentials: credentialsOfCluster(config) }),
     ...limitsOf(flagList(input, "limit"), config, io),

@@ -14,7 +14,7 @@ const list = command("services list", "list the services that flows can call her
   async run(input, io) {
     // The whole configuration comes with the server; a search in the catalog needs none.
     const { loadConfig } = await import("../../config/load.ts");
-    const { describedExtensions } = await import("../../config/sources.ts");
+    const { describedExtensions, describedServices } = await import("../../config/sources.ts");
     const options = configOptions(input, io);
     const config = await loadConfig(options, io, warnOn(io));
     const ofExtensions = (await describedExtensions(config.sources)).flatMap(
@@ -23,9 +23,8 @@ const list = command("services list", "list the services that flows can call her
           ? []
           : [{ slug: type.replace(/^service\./, ""), title, serviceIntegration }],
     );
-    const services = [...config.services, ...ofExtensions].sort((a, b) =>
-      a.slug < b.slug ? -1 : 1,
-    );
+    const described = await describedServices(config.sources);
+    const services = [...described, ...ofExtensions].sort((a, b) => (a.slug < b.slug ? -1 : 1));
     const items = services.map(
       ({ slug, title, serviceIntegration: { auth, baseUrl, operations } }) => ({
         slug,

@@ -13,7 +13,7 @@ import {
 import type { Plan } from "@millrace/engine";
 import type { CommandIo } from "../../argv/spec.ts";
 import { warnOn } from "../../config/files.ts";
-import { type Config, resolveConfig } from "../../config/load.ts";
+import { type RunConfig, resolveConfig } from "../../config/load.ts";
 import { type OpenFixtures, openFixtures } from "../../fixtures/world.ts";
 import { debugLines } from "../../output/debug-lines.ts";
 import { countFindings, errorsOf, isValid, showFindings } from "../../output/findings.ts";
@@ -61,12 +61,12 @@ export async function runTest(
     const subflows = subflowsIn([source.folder, project.flows]);
     await fixtures.check(source.graph, subflows);
     const compiled = await compileSource(source, {
-      types: [...project.services, ...extensions.serviceEntries, ...extensions.types],
+      types: [...source.services, ...extensions.serviceEntries, ...extensions.types],
       subflows,
       sameTypes: project.extensions.list.length === 0,
     });
     if (!compiled.ok) return await invalid(compiled.diagnostics, source, io);
-    const config = { ...project, services: [...project.services, ...extensions.services] };
+    const config = { ...project, services: [...source.services, ...extensions.services] };
     const needsAi = compiled.plan.needs.includes("ai");
     const world = await fixtures.world({ config, io, needsAi, speed: 0 });
     opened.unshift(world);
@@ -90,7 +90,7 @@ async function invalid(
 interface TestParts {
   readonly test: FlowTest;
   readonly source: FlowSource;
-  readonly config: Config;
+  readonly config: RunConfig;
   readonly extensions: RunExtensions;
   readonly world: World;
 }
