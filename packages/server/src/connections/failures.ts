@@ -49,6 +49,7 @@ export function toNodeError(error: unknown, slug: string, tokenHost: string): un
       ...(reason !== undefined && { reason }),
       retryable,
       sent: false,
+      cause, // a call takes a fault without a cause for its own
     });
   }
   switch (kind) {
@@ -66,6 +67,7 @@ export function toNodeError(error: unknown, slug: string, tokenHost: string): un
         reason: code,
         retryable,
         sent: false,
+        cause: error,
       });
     }
     case "Token":

@@ -69,7 +69,7 @@ async function world() {
     return connections[0];
   };
   const tokenRequests = () => auth.requests.filter(({ path }) => path === "/token").length;
-  return { store, shown, refused, run, token, connect, status, tokenRequests };
+  return { auth, store, shown, refused, run, token, connect, status, tokenRequests };
 }
 
 test("a connected service is called, survives a 401, and no event shows a token", async () => {
@@ -151,4 +151,21 @@ test("what is not connected fails the run with what to do", async () => {
   const { events, summary } = await run();
   expect(summary).toMatchObject({ status: "failed", error: { code: "unavailable" } });
   expect(JSON.stringify(events)).not.toContain("s3cret");
+});
+
+test("a token endpoint that is not there is told apart from the service", async () => {
+  const { auth, run, shown, store } = await world();
+  const token = stored({ refresh_token: "r", expires_at: "2020-01-01T00:00:00.000Z" });
+  await store.set("service:tracker-eu", token);
+  await auth.close();
+  expect((await run()).summary).toMatchObject({
+    status: "failed",
+    error: {
+      code: "network",
+      message: expect.stringMatching(
+        /^the credential of connection "tracker-eu" could not be renewed: .*\(ECONNREFUSED\)$/,
+      ),
+    },
+  });
+  expect(shown).toEqual([]);
 });
