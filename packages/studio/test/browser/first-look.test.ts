@@ -27,6 +27,9 @@ describeWith("chromium")("the first look", () => {
       ]);
     await page.getByRole("button", { name: "New flow" }).waitFor();
     await page.getByRole("button", { name: "Import flow" }).waitFor();
+    await page.emulateMedia({ media: "print" });
+    await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "hidden" });
+    await page.emulateMedia({ media: "screen" });
     await expect
       .poll(() => page.getByRole("status", { name: "Connection" }).textContent())
       .toBe("Connected");
