@@ -123,6 +123,11 @@ test("a backup is one file with everything that the store keeps, and never repla
 });
 
 test("a backup that cannot be made says why", async () => {
+  // as after a move: the folder has what was there before
+  const moved = scratch({ "config.json": '{"store":{"url":"env:STORE"}}' });
+  await (await openStore({ dir: moved })).close();
+  const old = await inside(["backup", "copy.db"], { env: { MILLRACE_HOME: moved } });
+  expect([old.code, old.stderr]).toEqual([2, expect.stringContaining("is in PostgreSQL")]);
   const none = await inside(["backup", "copy.db"], { env: { MILLRACE_HOME: scratch() } });
   expect([none.code, none.stderr.includes("there is no store in")]).toEqual([6, true]);
   const home = scratch();

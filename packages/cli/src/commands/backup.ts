@@ -10,7 +10,8 @@ import {
   flagText,
   type Input,
 } from "../argv/spec.ts";
-import { dataFolder } from "../config/files.ts";
+import { explainConfig } from "../config/explain.ts";
+import { configOptions, dataFolder } from "../config/files.ts";
 import { CliError, usage } from "../errors.ts";
 import { clean } from "../output/text.ts";
 
@@ -30,6 +31,13 @@ async function run(input: Input, io: CommandIo): Promise<Answer> {
   const file = resolve(io.cwd, name);
   if (existsSync(file)) {
     throw usage(`${clean(name)} exists already`, "a backup never overwrites; choose another name");
+  }
+  const sources = await explainConfig(configOptions(input, io), io);
+  if (sources.value("store.url") !== undefined) {
+    throw usage(
+      "the store is in PostgreSQL, as store.url says, and a backup is a copy of a data folder",
+      "pg_dump copies it: see docs/guide/scale.md",
+    );
   }
   const dir = dataFolder(flagText(input, "home"), io);
   if (!existsSync(join(dir, STORE_FILE))) {
