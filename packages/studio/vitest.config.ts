@@ -1,3 +1,3 @@
 import { project } from "../../vitest.shared.ts";
 
-export default project(import.meta.url, { workers: 3 });
+export default project(import.meta.url, { workers: 3, isBundled: true });

@@ -1,9 +1,11 @@
 import { expect, test, vi } from "vitest";
 
+const SOURCE = new URL("../src/sql/statements.ts", import.meta.url).href;
+
 test("a statement has the name of its text, whatever was prepared before it", async () => {
   const nameOf = async (texts: readonly string[]): Promise<string | undefined> => {
     vi.resetModules();
-    const { prepared } = await import("../src/sql/statements.ts");
+    const { prepared } = await import(SOURCE);
     return texts.map((text) => prepared(text).name).at(-1);
   };
   const name = await nameOf(["SELECT ?"]);

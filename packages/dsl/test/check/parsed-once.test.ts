@@ -4,7 +4,8 @@ import type * as dsl from "@millrace/dsl";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { catalogOf } from "../fixtures/catalog.ts";
 
-const PARSER = "../../src/syntax/parse-expression.ts";
+const SOURCES = new URL("../../src/", import.meta.url).href;
+const PARSER = `${SOURCES}syntax/parse-expression.ts`;
 const parsed: string[] = [];
 let api: typeof dsl;
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
     };
   });
   vi.resetModules();
-  api = await import("@millrace/dsl");
+  api = await import(`${SOURCES}index.ts`);
 });
 afterAll(() => {
   vi.doUnmock(PARSER);

@@ -32,8 +32,8 @@ let editor: typeof dslEditor;
 beforeAll(async () => {
   ({ work, stop } = await countWork());
   vi.resetModules();
-  api = await import("@millrace/dsl");
-  editor = await import("@millrace/dsl/editor");
+  api = await import(sourceOf("index.ts"));
+  editor = await import(sourceOf("editor/index.ts"));
 });
 afterAll(async () => {
   await stop();
@@ -82,6 +82,11 @@ test.each<[string, (count: number) => object]>([
 /** The names, or every thirty-second of them where not all cases are tried. */
 function someOf(rows: object): string[] {
   return Object.keys(rows).filter((_, i) => notFull === undefined || i % 32 === 0);
+}
+
+/** Modules by this URL are read anew; those that are built would be as the tests before loaded them, without counters. */
+function sourceOf(path: string): string {
+  return new URL(`../../src/${path}`, import.meta.url).href;
 }
 
 type Calls = { readonly [name: string]: () => unknown };
