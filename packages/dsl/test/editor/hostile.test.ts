@@ -60,9 +60,10 @@ interface Stretch {
 /** Every stretch of every answer. */
 function stretchesOf(analysis: Analysis, offset: number): Stretch[] {
   const renamed = analysis.rename(offset, "other");
+  const completions = analysis.completions(offset);
   const edits = [
     ...("edits" in renamed ? renamed.edits : []),
-    ...analysis.completions(offset),
+    ...completions,
     ...analysis.fixesAt(offset, offset + 1).flatMap((fix) => fix.edits),
   ];
   const target = analysis.definition(offset);
@@ -70,7 +71,7 @@ function stretchesOf(analysis: Analysis, offset: number): Stretch[] {
   for (const [from, to] of signature?.parameters ?? []) {
     expect(signature?.label.slice(from, to)).not.toBe("");
   }
-  for (const { documentation } of analysis.completions(offset)) documentation?.();
+  for (const { documentation } of completions) documentation?.();
   const hover = analysis.hover(offset);
   return [
     ...edits.map(({ from, to }) => ({ start: from, end: to })),
