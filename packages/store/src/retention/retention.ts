@@ -81,7 +81,7 @@ async function retainOnce(db: Database, limits: RetentionLimits): Promise<Retent
       [time],
     ));
   await db.giveBack();
-  return { pruned, deleted, feed, fires, requests, ms: performance.now() - begun };
+  return { pruned, deleted, feed, fires, requests, ms: Math.round(performance.now() - begun) };
 }
 
 function createSlices(writer: SqlWriter): Slices {
