@@ -212,10 +212,20 @@ test("descriptors beside the user's own file need no trust; the project's counts
   expect([twice.code, twice.stderr.includes('both describe "pet-shop"')]).toEqual([2, true]);
   write("b.json", {
     ...own,
-    serviceIntegration: { ...own.serviceIntegration, baseUrl: "ftp://x" },
+    serviceIntegration: {
+      ...own.serviceIntegration,
+      baseUrl: "ftp://x",
+      operations: [{ id: "list", method: "GET", path: "list" }],
+    },
   });
   const wrong = await inside(["services", "list", "--home", home], { cwd: scratch() });
-  expect([wrong.code, wrong.stderr.includes("/serviceIntegration/baseUrl")]).toEqual([2, true]);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain("/serviceIntegration/baseUrl");
+  expect(wrong.stderr).toContain("/serviceIntegration/operations/0/path");
+  writeFileSync(join(home, "services", "b.json"), '{\n  "slug": "b",\n}');
+  const broken = await inside(["services", "list", "--home", home], { cwd: scratch() });
+  expect(broken.code).toBe(2);
+  expect(broken.stderr).toMatch(/b\.json is not JSON: line 3, column 1: /);
   // What asks nothing of a service reads none of them.
   const runs = await inside(["runs", "list", "--home", home], { cwd: scratch() });
   expect([runs.code, runs.stderr]).toEqual([0, expect.not.stringContaining("services")]);

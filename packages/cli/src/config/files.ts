@@ -78,8 +78,8 @@ export async function readConfig(path: string, mustExist = false): Promise<Confi
   return { path, bytes, values };
 }
 
-/** Loaded for the one person whose file is broken. */
-async function malformed(path: string, bytes: Uint8Array): Promise<CliError> {
+/** The error of a file that is no JSON; loaded for the one person whose file is broken. */
+export async function malformed(path: string, bytes: Uint8Array): Promise<CliError> {
   const { describeMistake } = await import("./json-text.ts");
   const { message, frame, place } = describeMistake(path, bytes);
   return new CliError("usage", message, { frame, file: { path, ...place } });

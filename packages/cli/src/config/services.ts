@@ -10,10 +10,19 @@ import { reason, unusable } from "../errors.ts";
 import { readFound } from "../files.ts";
 import type { Surroundings } from "../output/io.ts";
 import { clean } from "../output/text.ts";
-import { type ConfigOptions, foldersUpward, PROJECT_FILE, projectFolder } from "./files.ts";
+import {
+  type ConfigOptions,
+  foldersUpward,
+  malformed,
+  PROJECT_FILE,
+  projectFolder,
+} from "./files.ts";
 
 /** Folder of the descriptors, beside the configuration file. */
 export const SERVICES_FOLDER = "services";
+
+/** Mistakes of one descriptor that are named at once. */
+const MAX_SHOWN = 5;
 
 export interface DescriptorFile {
   readonly path: string;
@@ -66,10 +75,11 @@ export async function toServices(
   for (const files of lists) {
     const seen = new Map<string, string>();
     for (const { path, bytes } of files) {
-      const value = parse(path, bytes);
-      const finding = checkService(value)[0];
-      if (finding !== undefined) {
-        throw unusable(path, clean(`${path} is no service: ${finding.pointer} ${finding.message}`));
+      const value = await parse(path, bytes);
+      const wrong = checkService(value).map(({ pointer, message }) => `${pointer} ${message}`);
+      if (wrong.length > 0) {
+        const shown = wrong.slice(0, MAX_SHOWN).join("; ");
+        throw unusable(path, clean(`${path} is no service: ${shown}`));
       }
       const service = defineService(value as Parameters<typeof defineService>[0]);
       const other = seen.get(service.slug);
@@ -92,10 +102,10 @@ function readDescriptor(path: string): Uint8Array {
   }
 }
 
-function parse(path: string, bytes: Uint8Array): unknown {
+async function parse(path: string, bytes: Uint8Array): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw unusable(path, `${path} is not JSON`);
+    throw await malformed(path, bytes);
   }
 }
