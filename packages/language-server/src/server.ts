@@ -1,5 +1,6 @@
 /** `createLanguageServer`: the Language Server Protocol over the analysis of `@millrace/dsl/editor`. No code of a project runs. */
 
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { createConnection } from "vscode-languageserver";
 import {
   CodeActionKind,
@@ -37,6 +38,10 @@ export interface LanguageServerOptions {
   /** Default: those of the host. */
   readonly timers?: Timers;
 }
+
+const OPTIONS: OptionNames<LanguageServerOptions> = {
+  ...{ reader: true, writer: true, projectFor: true, version: true, log: true, timers: true },
+};
 
 /** A server that runs. */
 export interface LanguageServer {
@@ -86,6 +91,7 @@ const CAPABILITIES: InitializeResult["capabilities"] = {
 
 /** Serves one client until it leaves. */
 export function createLanguageServer(options: LanguageServerOptions): LanguageServer {
+  checkOptions("createLanguageServer", options, OPTIONS);
   const { reader, writer, projectFor, version, log = () => {}, timers = HOST_TIMERS } = options;
   let stopParentCheck = (): void => {};
   let end: (code: number) => void = () => {};

@@ -15,6 +15,19 @@ const settings = readAiSettings({});
 
 const cases: [name: string, call: () => unknown, unknown: string, meant: string][] = [
   ["createServer", () => createServer(any({ stor: "memory" })), "stor", "store"],
+  // Passed over, secrets would go to the store of the operating system.
+  [
+    "createServer, credentials",
+    () => createServer(any({ store: "memory", credentials: { stor: "memory" } })),
+    "stor",
+    "store",
+  ],
+  [
+    "createServer, ai",
+    () => createServer(any({ store: "memory", ai: { provider: {} } })),
+    "provider",
+    "providers",
+  ],
   ["openStore", () => openStore(any({ dri: "x" })), "dri", "dir"],
   [
     "createLocalExecutor",

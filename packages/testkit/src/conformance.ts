@@ -1,5 +1,7 @@
 /** Every suite that an extension can be put through. */
+
 import type { ExtensionDefinition } from "@millrace/contracts";
+import { checkOptions } from "@millrace/contracts/options";
 import type { ConformanceCase, ConformanceOptions } from "./fixtures.ts";
 import { bodyCases } from "./suites/bodies.ts";
 import { definitionCases } from "./suites/definition.ts";
@@ -13,6 +15,7 @@ export function conformance(
   extension: ExtensionDefinition,
   options: ConformanceOptions = {},
 ): readonly ConformanceCase[] {
+  checkOptions("conformance", options, { fixtures: true, providers: true, package: true });
   return [
     ...definitionCases(extension, options),
     ...schemaCases(extension, options),

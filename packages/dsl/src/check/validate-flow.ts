@@ -6,6 +6,7 @@
  */
 
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
+import { checkOptions } from "@millrace/contracts/options";
 import { dataOf, type FlowDocument } from "../read/document.ts";
 import type { ParseOptions, ParseResult } from "../read/parse-flow.ts";
 import { parseFlow } from "../read/parse-flow.ts";
@@ -55,6 +56,7 @@ export function validateFlow(
   catalog: FlowCatalog,
   options: ValidateOptions = {},
 ): Diagnostic[] {
+  checkOptions("validateFlow", options, { document: true, lint: true });
   return resultOf(validateInSteps(given, catalog, options));
 }
 
@@ -175,15 +177,15 @@ class Walk implements ValueVisitor {
 
 /**
  * Reads a flow and checks it against a catalog: the findings of `parseFlow` and `validateFlow`, each once, sorted by offset,
- * then code. What could be read is checked also when the rest could not. Never throws.
+ * then code. What could be read is checked also when the rest could not. Throws as `parseFlow` does.
  */
 export function checkFlow(
   source: string | Uint8Array,
   catalog: FlowCatalog,
   options: ParseOptions & { readonly lint?: boolean } = {},
 ): ParseResult {
-  const { graph, document, diagnostics } = parseFlow(source, options);
-  const { lint = false } = options;
+  const { lint = false, ...limits } = options;
+  const { graph, document, diagnostics } = parseFlow(source, limits);
   const found = mergeDiagnostics(diagnostics, validateFlow(graph, catalog, { document, lint }));
   const all =
     found.length === 0 ? found : withForeignFixes(dataOf(document).source, found, catalog);

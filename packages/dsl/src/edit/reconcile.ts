@@ -4,7 +4,9 @@
  *   R2  what did not change keeps its comments, its empty lines and its place.
  *   R3  what never was in the graph, such as unknown blocks, stays, unless the graph would then say something else.
  */
+
 import type { FlowGraph } from "@millrace/contracts";
+import { checkOptions } from "@millrace/contracts/options";
 import { type BlockKind, isBlockKeyword } from "../language/blocks.ts";
 import type { BlockItem, Item } from "../language/items.ts";
 import { edgeKey } from "../read/declared.ts";
@@ -49,6 +51,7 @@ export function reconcile(
   graph: FlowGraph,
   options: ReconcileOptions = {},
 ): FlowDocument {
+  checkOptions("reconcile", options, { renames: true });
   const { source, limits } = dataOf(document);
   const { collected, foot, report } = readText(source, limits, { collect: () => new Written() });
   const old = new Sections<Item>("file", (item) => item);

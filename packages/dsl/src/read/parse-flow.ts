@@ -1,6 +1,7 @@
 /** `parseFlow`: text to graph, document and diagnostics. */
 import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { MAX_JSON_DEPTH } from "@millrace/contracts/json";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { DEFAULT_CURSOR_OPTIONS } from "../syntax/cursor.ts";
 import { documentOf, type FlowDocument, type ReadLimits } from "./document.ts";
 import { type Reading, readText } from "./read-text.ts";
@@ -31,8 +32,16 @@ export interface ParseResult {
 /** 64 MiB of memory for the text alone; a flow of 100,000 nodes has a third of that. */
 const MAX_LENGTH = 33_554_432;
 
-/** Reads a flow. Never throws: what is wrong is in `diagnostics`. Bytes are decoded as UTF-8. */
+const OPTIONS: OptionNames<ParseOptions> = { maxDepth: true, maxErrors: true, maxLength: true };
+
+/**
+ * Reads a flow. What is wrong with it is in `diagnostics`. Bytes are decoded as UTF-8. Throws `TypeError` for what is neither text
+ * nor bytes, and for an unknown option.
+ */
 export function parseFlow(source: string | Uint8Array, options: ParseOptions = {}): ParseResult {
+  if (typeof source !== "string" && !ArrayBuffer.isView(source)) {
+    throw new TypeError("parseFlow takes the text of a flow, or its bytes");
+  }
   const decoded = typeof source === "string" ? { text: source } : decodeUtf8(source);
   const limits = limitsOf(options);
   return parseResultOf(decoded.text, limits, readText(decoded.text, limits, decoded));
@@ -49,7 +58,8 @@ export function parseResultOf(
 }
 
 /** The limits that options ask for. */
-export function limitsOf(options: ParseOptions): ReadLimits {
+export function limitsOf(options: ParseOptions, caller = "parseFlow"): ReadLimits {
+  checkOptions(caller, options, OPTIONS);
   return {
     maxDepth: Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH),
     maxErrors: options.maxErrors ?? DEFAULT_CURSOR_OPTIONS.maxErrors,

@@ -179,7 +179,7 @@ export interface FormatResult {
  * because what could not be read would be lost, and so does one with a call of what is no name. Never throws.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
-  const { report, collected, foot } = readText(source, limitsOf(options), {
+  const { report, collected, foot } = readText(source, limitsOf(options, "formatFlow"), {
     collect: () => new FilePrinter(LAYOUT),
   });
   const diagnostics = report.diagnostics(source);

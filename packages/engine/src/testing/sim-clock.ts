@@ -4,6 +4,7 @@
  *   C2  Timers fire in the order of (due, set), each at its own due time, once.
  *   C3  Between two timers every microtask and every `yield` that is pending has run.
  */
+import { checkOptions } from "@millrace/contracts/options";
 import type { Host } from "../host.ts";
 import { createPortableHost } from "../portable-host.ts";
 import { createRandom } from "./random.ts";
@@ -41,6 +42,7 @@ interface SimTimer {
 
 /** Makes a clock that stands still. SHA-256 is that of the portable host; there is no network and there are no files. */
 export function createSimClock(options: SimClockOptions = {}): SimClock {
+  checkOptions("createSimClock", options, { start: true, random: true });
   const { start = DEFAULT_START, random = createRandom(DEFAULT_SEED) } = options;
   const portable = createPortableHost();
   const timers = new Set<SimTimer>();

@@ -1,6 +1,7 @@
 /** A misspelt option is refused by whatever takes options, with the name that was meant. */
 import { parseFlow } from "@millrace/dsl";
 import { compileFlow, createEngine, createRegistry, EngineError } from "@millrace/engine";
+import { createSimClock } from "@millrace/engine/testing";
 import { graphOf, planOf } from "@millrace/test-support/flows";
 import { expect, test } from "vitest";
 
@@ -33,6 +34,7 @@ const cases: [name: string, call: () => unknown, unknown: string, meant: string]
   ["batches", () => engine.run(plan).batches(any({ aftr: 1 })), "aftr", "after"],
   ["resume", () => engine.resume("r", any({ plan, timeout: 1 })), "timeout", "timeoutMs"],
   ["rerun", () => engine.rerun("r", any({ plan, onFailur: "stop" })), "onFailur", "onFailure"],
+  ["createSimClock", () => createSimClock(any({ starts: 1 })), "starts", "start"],
   ["close", () => engine.close(any({ leav: true })), "leav", "leave"],
   [
     "compileFlow",

@@ -12,6 +12,7 @@ import {
   type AiStream,
   secretForms,
 } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import { type ErrorEntry, entryOf } from "./entry-error.ts";
 import { answerKey, type RecordedAnswer } from "./recorded.ts";
 
@@ -25,8 +26,11 @@ export interface RecordOptions {
   readonly now?: () => number;
 }
 
+const OPTIONS: OptionNames<RecordOptions> = { sink: true, mask: true, now: true };
+
 /** The provider `inner`, written down. */
 export function recordProvider(inner: AiProvider, options: RecordOptions): AiProvider {
+  checkOptions("recordProvider", options, OPTIONS);
   return {
     ...inner,
     async languageModel(modelId, ctx) {

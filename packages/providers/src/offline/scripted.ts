@@ -1,6 +1,7 @@
 /** A provider that answers from a script, one entry per call, and records its calls. */
 import type { AiCall, AiCapabilities, AiProvider } from "@millrace/contracts";
 import { NodeError } from "@millrace/contracts";
+import { checkOptions, type OptionNames } from "@millrace/contracts/options";
 import {
   type AnswerToolCall,
   type AnswerUsage,
@@ -39,6 +40,8 @@ export interface ScriptedOptions {
   readonly capabilities?: Partial<AiCapabilities>;
 }
 
+const OPTIONS: OptionNames<ScriptedOptions> = { id: true, capabilities: true };
+
 /** The provider, and every call that it got, in order. */
 export interface ScriptedProvider extends AiProvider {
   readonly calls: readonly (AiCall & { readonly modelId: string })[];
@@ -49,6 +52,7 @@ export function createScriptedProvider(
   script: readonly ScriptEntry[],
   options: ScriptedOptions = {},
 ): ScriptedProvider {
+  checkOptions("createScriptedProvider", options, OPTIONS);
   const { id = "scripted", capabilities = {} } = options;
   const calls: (AiCall & { readonly modelId: string })[] = [];
   return {

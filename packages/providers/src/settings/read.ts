@@ -1,4 +1,5 @@
 /** The operator's keys `providers`, `mcpServers` and `ai`, checked and typed. A flow never says any of this. */
+import { type OptionNames, unknownOption } from "@millrace/contracts/options";
 import { type Infer, problemsOf, type Shape } from "@millrace/contracts/shape";
 import { ProvidersError } from "../errors.ts";
 import { ai, mcpServers, type program, providers, type remote } from "./shapes.ts";
@@ -34,8 +35,12 @@ export interface AiValues {
   readonly ai?: unknown;
 }
 
+const NAMES: OptionNames<AiValues> = { providers: true, mcpServers: true, ai: true };
+
 /** Reads the three keys of a configuration; absent ones are empty. Throws `ProvidersError` `settings_invalid` for the first problem. */
 export function readAiSettings(values: AiValues): AiSettings {
+  const problem = unknownOption(values, NAMES);
+  if (problem !== undefined) throw new ProvidersError("settings_invalid", problem);
   const { prices = {}, ...rest } = read<Partial<AiSettings>>("ai", values.ai, ai);
   return {
     ...rest,

@@ -1,6 +1,7 @@
 /** Problems of the options `services`, `credentials` and `ai`, as the rest of a sentence. */
 
 import { definitionKind, type ServiceDefinition } from "@millrace/contracts";
+import { unknownOption } from "@millrace/contracts/options";
 import {
   type AiSettings,
   type AiValues,
@@ -28,6 +29,8 @@ export function servicesProblem(value: unknown): string | undefined {
 export function credentialsProblem(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return "must be an object";
   const { store = "os", dir, key } = value as { [name: string]: unknown };
+  const unknown = unknownOption(value, { store: true, dir: true, key: true });
+  if (unknown !== undefined) return `has an ${unknown}`;
   if (!STORES.has(store) && !isStore(store)) return 'has a "store" that is not os, file or memory';
   if (dir !== undefined && (typeof dir !== "string" || dir === "")) {
     return 'has a "dir" that is no path';

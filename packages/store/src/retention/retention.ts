@@ -3,6 +3,7 @@
  * a template and a schedule are never too old.
  */
 import type { Settings } from "@millrace/contracts";
+import { checkOptions } from "@millrace/contracts/options";
 import type { Database, Op, OpResult, SqlReader, SqlValue, SqlWriter } from "../sql/port.ts";
 import { deletion } from "./deletion.ts";
 import { pruneRun, type Slices } from "./prune.ts";
@@ -43,7 +44,8 @@ export function createRetention(
   db: Database,
 ): (limits?: Partial<RetentionLimits>) => Promise<RetentionReport> {
   let pass: Promise<RetentionReport> | undefined;
-  return (limits = {}) => {
+  return async (limits = {}) => {
+    checkOptions("retain", limits, RETENTION); // a limit that is passed over would delete what it keeps
     pass ??= retained(db, { ...RETENTION, ...limits }).finally(() => {
       pass = undefined;
     });

@@ -1,4 +1,5 @@
 /** Retention by the clock: one pass soon after the start, then one an hour. */
+import { checkOptions } from "@millrace/contracts/options";
 import type { Store } from "../store.ts";
 import type { RetentionLimits, RetentionReport } from "./retention.ts";
 
@@ -21,8 +22,10 @@ const FIRST_MS = 60_000;
  */
 export function startRetention(
   store: Pick<Store, "retain">,
-  { limits = () => ({}), log, everyMs = HOUR_MS, firstMs = FIRST_MS }: RetentionOptions = {},
+  options: RetentionOptions = {},
 ): () => void {
+  const { limits = () => ({}), log, everyMs = HOUR_MS, firstMs = FIRST_MS } = options;
+  checkOptions("startRetention", options, { limits, log, everyMs, firstMs });
   let isOver = false;
   let timer: ReturnType<typeof setTimeout>;
   const next = (ms: number): void => {

@@ -3,6 +3,7 @@
  *   S1  Calls are kept as they came, and answered in the order of the script; one too many fails with `script_exhausted`.
  *   S2  Pauses are on the clock of the test, and end with the signal of the call.
  */
+
 import {
   type AiCall,
   type AiCapabilities,
@@ -13,6 +14,7 @@ import {
   type NodeErrorOptions,
 } from "@millrace/contracts";
 import { sleep } from "@millrace/contracts/kit";
+import { checkOptions } from "@millrace/contracts/options";
 import type { SimClock } from "@millrace/engine/testing";
 
 /** One answer. With `error` alone nothing comes before it. */
@@ -51,8 +53,10 @@ export interface ScriptedProvider extends AiProvider {
 /** Creates the provider. Throws `TypeError` for a pause without a clock. */
 export function createScriptedProvider(
   script: readonly ScriptedCall[],
-  { id = "scripted", clock, capabilities = {} }: ScriptedProviderOptions = {},
+  options: ScriptedProviderOptions = {},
 ): ScriptedProvider {
+  checkOptions("createScriptedProvider", options, { id: true, clock: true, capabilities: true });
+  const { id = "scripted", clock, capabilities = {} } = options;
   if (clock === undefined && script.some(({ delayMs }) => delayMs !== undefined)) {
     throw new TypeError("a script with pauses needs the clock that they are on");
   }
