@@ -1,4 +1,5 @@
 /** The tools of one node attempt: their description for the model, and their implementation. */
+
 import {
   type AiSourceTool,
   type AiTool,
@@ -10,6 +11,7 @@ import {
   type JsonSchema,
   NodeError,
 } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import type { CoreContext, DeferredField, Fields, NodeType } from "@millrace/engine";
 import {
   checkInputs,
@@ -151,11 +153,9 @@ function flowBody(ctx: CoreContext, name: string, place: string): Body {
       const [problem] = checked.problems;
       if (problem !== undefined) throw new NodeError("bad_args", problem.message);
       const call = ctx.callFlow(name, flowIndex, checked.inputs);
-      if (signal.aborted) call.stop();
-      const stop = (): void => call.stop();
-      signal.addEventListener("abort", stop, { once: true });
+      const leave = whenAborted(signal, () => call.stop());
       const end = await call.end;
-      signal.removeEventListener("abort", stop);
+      leave();
       if (end.status === "succeeded") return end.value;
       if (end.status === "cancelled") throw new NodeError("cancelled", "the flow was stopped");
       const { code, message, retryable } = end.failure.info;

@@ -1,8 +1,10 @@
 /** The catalog of an extension from its code, which is imported in a process of its own: code that hangs costs that process. */
+
 import { spawn } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { NodeError } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import type { ExtensionCatalog } from "./catalog.ts";
 import { lineTo } from "./child-line.ts";
 import { loadFailure } from "./load-failure.ts";
@@ -39,7 +41,7 @@ export async function buildCatalog(options: BuildCatalogOptions): Promise<Extens
   });
   reapWithHost(child);
   const stop = (): void => void child.kill("SIGKILL");
-  signal.addEventListener("abort", stop, { once: true });
+  const leave = whenAborted(signal, stop);
   const heard = readOutput(child, said);
   const gone = new Promise<"gone">((resolve) => {
     child.once("exit", () => resolve("gone"));
@@ -55,7 +57,7 @@ export async function buildCatalog(options: BuildCatalogOptions): Promise<Extens
     signal.throwIfAborted();
     throw await buildProblem(error, folder, entry);
   } finally {
-    signal.removeEventListener("abort", stop);
+    leave();
     stop();
     await heard;
   }

@@ -1,4 +1,5 @@
 /** An AI provider in a child, as the engine knows providers: calls cross as data, parts of a stream in batches. */
+
 import type {
   AiCapabilities,
   AiContext,
@@ -8,6 +9,7 @@ import type {
   AiPart,
   AiProvider,
 } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import type { ModelRequest } from "./child/models.ts";
 import { fromWire, toWire } from "./child/wire.ts";
 
@@ -58,9 +60,7 @@ export function childProvider(id: string, ask: Ask): AiProvider {
         ...head,
         async doStream({ abortSignal = ctx.signal, ...call }) {
           const own = new AbortController();
-          const follow = (): void => own.abort(abortSignal.reason);
-          if (abortSignal.aborted) follow();
-          else abortSignal.addEventListener("abort", follow, { once: true });
+          const leave = whenAborted(abortSignal, () => own.abort(abortSignal.reason));
           const { signal } = own;
           const queue = new PartQueue(() => own.abort());
           const parts = (some: readonly unknown[]): void =>
@@ -70,7 +70,7 @@ export function childProvider(id: string, ask: Ask): AiProvider {
               () => queue.end(),
               (error: unknown) => queue.fail(error),
             )
-            .finally(() => abortSignal.removeEventListener("abort", follow));
+            .finally(leave);
           await queue.begun; // a call that fails before its first part fails here
           return { stream: { getReader: () => queue } };
         },

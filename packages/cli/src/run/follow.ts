@@ -16,6 +16,7 @@ import {
   type RunView,
   type Summary,
 } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import { toCliError } from "../api/errors.ts";
 import type { CommandIo } from "../argv/spec.ts";
 import { formatDuration } from "../argv/values.ts";
@@ -214,14 +215,13 @@ function stopOn(
       );
     }
   };
-  if (io.signal.aborted) onSignal();
-  else io.signal.addEventListener("abort", onSignal, { once: true });
+  const ignore = whenAborted(io.signal, onSignal);
   if (io.json !== undefined && !survives) io.out.onClose(() => stop("disconnect", true));
   return {
     get pausedBy() {
       return pausedBy;
     },
-    ignore: () => io.signal.removeEventListener("abort", onSignal),
+    ignore,
   };
 }
 

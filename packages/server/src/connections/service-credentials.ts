@@ -5,6 +5,7 @@
  *   C3  A credential goes to the service that it is of, whatever a flow says.
  *   C4  A connection whose fresh credential was refused is not renewed again for REFUSED_MS.
  */
+
 import type {
   AbortSignalLike,
   CredentialsPort,
@@ -12,6 +13,7 @@ import type {
   ServiceCredential,
   ServiceDefinition,
 } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import {
   type CredentialStore,
   ensureFreshToken,
@@ -272,8 +274,6 @@ function hostOf(auth: ServiceAuth): string {
 function toAbortSignal(signal: AbortSignalLike): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   const controller = new AbortController();
-  const abort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
+  whenAborted(signal, () => controller.abort(signal.reason));
   return controller.signal;
 }

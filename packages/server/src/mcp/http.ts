@@ -3,8 +3,10 @@
  *   H1  No sessions: each request stands alone, so any server of a cluster answers it, and a token that is taken away counts at once.
  *   H2  Bodies are read as those of commands are: bytes, depth and syntax are checked before the protocol sees them.
  */
+
 import type { RunClient } from "@millrace/client";
 import type { ExecutionEvent, RunRef } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import {
   type AuthInfo,
   createMcpHandler,
@@ -83,9 +85,7 @@ export function createMcpRoute({
       const answered = await calls.serve(exchange, parsedBody, authInfo);
       if (answered !== undefined) return answered;
       const stop = new AbortController();
-      const onLeave = (): void => stop.abort();
-      exchange.signal.addEventListener("abort", onLeave);
-      if (exchange.signal.aborted) onLeave();
+      const unlisten = whenAborted(exchange.signal, () => stop.abort());
       const request = new Request(`http://localhost${MCP_PATH}`, {
         method: "POST",
         headers: headersOf(exchange),
@@ -98,7 +98,7 @@ export function createMcpRoute({
         return streams.relay(exchange, { headers, body: response.body }, stop);
       }
       const body = await response.text();
-      exchange.signal.removeEventListener("abort", onLeave);
+      unlisten();
       const headers = body === "" ? {} : { "Content-Type": type };
       return exchange.reply({ status: response.status, headers, body });
     },

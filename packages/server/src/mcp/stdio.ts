@@ -4,7 +4,9 @@
  *   S2  A line that is no message is answered with an error and passed over; so is one that is too long.
  *   S3  While the client does not read, nothing more is taken from it.
  */
+
 import type { Readable, Writable } from "node:stream";
+import { whenAborted } from "@millrace/contracts/kit";
 import {
   INVALID_REQUEST,
   type JSONRPCMessage,
@@ -52,11 +54,9 @@ export async function serveMcpStdio(party: Party, streams: McpStreams): Promise<
     void server?.sendToolListChanged().catch(() => undefined);
     void server?.sendResourceListChanged().catch(() => undefined);
   });
-  const stop = (): void => void handle.close();
-  signal.addEventListener("abort", stop);
-  if (signal.aborted) stop();
+  const leave = whenAborted(signal, () => void handle.close());
   await transport.closed;
-  signal.removeEventListener("abort", stop);
+  leave();
   unwatch();
   await handle.close();
   await surface.settled();

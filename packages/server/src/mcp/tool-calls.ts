@@ -6,7 +6,7 @@
  *   T3  The answer is JSON; it is a stream where there is progress to tell before it, or where it takes long, and a stream is free.
  *   T4  A slow reader costs little memory: progress is left out while it is behind.
  */
-import { isObject } from "@millrace/contracts/kit";
+import { isObject, whenAborted } from "@millrace/contracts/kit";
 import {
   type AuthInfo,
   isJSONRPCRequest,
@@ -162,8 +162,7 @@ class SharedTransport extends PerRequestHTTPServerTransport {
       this.onmessage?.(told, { classification });
       this.#answer(id, undefined);
     };
-    if (signal.aborted) cancel();
-    else signal.addEventListener("abort", cancel);
+    whenAborted(signal, cancel);
     return true;
   }
 

@@ -1,4 +1,5 @@
 /** Commands of runs: start, read, steer, answer, repeat, delete. */
+
 import type {
   AnyEvent,
   CommandResult,
@@ -11,6 +12,7 @@ import type {
   RunTemplate,
   SignalResult,
 } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import type { FlowDocument } from "@millrace/dsl";
 import { readSettings, runDefaults } from "../config/settings.ts";
 import { Answer, keyed, keyedStart, wire } from "../dispatch/index.ts";
@@ -240,9 +242,7 @@ export async function waitForRun(
 ): Promise<Answer<RunSummary | RunRef>> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), waitMs);
-  const onLeave = () => stop.abort();
-  if (signal.aborted) onLeave();
-  signal.addEventListener("abort", onLeave);
+  const leave = whenAborted(signal, () => stop.abort());
   try {
     for await (const page of host.executor.attach(runId, { signal: stop.signal })) {
       const newest = page.findLast(({ kind }) => kind.startsWith("run.") || kind === "summary");
@@ -254,7 +254,7 @@ export async function waitForRun(
     }
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", onLeave);
+    leave();
   }
   const run = await knownSummary(host, runId);
   if (isEnded(run.status)) return new Answer(run);

@@ -1,6 +1,7 @@
 /** How a server of this process starts and ends, for the commands that have one. */
 
 import { once } from "node:events";
+import { whenAborted } from "@millrace/contracts/kit";
 import { ConfigError, type RunningServer } from "@millrace/server";
 import type { CommandIo } from "../../argv/spec.ts";
 import { CliError, interruptible } from "../../errors.ts";
@@ -30,15 +31,13 @@ export function refuseStart(error: unknown, port: number | undefined): never {
 export async function startOrStop<T>(starting: Promise<T>, { signal }: CommandIo): Promise<T> {
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const onAbort = (): void => {
+  const leave = whenAborted(signal, () => {
     timer = setTimeout(() => late.abort(signal.reason), START_GRACE_MS);
-  };
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
+  });
   try {
     return await interruptible(late.signal, starting);
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    leave();
     clearTimeout(timer);
   }
 }

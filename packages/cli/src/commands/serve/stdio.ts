@@ -5,6 +5,7 @@
  */
 
 import type { Readable, Writable } from "node:stream";
+import { whenAborted } from "@millrace/contracts/kit";
 import {
   type ChannelHost,
   createLineWire,
@@ -23,8 +24,7 @@ export function serveStdio(
     const wire = createLineWire<HostMessage, unknown>(lineEnds(streams));
     wire.onEnd(resolve);
     const stop = serveWire(wire, host);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
+    whenAborted(signal, stop);
   });
 }
 

@@ -10,6 +10,7 @@ import {
   type FlowGraph,
   type Violation,
 } from "@millrace/contracts";
+import { whenAborted } from "@millrace/contracts/kit";
 import type { Plan } from "@millrace/engine";
 import type { CommandIo } from "../../argv/spec.ts";
 import { warnOn } from "../../config/files.ts";
@@ -124,11 +125,10 @@ async function runPlan(
         return undefined;
       },
     });
-    const stop = (): void => void run.cancel({ reason: "sigint", graceMs: 0 });
-    signal.addEventListener("abort", stop, { once: true });
+    const leave = whenAborted(signal, () => run.cancel({ reason: "sigint", graceMs: 0 }));
     const log: ExecutionEvent[] = [];
     for await (const page of run.batches()) log.push(...page);
-    signal.removeEventListener("abort", stop);
+    leave();
     if (waits !== undefined) {
       return { problems: [`"${waits}" waits for a person; answer it in confirm.json`] };
     }
