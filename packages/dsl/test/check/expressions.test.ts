@@ -1,6 +1,6 @@
 /** What expressions read, and of which types. */
 import { expect, test } from "vitest";
-import { codes, report } from "./check.ts";
+import { report } from "./check.ts";
 
 test("the element of a typed list has its type in the body", () => {
   const text = `
@@ -21,17 +21,6 @@ node all: map {
   `);
 });
 
-test("what a call of a tool brings is known in its confirm", () => {
-  const text = `
-node a: ai {
-  input = "x"
-  tools = [{ ref: "action:file.write", confirm: args.path != "a" }]
-}
-`;
-
-  expect(codes(text)).not.toContain("FLOW5001");
-});
-
 test("a node whose id is a word of expressions is offered as it can be read", () => {
   const text = `
 node in: log { message = "x" }
@@ -40,19 +29,4 @@ node say: log { message = string(inn.value) }
 `;
 
   expect(report(text, "FLOW5001")).toContain('nodes["in"]');
-});
-
-test("a loop reads its state under its own name", () => {
-  const text = `
-node poll: loop {
-  as = "job"
-  until = job.done == true
-  max = 3
-  body {
-    output = { done: job == null || index > 1 }
-  }
-}
-`;
-
-  expect(codes(text)).not.toContain("FLOW5001");
 });
