@@ -118,7 +118,7 @@ export const FIELD_ALIASES: Aliases = {
   content: "contents",
   program: "cmd command script bin",
   args: "arguments argv parameters",
-  for: "duration seconds ms milliseconds time delay",
+  for: "duration seconds minutes hours ms milliseconds time delay",
   items: "list each in over array collection foreach",
   modelId: "model modelname",
   outputSchema: "jsonschema responseformat responseschema",
@@ -154,6 +154,19 @@ export const FIELD_ALIASES: Aliases = {
 /** Fields of steps in other tools that are no fields here. */
 export const FIELD_HINTS: Aliases = {
   "an order of steps is an edge: `a -> b`": "needs dependson after requires next",
+};
+
+/** Exits of nodes; `a|b`: the first that the node has. */
+export const PORT_ALIASES: Aliases = {
+  "approved|true": "yes ok",
+  "rejected|false": "no",
+  approved: "approve accept accepted",
+  rejected: "reject deny denied",
+  expired: "timeout timedout",
+  true: "then",
+  "false|default": "else otherwise",
+  out: "success succeeded done next",
+  error: "failure fail failed onerror catch",
 };
 
 /** Words of fields that take one of several. */

@@ -33,6 +33,15 @@ export function mapFlow(context: MappingContext, item: BlockItem): Partial<FlowG
       mapPolicy(context, attr, policy, { pointer: "/policy", table: FLOW_POLICIES });
       continue;
     }
+    if (attr.name === "timeout" && attr.value.kind === "duration") {
+      const { nameStart: at, value } = attr;
+      context.report.add("FLOW3013", value.start, value.end, {
+        parts: { place: "timeout" },
+        hint: "timeout is a policy: @timeout",
+        fix: replacement("write @timeout", at, at, "@"),
+      });
+      continue;
+    }
     const isTitle = attr.name === TITLE.text;
     const pointer = isTitle ? "/title" : `/meta${pointerSegment(attr.name)}`;
     const shape = isTitle ? TITLE.shape : undefined;

@@ -17,8 +17,11 @@ import {
   BLOCKS,
   type BlockKind,
   DURATION,
+  FLOW_POLICIES,
   isBlockKeyword,
   type Member,
+  memberByText,
+  NODE_POLICIES,
   type Shape,
 } from "../language/blocks.ts";
 import { firstEvaluated, type Marks, toFieldValue, toLiteral } from "../language/field-value.ts";
@@ -161,7 +164,7 @@ export class MappingContext {
       const first = twins?.get(item);
       if (first) this.setTwice(item, first);
       else if (place !== "file") return true;
-      else this.misplaced(`attribute ${shown(item.name)}`, place, item);
+      else this.misplaced(`${item.policy ? "@" : "attribute "}${shown(item.name)}`, place, item);
     } else if (item.kind === "edge") {
       if (place === "file" || place === "body") return true;
       this.misplaced("an edge", place, item);
@@ -187,6 +190,10 @@ export class MappingContext {
     const near = meantName(item.name, known, aliases);
     this.report.add(item.policy ? "FLOW2012" : "FLOW2013", item.start, item.nameEnd, {
       parts: { name: shown(item.name), block, near },
+      hint:
+        item.policy && near === undefined && memberByText(NODE_POLICIES, item.name)
+          ? "it is a policy of nodes"
+          : undefined,
       fix: writing(
         near === undefined || !item.policy ? near : `@${near}`,
         { start: item.nameStart, end: item.nameEnd },
@@ -213,7 +220,7 @@ export class MappingContext {
       item.kind !== "attr"
         ? `it stands ${home.map((each) => (each === "file" ? "at the top level" : `in ${BLOCK_NAMES[each as BlockKind]}`)).join(" or ")}`
         : place === "file"
-          ? `a ${item.policy ? "policy" : "field"} stands between the \`{\` and \`}\` of its node`
+          ? `it stands between the \`{\` and \`}\` of a node${item.policy && memberByText(FLOW_POLICIES, item.name) ? ", or of `flow` for the whole run" : ""}`
           : undefined;
     this.report.add("FLOW2004", item.start, end, {
       parts: { block: what, place: BLOCK_NAMES[place] },

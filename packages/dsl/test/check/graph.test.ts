@@ -93,3 +93,18 @@ node a: subflow {
     place /nodes/0/fields/inputs"
   `);
 });
+
+test("reading all inputs reads each", () => {
+  const text = `
+input a: int
+
+output x = inputs
+`;
+
+  expect(codes(text)).not.toContain("FLOW4011");
+});
+
+test("ports that come from a field of another shape are not missed, too", () => {
+  const route = 'node s: switch {\n  on = "x"\n  cases = ["x", "y"]\n}\n\nnode b: join\n\n';
+  expect(codes(`${route}s.x -> b\ns.default -> b\n`)).toEqual(["FLOW3004"]);
+});

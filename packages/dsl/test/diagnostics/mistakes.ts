@@ -39,6 +39,10 @@ const item = (what: string, wrong: string, right?: string): Mistake => [
   right === undefined ? undefined : flow(right),
 ];
 
+const SHOP = 'connection shop: oauth {\n  service = "shop"\n}\n\n';
+
+const MODEL = ['provider = "mock"', 'modelId = "echo"', 'input = "x"'];
+
 const JOINS = ["a", "b", "c", "d", "e"].map((id) => `node ${id}: join\n\n`).join("");
 
 export const MISTAKES: readonly Mistake[] = [
@@ -177,7 +181,42 @@ export const MISTAKES: readonly Mistake[] = [
   ],
   ["an order as a field", get('depends_on = ["b"]'), undefined],
   ["a colon for a field", get('method: "GET"'), get('method = "GET"')],
+  [
+    "a connection by its bare name",
+    flow(`${SHOP}${node("a", "service.call", "connection = shop", 'operation = "list"')}`),
+    flow(`${SHOP}${node("a", "service.call", 'connection = "shop"', 'operation = "list"')}`),
+  ],
+  item(
+    "labels as texts",
+    `${node("a", "ai", ...MODEL, 'labels = ["bug", "idea"]')}\nnode b: join\n\na.bug -> b\n`,
+    `${node("a", "ai", ...MODEL, 'labels = [{ name: "bug" }, { name: "idea" }]')}\nnode b: join\n\na.bug -> b\n`,
+  ),
+  item("a delay in seconds", node("a", "delay", "seconds = 5"), node("a", "delay", "for = 5s")),
+  item(
+    "a field of a transform by its own name",
+    node("a", "transform", "total = 1 + 1"),
+    node("a", "transform", "value = 1 + 1"),
+  ),
+  item(
+    "the result of a called flow",
+    `${node("a", "subflow", 'flow = "other"')}\noutput t: any = a.total\n`,
+    `${node("a", "subflow", 'flow = "other"')}\noutput t: any = a.outputs.total\n`,
+  ),
   // Blocks and texts.
+  item("a policy above its node", `@retry = { max: 3 }\n\n${node("a", "join")}`),
+  item("a policy of the flow above its nodes", `@concurrency = 3\n\n${node("a", "join")}`),
+  ["a policy of nodes in the head", "flow 1 x {\n  @retry = { max: 3 }\n}\n", undefined],
+  [
+    "a time limit of the flow as a field",
+    "flow 1 x {\n  timeout = 10m\n}\n",
+    "flow 1 x {\n  @timeout = 10m\n}\n",
+  ],
+  item("an edge with half an arrow", `${JOINS}a > b\nc.out > d\n`, `${JOINS}a -> b\nc.out -> d\n`),
+  item(
+    "other words for ports",
+    `${node("ask", "confirm", 'prompt = "ok?"')}\n${JOINS}ask.yes -> a\nask.no -> b\nask.timeout -> c\na.failure -> d\na.success -> e\n`,
+    `${node("ask", "confirm", 'prompt = "ok?"')}\n${JOINS}ask.approved -> a\nask.rejected -> b\nask.expired -> c\na.error -> d\na -> e\n`,
+  ),
   item("a misspelt node", `nod a: log {\n  message = "x"\n}\n`, node("a", "log", 'message = "x"')),
   item("step for node", `step a: log {\n  message = "x"\n}\n`, node("a", "log", 'message = "x"')),
   item("a misspelt output", "ouput t: int = 1\n", "output t: int = 1\n"),

@@ -44,6 +44,12 @@ export const FORMS: readonly Form[] = [
       return gone.filter(({ text, comment }) => text !== "" || comment === undefined).map(remove);
     },
   },
+  {
+    in: "file body",
+    pattern: new RegExp(`^${ID}((?:\\.[\\w-]+)?)\\s+>\\s+${ID}$`),
+    says: "an edge is written `a -> b`",
+    rewrite: ([, from, port, to]) => `${from}${port} -> ${to}`,
+  },
   // Heads of nodes.
   {
     in: "file body",

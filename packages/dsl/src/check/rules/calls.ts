@@ -132,7 +132,8 @@ function checkCall(ctx: Validation, ref: string, pointer: string): CatalogFlow |
   }
   const flow = ctx.catalog.flow(slug);
   if (flow === undefined && slug !== id) {
-    ctx.report("FLOW4010", pointer, { parts: { slug: shown(ref) } });
+    const hint = ref.endsWith(".flow") ? "a flow is named without `.flow`" : undefined;
+    ctx.report("FLOW4010", pointer, { parts: { slug: shown(ref) }, hint });
   }
   return flow;
 }

@@ -1,7 +1,7 @@
 /** The literal parts of a value checked against a schema, with expressions as what is not known yet (FLOW3004-3006). */
 
 import { pointerKeys, pointerSegment } from "@millrace/contracts/kit";
-import { isObject, markerOf, own } from "../../data.ts";
+import { isObject, listOrNone, markerOf, own } from "../../data.ts";
 import { VALUE_ALIASES } from "../../diagnostics/aliases.ts";
 import { type TextFix, writing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
@@ -85,7 +85,7 @@ function report(
       const type = takenType(schema, keys, finding);
       ctx.report("FLOW3004", pointer, {
         parts: { field, type, found: describeValue(value) },
-        fix: rewrite(ctx, pointer, value, type),
+        fix: rewrite(ctx, pointer, value, type, requiredAt(schema, keys)),
       });
       return;
     }
@@ -117,6 +117,11 @@ function report(
   }
 }
 
+/** The members that the elements of a list need. */
+function requiredAt(schema: object, keys: readonly string[]): readonly unknown[] {
+  return keys.length === 1 ? listOrNone(own(own(schema, "items"), "required")) : [];
+}
+
 /** A duration in quotes; other text that spells a value of a type. */
 const SPELT: { readonly [type: string]: RegExp } = {
   number: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$|^\d{1,6}(?:ms|s|m|h|d)$/,
@@ -124,19 +129,23 @@ const SPELT: { readonly [type: string]: RegExp } = {
   bool: /^(?:true|false)$/,
 };
 
-/** The same value as the type that its place takes: `"5s"` as `5s`, an object as its JSON. */
+/** The same value as the type that its place takes: `"5s"` as `5s`, an object as its JSON, a text as its only needed member. */
 function rewrite(
   ctx: Validation,
   pointer: string,
   value: unknown,
   type: string,
+  required: readonly unknown[],
 ): TextFix | undefined {
   const span = ctx.map.exact(pointer);
   if (span === undefined) return undefined;
   const written = ctx.map.text(span);
   let text: string | undefined;
-  if (typeof value === "string") text = SPELT[type]?.test(value) ? value : undefined;
-  else if (type === "string" && typeof value === "object" && value !== null) {
+  if (typeof value === "string") {
+    const isName = type === "object" && required.length === 1;
+    if (isName) text = `{ ${required[0]}: ${written} }`;
+    else if (SPELT[type]?.test(value)) text = value;
+  } else if (type === "string" && typeof value === "object" && value !== null) {
     text = `json(${written})`;
   } else if (type.startsWith("list") && !Array.isArray(value) && value !== null) {
     text = `[${written}]`;

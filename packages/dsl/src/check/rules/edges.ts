@@ -1,6 +1,7 @@
 /** Edges: their ends, their ports, and what must be there (FLOW4001, 4002, 4008, 4009, 4012, 4014, 4016, 4017). */
 
 import { own } from "../../data.ts";
+import { PORT_ALIASES } from "../../diagnostics/aliases.ts";
 import { replacing, writing } from "../../diagnostics/bag.ts";
 import { shown } from "../../diagnostics/quote.ts";
 import type { Span } from "../../syntax/ast.ts";
@@ -71,7 +72,7 @@ function checkPort(ctx: Validation, edge: EdgeModel, from: NodeModel): void {
   }
   const { names, open } = ctx.ports.of(from);
   if (open || names.has(port)) return;
-  const near = ctx.near(port, names);
+  const near = ctx.near(port, names, PORT_ALIASES);
   const pointer = `${edge.pointer}/port`;
   const span = ctx.map.exact(pointer);
   ctx.report("FLOW4002", pointer, {

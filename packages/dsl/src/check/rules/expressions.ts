@@ -24,6 +24,7 @@ import {
 import { typeFromSchema } from "../../types/from-schema.ts";
 import { findTypes } from "../../types/infer.ts";
 import { orElse, READS } from "../../types/inference.ts";
+import { isHinted } from "../model/deferred.ts";
 import { type Read, readsOf } from "../model/resolve.ts";
 import type { Leaf, Site } from "../model/sites.ts";
 import type { PlacedDetails, Validation } from "../validation.ts";
@@ -88,6 +89,7 @@ export class Expressions {
 
   /** Adds what type inference found. */
   #add({ code, start, end, fix, ...details }: Finding, leaf: Leaf, inText: boolean): void {
+    if (code === "FLOW5001" && isHinted(leaf.site.schemas, "literal")) return; // FLOW3013 says what stands there
     const { parts, message, hint, severity } = details;
     this.#ctx.report(code, leaf.pointer, {
       ...{ parts, message, hint, severity },

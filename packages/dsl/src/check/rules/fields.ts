@@ -8,6 +8,7 @@ import { replacement, replacing, type TextFix, writing } from "../../diagnostics
 import { shown } from "../../diagnostics/quote.ts";
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
+import { isIdent } from "../../syntax/chars.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { hintOf, schemasAt } from "../model/deferred.ts";
@@ -53,13 +54,26 @@ export function checkField(ctx: Validation, site: Site): void {
   if (schemas.length === 1) checkValue(ctx, value, schema, site);
   const hole =
     hintOf(schema, "literal") === true ? firstExpression(value, site.pointer) : undefined;
-  if (hole !== undefined) ctx.report("FLOW3013", hole, { parts: { place: shown(name) } });
+  if (hole !== undefined) reportHole(ctx, site, hole);
   if (entry.requires.connection === name || hintOf(schema, "connection") === true) {
     checkConnection(ctx, site);
   }
   if (SCHEMA_FIELDS[entry.type] === name && firstExpression(value) === undefined) {
     checkSchema(ctx, value, site.pointer);
   }
+}
+
+/** FLOW3013; a bare name that no node bears was meant as text. */
+function reportHole(ctx: Validation, { name, value, pointer }: Site, hole: string): void {
+  const bare = own(value, "$");
+  const isText = typeof bare === "string" && isIdent(bare) && ctx.anywhere(bare) === undefined;
+  ctx.report("FLOW3013", hole, {
+    parts: { place: shown(name) },
+    ...(isText && {
+      hint: `did you mean ${quoteText(bare)}?`,
+      fix: writing(quoteText(bare), ctx.map.exact(pointer)),
+    }),
+  });
 }
 
 function checkNeeded(ctx: Validation, node: NodeModel, entry: CatalogEntry): void {
@@ -140,12 +154,14 @@ function blockStart(text: string): number | undefined {
 }
 
 function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry): void {
-  const { name, pointer, reader } = site;
+  const { name, pointer, reader, value: given } = site;
   if (own(fields, "additionalProperties") !== false || reader === undefined) return;
   const { near, policy } = meantField(ctx, reader, name);
   const value = ctx.map.exact(pointer);
   const span = value && keyBefore(ctx.map.source ?? "", value, name);
   const text = policy === undefined ? near && nameText(near) : `@${policy}`;
+  const isTime = near === "for" && /^(?:seconds|minutes|hours)$/.test(name);
+  const time = isTime && typeof given === "number" ? `for = ${given}${name[0]}` : undefined;
   ctx.report("FLOW3003", pointer, {
     parts: { type: shown(type), name: shown(name), near },
     hint:
@@ -155,7 +171,7 @@ function checkKnown(ctx: Validation, site: Site, { fields, type }: CatalogEntry)
           : undefined
         : `${name} is a policy: @${policy}`,
     span,
-    fix: writing(text, span),
+    fix: time ? writing(time, span && value && { ...span, end: value.end }) : writing(text, span),
   });
 }
 
@@ -188,10 +204,11 @@ function meantField(
 ): { near?: string; policy?: string } {
   const policies = textNames(NODE_POLICIES);
   if (policies.includes(name)) return { policy: name };
-  const free = memberNames(objectOrNone(own(entry?.fields, "properties"))).filter(
-    (key) => own(node.fields, key) === undefined,
-  );
-  const near = ctx.near(name, free, FIELD_ALIASES);
+  const known = memberNames(objectOrNone(own(entry?.fields, "properties")));
+  const free = known.filter((key) => own(node.fields, key) === undefined);
+  // Whatever the only field of a node is called, it is the only one of its type.
+  const isOnly = known.length === 1 && memberNames(objectOrNone(node.fields)).length === 1;
+  const near = isOnly ? known[0] : ctx.near(name, free, FIELD_ALIASES);
   if (near !== undefined) return { near };
   const policy = ctx.near(name, policies, POLICY_ALIASES);
   return policy === undefined ? {} : { policy };

@@ -50,18 +50,18 @@ export function portsOf(entry: CatalogEntry, value: unknown): NodePorts {
   return { names, open: further === undefined };
 }
 
-/** The ports that a field yields; undefined when they are computed. */
+/** The ports that a field yields; undefined when they are computed, or the field is not what it must be. */
 function namesFrom(value: unknown): string[] | undefined {
   if (Array.isArray(value)) {
     const names: string[] = [];
     for (const element of value) {
       const name = own(element, "name");
-      if (typeof name === "string") names.push(name);
-      else if (firstExpression(element) !== undefined) return undefined;
+      if (typeof name !== "string") return undefined;
+      names.push(name);
     }
     return names;
   }
-  if (!isObject(value)) return [];
+  if (!isObject(value)) return value === undefined ? [] : undefined;
   const marker = markerOf(value);
   if (marker === undefined) return memberNames(value);
   const inner = marker === "$lit" ? own(value, "$lit") : undefined;
