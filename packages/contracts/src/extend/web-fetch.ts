@@ -32,8 +32,10 @@ export function toWebFetch(send: FetchLike, options: WebFetchOptions = {}): WebF
       method: init.method ?? "GET",
       headers: Object.fromEntries(headers),
       originHeaders: KEY_HEADERS,
-      ...(init.redirect === "manual" && { redirect: "manual" }),
-      ...(options.sameOrigin && { sameOrigin: true }),
+      // a caller that would judge redirects by itself leaves them to the policy of one origin
+      ...(options.sameOrigin
+        ? { sameOrigin: true }
+        : init.redirect === "manual" && { redirect: "manual" }),
       ...bodyOf(init.body),
       ...(init.signal && { signal: init.signal as AbortSignalLike }),
     });
