@@ -3,6 +3,7 @@
 import { type CommandIo, flagText, type Input } from "../argv/spec.ts";
 import { configOptions, warnOn } from "../config/files.ts";
 import { type Config, loadConfig } from "../config/load.ts";
+import { valueAt } from "../config/values.ts";
 import type { Api } from "./api.ts";
 import { namedServer } from "./server-url.ts";
 
@@ -46,6 +47,11 @@ export async function openApi(input: Input, io: CommandIo, options: ApiOptions =
       },
       close: async () => {},
     };
+  }
+  if (valueAt(config.values, "store.url") !== undefined) {
+    warnOn(io)(
+      `this is the data folder ${config.credentials.dir}, and not the store that store.url names; --server asks one of its servers`,
+    );
   }
   const { createEmbedded } = await import("./embedded.ts");
   const client = createEmbedded(
