@@ -36,6 +36,9 @@ export interface Reading<C> {
   readonly foot: readonly Comment[];
 }
 
+/** How a file of UTF-16 begins when it is read as UTF-8: its mark, and the half of a letter. */
+const UTF_16 = /^\uFFFD\uFFFD(\0|.\0)/;
+
 /** Reads a text within its limits. */
 export function readText<C extends Collected>(
   text: string,
@@ -56,6 +59,8 @@ export function* readTextInSteps<C extends Collected>(
       report.add("FLOW0004", 0, text.length, { parts: { limit: limits.maxLength } }),
     );
   }
+  // the bad byte is the finding
+  if (wanted.badByte && UTF_16.test(text)) return unread(text, limits, wanted, () => {});
   const other = otherDocument(text);
   if (other) {
     const { start, end, ...details } = other;

@@ -175,6 +175,12 @@ describe("bytes", () => {
       },
     ]);
   });
+
+  test.each(["le", "be"])("that are UTF-16 (%s) are told once", (order) => {
+    const bytes = Buffer.from("\ufeffflow 1 x\n\nnode a: t {\n  b = 1\n}\n", "utf16le");
+    const rows = rowsOf(order === "le" ? bytes : bytes.swap16());
+    expect(rows.map(({ code, at }) => [code, at])).toEqual([["FLOW0001", "1:1-1:2"]]);
+  });
 });
 
 test("an edge that is written twice is found with its first place, however many edges its node has", () => {
