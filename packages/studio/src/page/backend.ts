@@ -107,6 +107,7 @@ export async function probe(): Promise<void> {
 }
 
 function probeLater(): void {
+  clearTimeout(nextProbe); // a probe of an earlier loss may still be on its way
   nextProbe = setTimeout(async () => {
     await probe();
     if (lostAt.peek() !== undefined) probeLater();
