@@ -16,14 +16,15 @@ describeWith("chromium")("a request that is lost", () => {
     const connection = page.getByRole("status", { name: "Connection" });
     await navigation.getByRole("link", { name: "Runs" }).click();
     await page.getByRole("heading", { name: "No runs yet" }).waitFor();
-    await page.route("**/api/invoke", (route) => route.abort(), { times: 1 });
+    await page.route("**/api/{invoke,health}", (route) => route.abort());
     await navigation.getByRole("link", { name: "Flows" }).click();
     await connection.getByText("Reconnecting…").waitFor();
+    await page.unroute("**/api/{invoke,health}");
     await page.getByRole("heading", { name: "No flows yet" }).waitFor();
     await connection.getByText("Connected").waitFor();
   });
 
-  test("for a style sheet does not leave a screen without its styles", async () => {
+  test("for a style sheet does not leave a screen without its styles, nor hides another one", async () => {
     await using server = await startServer();
     const page = await studio.open(server.url, { place: "#/catalog", expected: LOST });
     const navigation = page.getByRole("navigation", { name: "Main" });
@@ -32,9 +33,9 @@ describeWith("chromium")("a request that is lost", () => {
     await navigation.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("heading", { name: "Not loaded" }).waitFor();
     await page.getByRole("button", { name: "Reload the page" }).waitFor();
-    await page.unroute("**/studio/assets/*.css");
     await navigation.getByRole("link", { name: "Catalog" }).click();
     await page.getByRole("table", { name: "control" }).waitFor();
+    await page.unroute("**/studio/assets/*.css");
     await navigation.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("group", { name: "retention" }).waitFor();
     const rules = await page.evaluate(() =>

@@ -12,14 +12,19 @@ globalThis.addEventListener?.(
   true,
 );
 
+/** What has come with all it needs: the style sheets that others lost do not matter to it. */
+const loaded = new WeakSet<() => Promise<unknown>>();
+
 /**
  * Loads code with its style sheets. `import` asks for each sheet once, so those that did not come are asked for again here. After a
  * failure the connection is looked at: a server that was lost and is back is then noticed.
  */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   try {
-    await Promise.all([...lost].map(loadStyles));
-    return await load();
+    if (!loaded.has(load)) await Promise.all([...lost].map(loadStyles));
+    const part = await load();
+    loaded.add(load);
+    return part;
   } catch (error) {
     void probe();
     throw error;
