@@ -17,7 +17,9 @@ test.each<[string, () => unknown, string]>([
 test("checkFlow takes the options of both", () => {
   const catalog = { types: [], entry: () => undefined };
   expect(checkFlow("flow 1 a\n", any(catalog), { lint: true, maxErrors: 1 }).ok).toBe(true);
-  expect(() => checkFlow("", any(catalog), any({ lints: true }))).toThrow('option "lints"');
+  expect(() => checkFlow("", any(catalog), any({ lints: true }))).toThrow(
+    'checkFlow: unknown option "lints"; did you mean "lint"?',
+  );
 });
 
 test.each([[undefined], [null], [7], [{ text: "flow 1 a" }]])("%o is no flow to read", (source) => {

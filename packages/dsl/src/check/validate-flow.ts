@@ -9,7 +9,7 @@ import type { Diagnostic, FlowGraph } from "@millrace/contracts";
 import { checkOptions } from "@millrace/contracts/options";
 import { dataOf, type FlowDocument } from "../read/document.ts";
 import type { ParseOptions, ParseResult } from "../read/parse-flow.ts";
-import { parseFlow } from "../read/parse-flow.ts";
+import { PARSE_OPTIONS, parseFlow } from "../read/parse-flow.ts";
 import { resultOf } from "../steps.ts";
 import type { FlowCatalog } from "./catalog.ts";
 import { withForeignFixes } from "./foreign/foreign-fixes.ts";
@@ -49,7 +49,7 @@ export interface ValidateOptions {
 
 /**
  * Checks a graph against a catalog: names, fields, graph, expressions, security. Sorted by offset, then code, when the
- * document is given. Never throws, also for values that are no graph.
+ * document is given. Throws `TypeError` for an unknown option alone: values that are no graph have findings.
  */
 export function validateFlow(
   given: FlowGraph,
@@ -177,13 +177,15 @@ class Walk implements ValueVisitor {
 
 /**
  * Reads a flow and checks it against a catalog: the findings of `parseFlow` and `validateFlow`, each once, sorted by offset,
- * then code. What could be read is checked also when the rest could not. Throws as `parseFlow` does.
+ * then code. What could be read is checked also when the rest could not. Throws `TypeError` for what is neither text nor bytes,
+ * and for an unknown option.
  */
 export function checkFlow(
   source: string | Uint8Array,
   catalog: FlowCatalog,
   options: ParseOptions & { readonly lint?: boolean } = {},
 ): ParseResult {
+  checkOptions("checkFlow", options, { ...PARSE_OPTIONS, lint: true });
   const { lint = false, ...limits } = options;
   const { graph, document, diagnostics } = parseFlow(source, limits);
   const found = mergeDiagnostics(diagnostics, validateFlow(graph, catalog, { document, lint }));

@@ -32,7 +32,12 @@ export interface ParseResult {
 /** 64 MiB of memory for the text alone; a flow of 100,000 nodes has a third of that. */
 const MAX_LENGTH = 33_554_432;
 
-const OPTIONS: OptionNames<ParseOptions> = { maxDepth: true, maxErrors: true, maxLength: true };
+/** The names of the options of reading. */
+export const PARSE_OPTIONS: OptionNames<ParseOptions> = {
+  maxDepth: true,
+  maxErrors: true,
+  maxLength: true,
+};
 
 /**
  * Reads a flow. What is wrong with it is in `diagnostics`. Bytes are decoded as UTF-8. Throws `TypeError` for what is neither text
@@ -59,7 +64,7 @@ export function parseResultOf(
 
 /** The limits that options ask for. */
 export function limitsOf(options: ParseOptions, caller = "parseFlow"): ReadLimits {
-  checkOptions(caller, options, OPTIONS);
+  checkOptions(caller, options, PARSE_OPTIONS);
   return {
     maxDepth: Math.min(options.maxDepth ?? MAX_JSON_DEPTH, MAX_JSON_DEPTH),
     maxErrors: options.maxErrors ?? DEFAULT_CURSOR_OPTIONS.maxErrors,
