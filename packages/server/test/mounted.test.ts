@@ -128,6 +128,15 @@ test.each(["/tools/flows", ""])(
   },
 );
 
+test("a base path of its own counts, whatever the path of the public URL is", async () => {
+  const { request } = await mounted({
+    basePath: "/flows",
+    publicUrl: "https://millrace.example/studio",
+  });
+  const started = await request("/flows/api/runs", json({ dsl: HELLO }));
+  expect(started.headers.get("location")).toMatch(/^\/flows\/api\/runs\/run_/);
+});
+
 test.each(["/api", "/api/x", "/hooks", "flows", "/flows/", "/a//b", "/..", "/a b", 1])(
   "the base path %j is refused",
   async (basePath) => {

@@ -44,6 +44,8 @@ describe("a server does not start", () => {
     [{ allowedOrigins: ["https://a.example/"] }, "allowedOrigins"],
     [{ publicUrl: "ftp://a.example" }, "publicUrl"],
     [{ publicUrl: "https://a.example/api/" }, "publicUrl"],
+    [{ publicUrl: "https://a.example/mcp" }, "publicUrl"],
+    [{ publicUrl: "https://a.example/studio" }, "publicUrl"],
     [{ maxLiveRuns: 0 }, "maxLiveRuns"],
     [{ heartbeatMs: 1.5 }, "heartbeatMs"],
     [{ log: false }, "log"],

@@ -224,6 +224,8 @@ const DEFAULTS = {
 
 const MAX_PORT = 65_535;
 const BASE_PATH = /^(?!\/(?:api|hooks)(?:\/|$))(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/;
+/** Paths that the server has itself: a proxy that takes its own path away passes them on as they are. */
+const OWN_PATH = /^\/(?:mcp|studio)(?:\/|$)/;
 const ORIGIN = /^https?:\/\/[^/?#@\s*]+$/i;
 
 const isObjectOrNull = (value: unknown): boolean => value === null || isObject(value);
@@ -297,11 +299,9 @@ const OPTIONS = object(
     environment: text((name) =>
       /^[a-z0-9][a-z0-9-]{0,31}$/.test(name) ? undefined : "must be 1 to 32 of a-z 0-9 -",
     ),
-    publicUrl: text((url) => {
-      if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return "must be an http or https URL";
-      if (BASE_PATH.test(pathOf(url))) return undefined;
-      return "must have no path, or one such as /flows that is not below /api or /hooks";
-    }),
+    publicUrl: text((url) =>
+      /^https?:\/\//i.test(url) && URL.canParse(url) ? undefined : "must be an http or https URL",
+    ),
     basePath: must(
       (value) => typeof value === "string" && BASE_PATH.test(value),
       "a path such as /flows, without a slash at its end, and not below /api or /hooks",
@@ -365,8 +365,13 @@ export function resolveOptions(options: ServerOptions): ResolvedOptions {
     ]),
   ) as unknown as ServerLimits;
   const { store = dataFolder(), publicUrl } = given;
-  const basePath = publicUrl === undefined ? "" : pathOf(publicUrl);
-  return { ...DEFAULTS, basePath, ...given, store, ai: readAi(given.ai), limits };
+  const { basePath = publicUrl === undefined ? "" : pathOf(publicUrl) } = given;
+  if (given.basePath === undefined && (!BASE_PATH.test(basePath) || OWN_PATH.test(basePath))) {
+    throw badOption(
+      'option "publicUrl" must have no path, or one such as /flows that is not below /api, /hooks, /mcp or /studio',
+    );
+  }
+  return { ...DEFAULTS, ...given, basePath, store, ai: readAi(given.ai), limits };
 }
 
 /** The path of a URL without a slash at its end: "" for the root. */
