@@ -36,7 +36,11 @@ import { Setting } from "./shared.ts";
 const HOST = ["now", "random", "setTimer", "yield", "sha256"];
 const JOURNAL = "create append read putValue getValue load lease release".split(" ");
 
-const TARGETS = [object({ cidr: TEXT }), object({ host: TEXT, port: optional(AMOUNT) })];
+const NONE = optional(must(() => false, ""));
+const TARGETS = [
+  object({ cidr: TEXT, host: NONE, port: NONE }),
+  object({ host: TEXT, port: optional(AMOUNT), cidr: NONE }),
+];
 /** A member that is passed over would be a policy that does not hold: `{ cidr, port }` would permit every port. */
 const TARGET = must(
   (value) => TARGETS.some((shape) => faultsOf(value, shape).length === 0),

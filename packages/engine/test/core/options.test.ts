@@ -25,6 +25,14 @@ function refusal(act: () => unknown): EngineError {
   throw new Error("nothing was refused");
 }
 
+test("a member of a rule that is undefined counts as absent", () => {
+  const allow = [
+    { cidr: "10.0.0.0/8", host: undefined, port: undefined },
+    { cidr: undefined, host: "db.example", port: undefined },
+  ];
+  expect(() => createEngine({ egress: { allow } } as never)).not.toThrow();
+});
+
 describe("what code without types may say", () => {
   test.each<[string, unknown]>([
     ["signal", {}],
