@@ -63,14 +63,11 @@ export function noMember(
   const objects = membersOf(type).filter((member) => member.kind === "object");
   const names = objects.flatMap(({ props }) => [...props.keys()]);
   const alias = objects.map(({ aliases }) => aliases?.get(name)).find((it) => it !== undefined);
-  const outputs = objects.map(({ props }) => props.get("outputs")).find((it) => it !== undefined);
   // What a node type gives has members of its own; those of all other objects are the author's.
   const isGuess =
     objects.some(({ aliases }) => aliases === undefined) &&
     !names.some((known) => plainOf(known) === plainOf(name));
-  const found = isIn(outputs, name)
-    ? { text: `${printExpression(link.object)}.outputs.${name}` }
-    : meantMember(link, name, names, alias, next);
+  const found = meantMember(link, name, names, alias, next);
   const meant = isGuess && !found.isExact ? { ...found, uncertain: true as const } : found;
   if (link.object.kind === "name" && link.object.name === "inputs") {
     const hint = meant.hint ?? `declare it with \`input ${quoted(name)}: string\``;
@@ -78,11 +75,6 @@ export function noMember(
     return;
   }
   report(link, `${describeType(type)} has no member ${quoted(name)}`, meant, inference);
-}
-
-/** Whether what a called flow answers may have this output. */
-function isIn(outputs: FlowType | undefined, name: string): boolean {
-  return outputs?.kind === "object" && (outputs.open || outputs.props.has(name)) && isIdent(name);
 }
 
 function report(

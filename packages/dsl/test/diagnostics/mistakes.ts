@@ -197,11 +197,6 @@ export const MISTAKES: readonly Mistake[] = [
     node("a", "transform", "total = 1 + 1"),
     node("a", "transform", "value = 1 + 1"),
   ),
-  item(
-    "the result of a called flow",
-    `${node("a", "subflow", 'flow = "other"')}\noutput t: any = a.total\n`,
-    `${node("a", "subflow", 'flow = "other"')}\noutput t: any = a.outputs.total\n`,
-  ),
   // Blocks and texts.
   item("a policy above its node", `@retry = { max: 3 }\n\n${node("a", "join")}`),
   item("a policy of the flow above its nodes", `@concurrency = 3\n\n${node("a", "join")}`),
