@@ -79,7 +79,8 @@ export async function toServices(
       const wrong = checkService(value).map(({ pointer, message }) => `${pointer} ${message}`);
       if (wrong.length > 0) {
         const shown = wrong.slice(0, MAX_SHOWN).join("; ");
-        throw unusable(path, clean(`${path} is no service: ${shown}`));
+        const more = wrong.length > MAX_SHOWN ? `; and ${wrong.length - MAX_SHOWN} more` : "";
+        throw unusable(path, clean(`${path} is no service: ${shown}${more}`));
       }
       const service = defineService(value as Parameters<typeof defineService>[0]);
       const other = seen.get(service.slug);

@@ -39,16 +39,17 @@ export async function projectOf(address: string, io: Surroundings): Promise<Foun
       () => readDescriptors(folder),
       () => [],
     );
-    const checked = files.map((file) =>
-      kept(
+    const good: DescriptorFile[] = [];
+    for (const file of files) {
+      await kept(
         async () => {
           await toServices([file]);
-          return [file];
+          good.push(file);
         },
-        () => [],
-      ),
-    );
-    return (await Promise.all(checked)).flat();
+        () => {},
+      );
+    }
+    return good;
   };
 
   const user = await kept(() => readConfig(userPath), emptyFile);
