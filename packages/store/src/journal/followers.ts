@@ -7,8 +7,7 @@
  */
 import type { EncodedEvent } from "@millrace/contracts";
 import type { Database } from "../sql/port.ts";
-import { readPage } from "./pages.ts";
-import { eventOf } from "./seal.ts";
+import { eventOf, readPage } from "./pages.ts";
 
 const TOPIC = "run:";
 const LOOK = 256; // runs that one statement looks for

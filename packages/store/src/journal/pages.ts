@@ -3,7 +3,14 @@
  * takes a driver several times as long as to read it.
  */
 import { setImmediate } from "node:timers/promises";
-import type { StoredEvent } from "@millrace/contracts";
+import {
+  createView,
+  type ExecutionEvent,
+  foldEvents,
+  parseEvent,
+  type RunView,
+  type StoredEvent,
+} from "@millrace/contracts";
 import { StoreError } from "../errors.ts";
 import type { Database, Dialect } from "../sql/port.ts";
 
@@ -118,4 +125,23 @@ export async function* pagesOf(
     yield events;
     if (at < end) await setImmediate();
   }
+}
+
+/** The view of a run after its first `end` events. */
+export async function foldedLog(
+  reader: LogReader,
+  { run, runId, end }: { readonly run: number; readonly runId: string; readonly end: number },
+): Promise<RunView> {
+  const view = createView(runId);
+  for await (const page of pagesOf(reader, { run, after: 0, end })) {
+    for (const { line } of page) foldEvents(view, eventOf(line));
+  }
+  return view;
+}
+
+const decoder = new TextDecoder();
+
+/** The event of a line as it is stored. Throws `EventParseError` for anything else. */
+export function eventOf(line: unknown): ExecutionEvent {
+  return parseEvent(decoder.decode(line as Uint8Array)) as ExecutionEvent;
 }

@@ -9,14 +9,13 @@ import {
   type EncodedEvent,
   type ExecutionEvent,
   type FlowGraph,
-  parseEvent,
   serialiseEvent,
   type ValueRef,
   withholdContent,
 } from "@millrace/contracts";
 import { unnamedBlobs } from "../retention/deletion.ts";
 import type { Database, Op } from "../sql/port.ts";
-import { pagesOf } from "./pages.ts";
+import { eventOf, pagesOf } from "./pages.ts";
 
 /** Decides for the runs of one journal. */
 export interface Seals {
@@ -187,12 +186,6 @@ async function withheldRows(
     },
     unnamedBlobs(refs),
   ];
-}
-
-const decoder = new TextDecoder();
-
-export function eventOf(line: unknown): ExecutionEvent {
-  return parseEvent(decoder.decode(line as Uint8Array)) as ExecutionEvent;
 }
 
 /** References to values that an event holds. */

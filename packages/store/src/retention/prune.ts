@@ -5,17 +5,13 @@
  *       `summary` as it was written.
  */
 import {
-  createView,
-  foldEvents,
   makeSnapshot,
-  type RunView,
   type RunViewJson,
   serialiseEvent,
   viewFromJson,
   viewToJson,
 } from "@millrace/contracts";
-import { pagesOf } from "../journal/pages.ts";
-import { eventOf } from "../journal/seal.ts";
+import { foldedLog } from "../journal/pages.ts";
 import type { Database, Op, SqlRow, SqlWriter } from "../sql/port.ts";
 import { blobDeletion, SAID } from "./deletion.ts";
 
@@ -72,7 +68,7 @@ export async function pruneRun(reader: Database, run: number, slices: Slices): P
 async function snapshotRows(reader: Database, run: number, row: SqlRow): Promise<Op[]> {
   const seq = Number(row["last"]) - 1;
   if (seq < 1) return []; // it ended before it began: the summary says all
-  const view = await foldedTo(reader, { run, runId: String(row["id"]), end: seq });
+  const view = await foldedLog(reader, { run, runId: String(row["id"]), end: seq });
   const line = lineOf(bare(viewToJson(view)));
   const short = line.byteLength > SNAPSHOT_BYTES ? lineOf(withoutNodes(viewToJson(view))) : line;
   return [
@@ -81,17 +77,6 @@ async function snapshotRows(reader: Database, run: number, row: SqlRow): Promise
       rows: [[short, run, seq]],
     },
   ];
-}
-
-async function foldedTo(
-  reader: Database,
-  { run, runId, end }: { readonly run: number; readonly runId: string; readonly end: number },
-): Promise<RunView> {
-  const view = createView(runId);
-  for await (const page of pagesOf(reader, { run, after: 0, end })) {
-    for (const { line } of page) foldEvents(view, eventOf(line));
-  }
-  return view;
 }
 
 /** The states alone: what nodes gave, said and logged has had its time. */

@@ -1,7 +1,5 @@
 /** Runs as lists and commands show them, read from the rows that the journal keeps beside the events. */
 import {
-  createView,
-  foldEvents,
   type Page,
   type Run,
   type RunFilter,
@@ -11,9 +9,8 @@ import {
   type RunSummary,
   viewToJson,
 } from "@millrace/contracts";
-import { pagesOf } from "../journal/pages.ts";
+import { foldedLog } from "../journal/pages.ts";
 import type { PrivateValues } from "../journal/private-values.ts";
-import { eventOf } from "../journal/seal.ts";
 import { deletion } from "../retention/deletion.ts";
 import { change } from "../sql/change.ts";
 import type { Database, Opening, SqlRow, SqlValue } from "../sql/port.ts";
@@ -113,10 +110,7 @@ export function createRuns(parts: {
       const found = await one(runId);
       if (found === null) return null;
       const { run, summary } = found;
-      const view = createView(runId);
-      for await (const page of pagesOf(db, { run, after: 0, end: summary.lastSeq })) {
-        for (const { line } of page) foldEvents(view, eventOf(line));
-      }
+      const view = await foldedLog(db, { run, runId, end: summary.lastSeq });
       const nodes = viewToJson(view).nodes.map(
         ({ node, state, attempt }) => [node, { state, attempt }] as const,
       );
