@@ -24,6 +24,7 @@ export interface ConfigFile {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** Name of the configuration file of a project, which marks its folder. */
 export const PROJECT_FILE = "millrace.json";
 
 /** The file that was named, else the nearest project file upward; the walk ends at a repository, the home directory or the root. */

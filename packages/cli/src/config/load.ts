@@ -27,6 +27,7 @@ import {
 import { type ConfigSources, describedServices, readSources } from "./sources.ts";
 import { fromEnvironment, merge, valueAt, variableFor } from "./values.ts";
 
+/** What the user's file, the project file and the environment say together, with defaults; the strongest place counts. */
 export interface Config {
   readonly run: { readonly timeoutMs?: number; readonly graceMs?: number };
   /** Whether every run is kept, as with `--save`. */

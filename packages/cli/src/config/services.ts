@@ -24,6 +24,7 @@ export const SERVICES_FOLDER = "services";
 /** Mistakes of one descriptor that are named at once. */
 const MAX_SHOWN = 5;
 
+/** A file that describes a service, as its bytes are: nothing in it is checked yet. */
 export interface DescriptorFile {
   readonly path: string;
   readonly bytes: Uint8Array;

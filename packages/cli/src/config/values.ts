@@ -97,6 +97,7 @@ export function isSecretKey(key: string): boolean {
   return SECRET_NAME.test(key);
 }
 
+/** Whether a value is text that begins as known keys and tokens do. False for anything that is no text. */
 export function isSecretValue(value: unknown): boolean {
   return typeof value === "string" && SECRET_VALUE.test(value);
 }

@@ -19,6 +19,7 @@ import type { CliError } from "../errors.ts";
 import type { Output } from "./io.ts";
 import { createSpool } from "./spool.ts";
 
+/** The lines of `--json`. Writes resolve to false once the reader has left, or a summary was written. */
 export interface Ndjson {
   readonly last: ExecutionEvent | undefined;
   readonly summary: Summary | undefined;

@@ -72,10 +72,12 @@ export interface ExtensionsOption {
 
 /** Lines of this level and of those after it are logged. */
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+/** A level of the log: only its lines and those of graver levels are written. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How lines of the log are written: for programs, or for a person at a terminal. */
 export const LOG_FORMATS = ["json", "pretty"] as const;
+/** How a line of the log is written: `json`, one object, or `pretty`, for a person. */
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Options of `createApp`, `createServer` and `start`; every limit of `ServerLimits` is an option too. */
