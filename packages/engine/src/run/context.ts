@@ -190,7 +190,7 @@ export class ContextOf implements CoreContext {
 
   confirm(key: string, request: ConfirmRequest): Promise<ConfirmAnswer> {
     const attempt = this.#live();
-    this.#keys = withKey(this.#keys, key);
+    this.#keys = withKey(this.#keys, key, "confirm");
     const { expiresInMs } = request;
     const isTime = expiresInMs === undefined || isAmount(expiresInMs);
     takes(isText(request.prompt) && isTime, "confirm", "a prompt, and milliseconds from 0");
@@ -223,7 +223,7 @@ export class ContextOf implements CoreContext {
     options: StepOptions = {},
   ): Promise<T> {
     const attempt = this.#live();
-    this.#keys = withKey(this.#keys, key);
+    this.#keys = withKey(this.#keys, key, "step");
     const name = stepName(attempt, key);
     const before = keptStep(attempt, name);
     if (before !== undefined) return before as T;

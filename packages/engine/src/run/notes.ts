@@ -58,8 +58,12 @@ export function takesProgress(done: unknown, total: unknown): void {
 }
 
 /** The keys of questions and steps with one more; throws for a key that is among them. */
-export function withKey(keys: string | string[] | null, key: string): string | string[] {
-  takes(isText(key), "step and ctx.confirm", "a text as their key");
+export function withKey(
+  keys: string | string[] | null,
+  key: string,
+  member: "step" | "confirm",
+): string | string[] {
+  takes(isText(key), member, "a text as its key");
   if (keys === key || (Array.isArray(keys) && keys.includes(key))) {
     throw new NodeError("extension_key_reused", `the key "${key}" was used before in this attempt`);
   }

@@ -69,6 +69,7 @@ test.each<[string, (ctx: ControlContext) => unknown]>([
   ["progress", (ctx) => ctx.progress(Number.NaN)],
   ["confirm", (ctx) => ctx.confirm("a", { prompt: undefined as unknown as string })],
   ["confirm", (ctx) => ctx.confirm("a", { prompt: "?", expiresInMs: Number.NaN })],
+  ["confirm", (ctx) => ctx.confirm(7 as unknown as string, { prompt: "?" })],
   ["step", (ctx) => ctx.step(7 as unknown as string, () => 1)],
 ])(
   "a body that calls `%s` with what no event can carry fails, and its run ends",
@@ -79,6 +80,6 @@ test.each<[string, (ctx: ControlContext) => unknown]>([
     });
     const { summary } = await finish("node x: test.odd", { types: [type] });
     expect(summary.error?.code).toBe("extension_threw");
-    expect(summary.error?.message).toContain(`ctx.${member}`);
+    expect(summary.error?.message).toContain(`ctx.${member} takes `);
   },
 );
