@@ -24,4 +24,5 @@ test("checkFlow takes the options of both", () => {
 
 test.each([[undefined], [null], [7], [{ text: "flow 1 a" }]])("%o is no flow to read", (source) => {
   expect(() => parseFlow(any(source))).toThrow("parseFlow takes the text of a flow, or its bytes");
+  expect(() => formatFlow(any(source))).toThrow("formatFlow takes the text of a flow");
 });

@@ -177,9 +177,10 @@ export interface FormatResult {
 /**
  * Formats a flow. Comments stay; the graph stays the same. Text with errors of the families 0 and 1 comes back as it was,
  * because what could not be read would be lost, and so does one with a call of what is no name. Throws `TypeError`
- * for an unknown option, and never for a text.
+ * for what is no text and for an unknown option, and never for a text.
  */
 export function formatFlow(source: string, options: ParseOptions = {}): FormatResult {
+  if (typeof source !== "string") throw new TypeError("formatFlow takes the text of a flow");
   const { report, collected, foot } = readText(source, limitsOf(options, "formatFlow"), {
     collect: () => new FilePrinter(LAYOUT),
   });
