@@ -279,6 +279,17 @@ describeWith("postgres")("moving a store", () => {
     expect(report.tables.filter(({ isEqual }) => !isEqual)).toMatchObject([{ table: "journal" }]);
   });
 
+  test("refuses a target that takes no writes before it sends anything", async () => {
+    const target = await newTarget();
+    const url = new URL(target.url);
+    url.searchParams.set("options", "-c default_transaction_read_only=on");
+    const readOnly = { ...target, url: url.href };
+    await expect(move(readOnly)).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("it takes no writes: it is a standby"),
+    });
+  });
+
   test("refuses a source in use, a target in use or with rows, and another key", async () => {
     const target = await newTarget();
     const held = temporaryFolder();

@@ -26,7 +26,7 @@ export async function openTarget(
   isCheck: boolean,
 ): Promise<Target> {
   const { config, schema, place } = addressOf(url, wanted);
-  const link = await new Link({ ...config, query_timeout: CALL_MS }).open();
+  const link = await new Link({ ...config, query_timeout: CALL_MS }).openToWrite();
   try {
     if (isCheck) await checkVersion(link, { schema, place });
     else await migrate(link, { schema, place });
