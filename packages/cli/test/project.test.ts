@@ -128,6 +128,8 @@ test("a backup that cannot be made says why", async () => {
   await (await openStore({ dir: moved })).close();
   const old = await inside(["backup", "copy.db"], { env: { MILLRACE_HOME: moved } });
   expect([old.code, old.stderr]).toEqual([2, expect.stringContaining("is in PostgreSQL")]);
+  const named = await inside(["backup", "copy.db", "--home", moved]);
+  expect([named.code, named.stderr]).toEqual([0, expect.stringContaining("has everything")]);
   const list = await inside(["runs", "list"], { env: { MILLRACE_HOME: moved } });
   const warned = `warning: this is the data folder ${moved}, and not the store that store.url names`;
   expect([list.code, list.stderr]).toEqual([0, expect.stringContaining(warned)]);

@@ -32,14 +32,15 @@ async function run(input: Input, io: CommandIo): Promise<Answer> {
   if (existsSync(file)) {
     throw usage(`${clean(name)} exists already`, "a backup never overwrites; choose another name");
   }
+  const home = flagText(input, "home");
   const sources = await explainConfig(configOptions(input, io), io);
-  if (sources.value("store.url") !== undefined) {
+  if (home === undefined && sources.value("store.url") !== undefined) {
     throw usage(
       "the store is in PostgreSQL, as store.url says, and a backup is a copy of a data folder",
-      "pg_dump copies it: see docs/guide/scale.md",
+      "pg_dump copies it: see docs/guide/scale.md; --home names a data folder to copy",
     );
   }
-  const dir = dataFolder(flagText(input, "home"), io);
+  const dir = dataFolder(home, io);
   if (!existsSync(join(dir, STORE_FILE))) {
     throw new CliError("unavailable", `there is no store in ${dir}`, {
       hint: "millrace serve and millrace run --save make one",
