@@ -200,6 +200,27 @@ test("a proxy that adds ports to addresses names the same client", async () => {
   expect(named).toEqual(["203.0.113.9", version6, version6, version6, "203.0.113.9"]);
 });
 
+test("checks that succeed are logged for who debugs, those that fail for everybody", async () => {
+  const log = keepLog();
+  const server = await serve({ log });
+  for (const path of ["health", "ready", "metrics", "meta"]) {
+    await (await fetch(`${server.url}/api/${path}`)).text();
+  }
+  const drained = server.app.drain({ graceMs: 0 });
+  await (await fetch(`${server.url}/api/ready`)).text();
+  await drained;
+  const levels = log.lines
+    .filter(({ message }) => message === "request")
+    .map(({ level, fields }) => [level, (fields as { readonly path: string }).path]);
+  expect(levels).toEqual([
+    ["debug", "/api/health"],
+    ["debug", "/api/ready"],
+    ["debug", "/api/metrics"],
+    ["info", "/api/meta"],
+    ["info", "/api/ready"],
+  ]);
+});
+
 test("each request is one line of the log: path, pattern, client, id of the token, no query", async () => {
   const log = keepLog();
   const tokens = [`anna:run:${TOKEN}-anna`];

@@ -72,7 +72,7 @@ const KEY_BYTES = 32;
 /** Failures that an address may have at once, and in each minute. */
 const FAILED_LOGINS = 600;
 
-/** Routes that machines ask all the time; they are no spans. */
+/** Routes that machines ask all the time; they are no spans, and their good answers are for who debugs. */
 const PROBES: ReadonlySet<string> = new Set(["/api/health", "/api/ready", "/api/metrics"]);
 
 /** The options that `reload` replaces. */
@@ -144,22 +144,22 @@ export function buildApp(host: ServerHost, options: ResolvedOptions): MillraceAp
     const ms = performance.now() - startedAt;
     metrics.request(exchange.pattern, status, streamed ? undefined : ms);
     const { method, pattern: route, trace } = exchange;
-    if (!PROBES.has(route ?? "")) trace?.ended({ method, route, status });
-    host.log.info(
-      {
-        requestId: exchange.requestId,
-        method,
-        path: loggedPath(exchange.target),
-        route,
-        status,
-        ms: Math.round(ms),
-        bytes,
-        client: exchange.remote,
-        tokenId: exchange.token?.id ?? null,
-        ...(trace !== undefined && { trace_id: trace.traceId }),
-      },
-      "request",
-    );
+    const isProbe = PROBES.has(route ?? "");
+    if (!isProbe) trace?.ended({ method, route, status });
+    const line = {
+      requestId: exchange.requestId,
+      method,
+      path: loggedPath(exchange.target),
+      route,
+      status,
+      ms: Math.round(ms),
+      bytes,
+      client: exchange.remote,
+      tokenId: exchange.token?.id ?? null,
+      ...(trace !== undefined && { trace_id: trace.traceId }),
+    };
+    if (isProbe && status < 400) host.log.debug(line, "request");
+    else host.log.info(line, "request");
   }
 
   /** A login that failed; refused before a route was looked for. */
