@@ -197,6 +197,8 @@ export interface Metrics {
 export interface ServerWatch {
   /** Runs that it has begun or taken up, and that have not ended. */
   readonly driven: number;
+  /** Whether the run is one of them. */
+  drives(runId: string): boolean;
   /** Whether what gives runs to servers can be reached; undefined: this server is the only one. */
   readonly dispatcher: Dispatcher["condition"] | undefined;
 }

@@ -3,7 +3,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { createApp, createServer } from "@millrace/server";
+import { describeWith } from "@millrace/test-support";
 import { temporaryFolder } from "@millrace/test-support/folder";
+import { sharedPostgres } from "@millrace/test-support/postgres";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ASK_PLAINLY, HELLO, SLEEP } from "./support/flows.ts";
 import { invoke, keepLog, post, problemOf, sendRaw, serve } from "./support/server.ts";
@@ -91,6 +93,29 @@ test("a server over a folder parks what is live, and counts it", async () => {
   await invoke(server, "start_run", { dsl: HELLO });
   const report = await server.app.drain({ graceMs: 0 });
   expect(report).toMatchObject({ finished: 0, cancelled: 0, parked: 3 });
+});
+
+describeWith("postgres")("one of several servers", () => {
+  test("counts the runs that it drove, and not those of the others", async () => {
+    const { url } = await sharedPostgres();
+    const schema = `lifecycle_${process.pid}`;
+    const cluster = { url: `${url}?search_path=${schema}`, key: new Uint8Array(32).fill(3) };
+    const common = { cluster, credentials: { store: "memory" } } as const;
+    const log = keepLog();
+    const one = await serve({ ...common, store: temporaryFolder(), log });
+    const ids = Array.from({ length: 100 }, (_, at) => `n${at}`);
+    const steps = ids.map((id) => `node ${id}: delay {\n  for = 1s\n}`); // at work all the time
+    const dsl = `flow 1 slow\n\n${steps.join("\n\n")}\n\n${ids.join(" -> ")}\n`;
+    await invoke(one, "start_run", { dsl });
+    const claimed = () => log.lines.some(({ message }) => message === "run.claimed");
+    await expect.poll(claimed, { timeout: 30_000 }).toBe(true);
+    const other = await serve({ ...common, store: temporaryFolder() });
+    const drained = [await other.app.drain({ graceMs: 0 }), await one.app.drain({ graceMs: 0 })];
+    expect(drained).toMatchObject([
+      { finished: 0, cancelled: 0, parked: 0 },
+      { finished: 0, cancelled: 0, parked: 1 },
+    ]);
+  });
 });
 
 test("a closed server is gone: no socket accepts, and closing again does nothing", async () => {

@@ -263,7 +263,10 @@ const SHARED: ReadonlySet<string> = new Set(["postgres", "restate"]);
 /** Runs that the line of a drain names. */
 const MAX_NAMED = 20;
 
-/** The runs that were live when the drain began, by outcome. `parked`: they go on at the next start. */
+/**
+ * The runs that were live when the drain began, by outcome; of several servers those that this one drove. `parked`: they go on at the
+ * next start, or at another server.
+ */
 export interface DrainReport {
   readonly finished: number;
   readonly cancelled: number;
@@ -283,6 +286,7 @@ async function drainRuns(host: ServerHost, graceMs: number): Promise<DrainReport
   // One of several servers leaves its runs to the others at once.
   const isAlone = !SHARED.has(host.executor.kind);
   for await (const { runId, status, flow } of liveRuns(host.executor)) {
+    if (!isAlone && host.watch?.drives(runId) === false) continue;
     runIds.push(runId);
     const isAtWork = status === "running" || status === "cancelling";
     if (isAlone && isAtWork && graceMs > 0) waitsFor.push({ runId, flow: flow.id });

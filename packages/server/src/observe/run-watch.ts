@@ -62,6 +62,11 @@ export class RunWatch {
     return this.#driven.size;
   }
 
+  /** Whether the run is one of them. */
+  drives(runId: string): boolean {
+    return this.#driven.has(runId);
+  }
+
   /** A run was made, or read to go on with it. */
   learn(header: RunHeader): void {
     const { runId, graph } = header;

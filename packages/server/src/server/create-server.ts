@@ -142,6 +142,7 @@ async function serverOver(options: ResolvedOptions, opened: HostResources): Prom
     get driven() {
       return watch.driven;
     },
+    drives: (runId) => watch.drives(runId),
     get dispatcher() {
       return dispatcher?.condition;
     },
