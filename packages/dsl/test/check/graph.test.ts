@@ -35,6 +35,19 @@ ${edges.join("\n")}
   expect(codes(text)).not.toContain("FLOW4006");
 });
 
+test("what a cycle makes of nodes in it and behind it is one finding", () => {
+  const text = `
+node a: transform { value = b.value }
+node b: transform { value = a.value }
+node c: transform { value = b.value }
+
+output in: any = a.value
+output behind: any = c.value
+`;
+
+  expect(codes(text)).toEqual(["FLOW4003"]);
+});
+
 test("a join of all brings every branch along", () => {
   const text = `${LATE}
 node other: transform { value = 2 }

@@ -106,7 +106,8 @@ class BodyPresence {
     const { body, sorted } = order;
     this.#order = order;
     this.#incoming = new Incoming(body);
-    this.#sure = new Uint8Array(body.nodes.length);
+    // Those that are not sorted are in a cycle or behind one, which is another finding.
+    this.#sure = new Uint8Array(body.nodes.length).fill(1);
     const live = new Uint8Array(body.nodes.length).fill(1);
     const dead: NodeModel[] = [];
     const isConditional = (edge: EdgeModel): boolean =>
