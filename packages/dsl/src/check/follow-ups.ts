@@ -12,7 +12,7 @@ import type { SourceMap } from "./source-map.ts";
 const BY_NAME = /2014|4001|4002|4004|4005|4006|4008|4009|4011|4015|4016|4017|5001|9001|9003/;
 
 /** Something is incomplete: excused when there is an error inside it. */
-const BY_PLACE = /3002|3005|3011|3015|3017|9005/;
+const BY_PLACE = /3002|3005|3011|3014|3015|3017|9005/;
 
 const NONE = (): boolean => false;
 const WORD = /[A-Za-z_][\w-]*/g;

@@ -9,6 +9,7 @@ import { shown } from "../../diagnostics/quote.ts";
 import { NODE_POLICIES, textNames } from "../../language/blocks.ts";
 import { readSchema } from "../../schema/compile.ts";
 import { isIdent } from "../../syntax/chars.ts";
+import { durationText } from "../../syntax/numbers.ts";
 import { nameText, quoteText } from "../../syntax/print-expression.ts";
 import type { NodeModel } from "../model/bodies.ts";
 import { hintOf, schemasAt } from "../model/deferred.ts";
@@ -52,6 +53,7 @@ export function checkField(ctx: Validation, site: Site): void {
     return;
   }
   if (schemas.length === 1) checkValue(ctx, value, schema, site);
+  if (entry.type === "delay" && name === "for") checkUnit(ctx, site);
   const hole =
     hintOf(schema, "literal") === true ? firstExpression(value, site.pointer) : undefined;
   if (hole !== undefined) reportHole(ctx, site, hole);
@@ -61,6 +63,13 @@ export function checkField(ctx: Validation, site: Site): void {
   if (SCHEMA_FIELDS[entry.type] === name && firstExpression(value) === undefined) {
     checkSchema(ctx, value, site.pointer);
   }
+}
+
+/** FLOW3014: a duration as a bare number. */
+function checkUnit(ctx: Validation, { value, pointer }: Site): void {
+  if (typeof value !== "number" || !(value > 0)) return;
+  const text = Number.isInteger(value) ? durationText(value) : undefined;
+  ctx.report("FLOW3014", pointer, { fix: writing(text, ctx.map.exact(pointer)) });
 }
 
 /** FLOW3013; a bare name that no node bears was meant as text. */
