@@ -194,9 +194,18 @@ export class Expressions {
     }
   }
 
-  /** FLOW4005 for nodes of other bodies, FLOW2008 for locals that hide a node. */
-  #checkName({ kind, name, body, index }: Read, leaf: Leaf): void {
-    if (kind === "unknown") {
+  /** FLOW4005 for nodes of other bodies, FLOW2008 for locals that hide a node, FLOW5006 for the state of a loop that makes none. */
+  #checkName({ kind, name, body, index, node, member }: Read, leaf: Leaf): void {
+    const { inner, entry } = node ?? {};
+    if (inner && entry?.type === "loop" && member === "state" && inner.output === undefined) {
+      // It may stand in text that could not be read.
+      if (this.#ctx.map.losses !== undefined) return;
+      this.#ctx.report("FLOW5006", leaf.pointer, {
+        parts: { expression: shown(`${name}.state`) },
+        span: this.#ctx.map.reference(leaf, index)?.whole,
+        hint: "its body has no `output`, which is the next state",
+      });
+    } else if (kind === "unknown") {
       const owner = this.#ctx.anywhere(name)?.body.owner;
       if (owner === undefined) return;
       this.#ctx.report("FLOW4005", leaf.pointer, {
