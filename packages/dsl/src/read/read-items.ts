@@ -177,6 +177,7 @@ function checkLineEnd(s: Scanner): void {
     const stop = findSeparator(s.src, at, s.itemIndent);
     s.pos = stop === -1 ? s.lineEnd(at) : stop;
     if (s.src.charCodeAt(s.pos) === 44) s.pos = s.lineEnd(at);
+    s.report.dropped.push({ start: at, end: s.pos });
   }
 }
 

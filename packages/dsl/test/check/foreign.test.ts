@@ -167,6 +167,28 @@ ${CHOICE.replace("choice", "choice-2").replace("inputs", "a.result && inputs")}c
     'output m = if inputs.n > 1 then "x" else "y"\n',
     'output m = inputs.n > 1 ? "x" : "y"\n',
   ],
+  [
+    "a choice in words without an else",
+    'output m = if (inputs.n > 1) then "x"\n',
+    'output m = (inputs.n > 1) ? "x" : null\n',
+  ],
+  ["the time of JavaScript", "output m = new Date()\n", "output m = now()\n"],
+  [
+    "a time of JavaScript as text",
+    'output m = new Date("2030-01-01").toISOString()\n',
+    'output m = date("2030-01-01")\n',
+  ],
+  [
+    "a choice of texts as a type",
+    'input m: "a|b" | "c" = "c"\n',
+    'input m = "c" {\n  schema = { type: "string", enum: ["a|b", "c"] }\n}\n',
+  ],
+  [
+    "a choice of texts as the type of an output",
+    'output m: "a" | "b" = "a"\n',
+    'output m = "a" {\n  schema = { type: "string", enum: ["a", "b"] }\n}\n',
+  ],
+  ["a type or null", "input m: string | null = null\n", "input m: string? = null\n"],
   ["is not null", "output m = inputs.n is not null\n", "output m = inputs.n != null\n"],
   ["an f-string", 'output m = f"n {inputs.n}"\n', 'output m = "n ${inputs.n}"\n'],
   ["a duration in words", node("delay", "for = 5 minutes"), node("delay", "for = 5m")],
@@ -178,6 +200,15 @@ test.each(FORMS)("%s is mended to what was meant", async (_what, wrong, right) =
   const { fixed } = await fixText(check(AROUND + wrong), check);
   expect(fixed.diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
   expect(fixed.graph).toEqual(check(AROUND + right).graph);
+});
+
+test.each([
+  ["a choice in words", 'output m = if inputs.n > 1 then "x" else "y"\n'],
+  ["a time", "output m = new Date()\n"],
+  ["a choice of texts", 'input m: "a" | "b"\n\noutput o = inputs.m\n'],
+])("%s of another language is one finding", (_what, text) => {
+  const { diagnostics } = check(AROUND + text);
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toHaveLength(1);
 });
 
 test("a flow in the braces of its head, with prose in front of it, is mended", async () => {

@@ -16,11 +16,18 @@ export const EXPRESSION_FORMS: readonly Form[] = [
         : undefined,
   },
   {
-    pattern: /^(.*?[:=]\s*)if\s+(.+?)\s+then\s+(.+?)\s+else\s+(.+)$/,
+    pattern: /^(.*?[:=]\s*)if\b\s*(.+?)\s+then\s+(.+?)(?:\s+else\s+(.+))?$/,
     says: "a choice is written `c ? a : b`",
     wins: true,
-    rewrite: ([, head, test, yes, no]) =>
+    rewrite: ([, head, test, yes, no = "null"]) =>
       [head, test, yes].every(isCode) ? `${head}${test} ? ${yes} : ${no}` : undefined,
+  },
+  {
+    pattern: /^(.*[^\w.])new Date\(([^()]*)\)(?:\.toISOString\(\))?((?!\.).*)$/,
+    says: "a time is an ISO 8601 text: `now()`, `date(x)`",
+    wins: true,
+    rewrite: ([, head, at = "", rest]) =>
+      isCode(head) ? `${head}${at.trim() === "" ? "now()" : `date(${at})`}${rest}` : undefined,
   },
   {
     pattern: /^((?:(?:in|out)put\s[^=]*=|.*?[:=])\s*)(?!if\b)(\S.*?)\s+if\s+(.+?)\s+else\s+(.+)$/,

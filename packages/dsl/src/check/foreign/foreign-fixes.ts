@@ -14,9 +14,13 @@ import { type Line, linesOf, placeOf } from "./lines.ts";
 /** Errors that another way of writing may have, and whose fix is certain. */
 const MAY_BE_FOREIGN = /^FLOW(?:[123]|4007|500[1-4])/;
 
+/** The rest of the line is not read. */
+const ENDS_LINE = /^FLOW1015/;
+
 /**
  * The findings of a text, where an error in a line of another language has what is meant as its hint and its fix. Other fixes
- * that change what that fix changes are left out. A text without errors keeps its findings.
+ * that change what that fix changes are left out, and so is a second error that only says where reading the line ended. A text
+ * without errors keeps its findings.
  */
 export function withForeignFixes(
   source: string,
@@ -34,6 +38,7 @@ export function withForeignFixes(
     byLine.set(line, [...(byLine.get(line) ?? []), each]);
   }
   const chosen = new Map<Diagnostic, ForeignForm>();
+  const explained = new Set<Diagnostic>();
   const taken = new Set<string>();
   for (const [number, findings] of byLine) {
     const line = text.lines[number - 1];
@@ -49,10 +54,13 @@ export function withForeignFixes(
     if (!form || !key || taken.has(key)) continue;
     taken.add(key);
     chosen.set(first, form);
+    for (const each of findings)
+      if (each !== first && ENDS_LINE.test(each.code)) explained.add(each);
   }
   if (chosen.size === 0) return diagnostics;
   const changed = [...chosen.values()].flatMap(({ edits }) => edits);
-  return diagnostics.map((diagnostic) => {
+  return diagnostics.flatMap((diagnostic) => {
+    if (explained.has(diagnostic)) return [];
     const form = chosen.get(diagnostic);
     const { fixes, ...rest } = diagnostic;
     if (!form) return touches(fixes, changed) ? rest : diagnostic;

@@ -26,6 +26,8 @@ const INPUT = "an input is written `input name: type = default`";
 const OUTPUT = "an output is written `output name: type = value`";
 const TYPE = '"?([A-Za-z][\\w.]*)"?';
 const OPEN = "(\\s*\\{.*)?$";
+const TEXT = '"(?:[^"\\\\]|\\\\.)*"';
+const TEXTS = `${TEXT}(?:\\s*\\|\\s*${TEXT})+`;
 const ITEM = /^(?:node|input|output|schedule|connection|layout)\b.*[:={]|^["\w.-]+\s*->/;
 const NAMED_TYPE = `(?:${TYPE_NAMES.join("|")}|str|integer|boolean|float|String|Int|Boolean)(?:\\[\\])?\\??`;
 
@@ -326,6 +328,24 @@ export const FORMS: readonly Form[] = [
     says: "a list of a type is written `type[]`",
     wins: true,
     rewrite: ([, word, id, type, rest]) => `${word} ${id}: ${type}[]${rest}`,
+  },
+  {
+    in: "file",
+    pattern: new RegExp(`^(input|output)\\s+${ID}\\s*:\\s*(\\w+)\\s*\\|\\s*null\\b(.*)$`),
+    says: "what may be null is written `type?`",
+    wins: true,
+    rewrite: ([, word, id, type, rest]) => `${word} ${id}: ${type}?${rest}`,
+  },
+  {
+    in: "file",
+    pattern: new RegExp(`^(input|output)\\s+${ID}\\s*:\\s*(${TEXTS})\\s*(=[^{]+)?$`),
+    says: "a choice of texts is a schema with `enum`",
+    wins: true,
+    rewrite: ([, word, id, texts = "", value]) => {
+      const list = (texts.match(new RegExp(TEXT, "g")) ?? []).join(", ");
+      const head = [word, id, ...(value === undefined ? [] : [value])].join(" ");
+      return `${head} {\n  schema = { type: "string", enum: [${list}] }\n}`;
+    },
   },
   // Edges.
   {
