@@ -93,7 +93,7 @@ export class LiveRuns {
 
   async #endUnstarted(live: LiveRun, end: (epoch: number) => Promise<void>): Promise<void> {
     this.leaveQueue(live);
-    await live.committed;
+    await live.committed();
     try {
       if (live.epoch !== undefined) await end(live.epoch);
     } finally {
@@ -163,20 +163,20 @@ export interface LiveRunParts {
 /** Aborts when nothing of a run follows here: an `AbortSignal` takes as long as the rest of its entry in the list. */
 export class Gone implements AbortSignalLike {
   aborted = false;
-  readonly #listeners = new Set<() => void>();
+  #listeners: readonly (() => void)[] = [];
 
   addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.add(listener);
+    this.#listeners = [...this.#listeners, listener];
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners.delete(listener);
+    this.#listeners = this.#listeners.filter((one) => one !== listener);
   }
 
   abort(): void {
     if (this.aborted) return;
     this.aborted = true;
-    for (const told of [...this.#listeners]) told();
+    for (const told of this.#listeners) told();
   }
 }
 
@@ -195,15 +195,10 @@ export class LiveRun {
   /** Why its stored log says that it is paused; null when it is not. */
   pauseReason: string | null = null;
   run: EngineRun | undefined;
-  /** Resolves when its row is committed, or never will be. */
-  readonly committed: Promise<void>;
-  /** Resolves when the engine has it, or never will. */
-  readonly entered: Promise<void>;
   /** Aborts when nothing follows here. */
   readonly gone: Gone = new Gone();
   #isOver = false;
-  #tellEntered!: () => void;
-  #tellCommitted!: () => void;
+  #waiting: (() => void)[] = [];
   readonly #onState: () => void;
   readonly #unfollow: () => void;
 
@@ -214,12 +209,6 @@ export class LiveRun {
     this.log = new RunLog(journal, header.runId, lastSeq);
     this.state = state;
     this.#onState = onState;
-    this.entered = new Promise((done) => {
-      this.#tellEntered = done;
-    });
-    this.committed = new Promise((done) => {
-      this.#tellCommitted = done;
-    });
     this.#unfollow = journal.follow(header.runId, lastSeq, (events) => this.#take(events));
   }
 
@@ -232,15 +221,25 @@ export class LiveRun {
     return this.log.ended && !this.#isOver;
   }
 
+  /** Resolves when its row is committed, or never will be. */
+  committed(): Promise<void> {
+    return this.#when(() => this.epoch !== undefined);
+  }
+
+  /** Resolves when the engine has it, or never will. */
+  entered(): Promise<void> {
+    return this.#when(() => this.run !== undefined);
+  }
+
   commit(epoch: number): void {
     this.epoch = epoch;
-    this.#tellCommitted();
+    this.#tell();
   }
 
   enter(run: EngineRun): void {
     this.run = run;
     this.pauseReason = run.paused;
-    this.#tellEntered();
+    this.#tell();
   }
 
   /** Resolves when the log so far makes this true, or nothing more follows. */
@@ -257,8 +256,17 @@ export class LiveRun {
     this.#unfollow();
     this.log.end();
     this.gone.abort();
-    this.#tellCommitted();
-    this.#tellEntered();
+    this.#tell();
+  }
+
+  async #when(isTrue: () => boolean): Promise<void> {
+    while (!isTrue() && !this.gone.aborted) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  #tell(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #take(events: readonly EncodedEvent[]): void {

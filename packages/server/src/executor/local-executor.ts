@@ -163,7 +163,7 @@ class EngineExecutor implements LocalExecutor {
 
   async #signalHere(runId: string, signal: RunSignal): Promise<SignalResult> {
     const live = this.#live.get(runId);
-    if (live !== undefined && !live.isQueued) await live.entered;
+    if (live !== undefined && !live.isQueued) await live.entered();
     return signalRun({ runId, live, store: this.#store }, signal);
   }
 
@@ -175,7 +175,7 @@ class EngineExecutor implements LocalExecutor {
     }
     if (live.isQueued) await this.#drop(live);
     else {
-      await live.entered;
+      await live.entered();
       if (live.run?.cancel(options) === true) {
         await live.until(() => live.state === "cancelling");
       }
@@ -186,7 +186,7 @@ class EngineExecutor implements LocalExecutor {
   attach(
     runId: string,
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<readonly StoredEvent[], void> {
+  ): AsyncIterable<readonly StoredEvent[]> {
     const live = this.#live.get(runId);
     if (live === undefined) return this.#attachOther(runId, options);
     return live.log.read(options.after ?? 0, options.signal);

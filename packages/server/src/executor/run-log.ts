@@ -12,6 +12,7 @@ import {
   parseEvent,
   type StoredEvent,
 } from "@millrace/contracts";
+import { PageReader, type ReadLog } from "./page-reader.ts";
 
 /** Limits of the events of one run that are kept in memory, whichever is reached first. */
 const WINDOW_EVENTS = 8_192;
@@ -23,24 +24,26 @@ const PAGE_EVENTS = 512;
 /** Cached pages: the newest ones, and those of a few readers that are behind. */
 const KEPT_PAGES = 4;
 
-export class RunLog {
+export class RunLog implements ReadLog {
   readonly #journal: Journal;
   readonly #runId: string;
   #window: StoredEvent[] = [];
   #windowBytes = 0;
   /** By the position they follow, the one that was made last at the end. */
-  readonly #pages = new Map<number, readonly StoredEvent[]>();
+  #pages: Map<number, readonly StoredEvent[]> | undefined;
   /** What was added last: the page of every reader that had all before. */
   #newest: readonly StoredEvent[] = [];
-  #lastSeq: number;
+  /** Position of its newest event. */
+  lastSeq: number;
   #ended = false;
-  readonly #waiting = new Set<() => void>();
+  #readers: Set<PageReader> | undefined;
+  #waiting: (() => void)[] = [];
 
   /** `lastSeq`: what the journal has of the run already. */
   constructor(journal: Journal, runId: string, lastSeq: number) {
     this.#journal = journal;
     this.#runId = runId;
-    this.#lastSeq = lastSeq;
+    this.lastSeq = lastSeq;
   }
 
   get ended(): boolean {
@@ -53,7 +56,7 @@ export class RunLog {
     for (const event of events) {
       this.#window.push(event);
       this.#windowBytes += event.line.byteLength;
-      this.#lastSeq = event.seq;
+      this.lastSeq = event.seq;
     }
     this.#trim();
     this.#wake();
@@ -65,67 +68,44 @@ export class RunLog {
   }
 
   /** Pages from `after` + 1 on, then live ones. */
-  async *read(
-    after: number,
-    signal?: AbortSignalLike,
-  ): AsyncGenerator<readonly StoredEvent[], void> {
-    let at = after;
-    // Wakes this reader alone: when many leave at once, each would wake all the others.
-    let wake: (() => void) | undefined;
-    const onAbort = () => wake?.();
-    signal?.addEventListener("abort", onAbort);
-    try {
-      while (!signal?.aborted) {
-        if (at < this.#lastSeq) {
-          const page = this.#page(at);
-          if (page !== undefined) {
-            at += page.length;
-            yield page;
-          } else {
-            const before = at;
-            at = yield* this.#readJournal(at, signal);
-            if (at === before) return; // the journal no longer has them
-          }
-        } else if (this.#ended) return;
-        else {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            this.#waiting.add(resolve);
-          });
-        }
-      }
-    } finally {
-      if (wake !== undefined) this.#waiting.delete(wake);
-      signal?.removeEventListener("abort", onAbort);
-    }
+  read(after: number, signal?: AbortSignalLike): AsyncIterable<readonly StoredEvent[]> {
+    return new PageReader(this, after, signal);
+  }
+
+  join(reader: PageReader): void {
+    this.#readers ??= new Set();
+    this.#readers.add(reader);
+  }
+
+  leave(reader: PageReader): void {
+    this.#readers?.delete(reader);
   }
 
   /** Resolves when something was added, or nothing more follows. */
   changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.add(resolve));
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Older pages, until the window reaches back far enough. Answers the new position. */
-  async *#readJournal(
+  async *older(
     after: number,
     signal: AbortSignalLike | undefined,
-  ): AsyncGenerator<readonly StoredEvent[], number> {
+  ): AsyncGenerator<readonly StoredEvent[], void> {
     let at = after;
     for await (const page of this.#journal.read(this.#runId, after)) {
       if (signal?.aborted) break;
       at = page.at(-1)?.seq ?? at;
       yield page;
-      if (this.#page(at) !== undefined) break;
+      if (this.page(at) !== undefined) break;
     }
-    return at;
   }
 
-  #page(after: number): readonly StoredEvent[] | undefined {
+  page(after: number): readonly StoredEvent[] | undefined {
     const first = this.#window[0]?.seq;
     if (first === undefined || after < first - 1) return undefined;
     // Pages end at fixed places, so that readers that are behind can share them.
-    const end = Math.min(this.#lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
-    if (end === this.#lastSeq && end - after === this.#newest.length) return this.#newest;
+    const end = Math.min(this.lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
+    if (end === this.lastSeq && end - after === this.#newest.length) return this.#newest;
+    this.#pages ??= new Map();
     const known = this.#pages.get(after);
     if (known?.length === end - after) return known;
     const page = this.#window.slice(after - first + 1, end - first + 1);
@@ -149,12 +129,13 @@ export class RunLog {
       drop += 1;
     }
     this.#window.splice(0, drop);
-    this.#pages.clear();
+    this.#pages?.clear();
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
+    for (const reader of this.#readers ?? []) reader.wake();
+    if (this.#waiting.length === 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 

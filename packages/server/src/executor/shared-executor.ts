@@ -119,7 +119,7 @@ class SharedExecutor implements Executor {
   }
 
   async signal(runId: string, signal: RunSignal): Promise<SignalResult> {
-    await this.#driven.get(runId)?.entered;
+    await this.#driven.get(runId)?.entered();
     const run = await this.#store.runs.summary(runId);
     const live = this.#driven.get(runId);
     const isElsewhere = live?.run === undefined && run !== null && run.endedAt === null;
@@ -131,7 +131,7 @@ class SharedExecutor implements Executor {
   }
 
   async cancel(runId: string, options: CancelOptions): Promise<Run> {
-    await this.#driven.get(runId)?.entered;
+    await this.#driven.get(runId)?.entered();
     const run = (await this.#store.runs.summary(runId)) ?? throwRunNotFound(runId);
     if (run.endedAt !== null) throw runEndedError(run.status);
     const live = this.#driven.get(runId);
