@@ -9,6 +9,7 @@ import {
   type EncodedEvent,
   type ExecutionEvent,
   type FlowGraph,
+  type RunHeader,
   serialiseEvent,
   type ValueRef,
   withholdContent,
@@ -20,7 +21,7 @@ import { eventOf, pagesOf } from "./pages.ts";
 /** Decides for the runs of one journal. */
 export interface Seals {
   /** Told of a run whose whole log will pass here. */
-  begin(run: number, graph: FlowGraph): void;
+  begin(run: number, header: Pick<RunHeader, "graph" | "flowHash">): void;
   /** Told that another process may have written to a run: what passed here is not its whole log. */
   forget(run: number): void;
   /** Called with the events that are appended before the end. */
@@ -33,8 +34,8 @@ export interface Seals {
 interface Known {
   /** The nodes of the graph, by their ids from the outside in. */
   readonly places: ReadonlyMap<string, boolean | undefined>;
-  /** Nodes that have called a model, by path: those of nested flows are in no graph here. */
-  readonly calls: Map<string, boolean>;
+  /** Nodes that have called a model, by path: those of nested flows are in no graph here. Null: none has. */
+  calls: Map<string, boolean> | null;
 }
 
 /** A run and its last events. */
@@ -50,24 +51,29 @@ export type KeepsContent = () => boolean | Promise<boolean>;
 
 export function createSeals(reader: Database, keepsContent: KeepsContent): Seals {
   const known = new Map<number, Known>();
+  /** Of the flow that began last: most often it begins again. */
+  let newest: { readonly hash: string; readonly places: Known["places"] } | undefined;
   const rowsOf = (
     { run, events }: Ended,
     { places, calls }: Known,
     keeps: boolean,
   ): readonly Op[] | Promise<readonly Op[]> => {
     const isKept = (path: string): boolean => {
-      const call = calls.get(path);
+      const call = calls?.get(path);
       const place = path.replace(REPEATS, "");
       const isAi = call !== undefined || places.get(place) !== undefined;
       if (!isAi || !keeps) return !isAi;
       return (places.has(place) ? places.get(place) : call) !== false;
     };
-    const all = [...calls.keys(), ...places.keys()];
+    const all = [...(calls?.keys() ?? []), ...places.keys()];
     return all.every(isKept) ? [] : withheldRows(reader, run, { events, isKept });
   };
   return {
-    begin(run, graph) {
-      known.set(run, { places: placesOf(graph), calls: new Map() });
+    begin(run, { graph, flowHash: hash }) {
+      const places = hash === newest?.hash ? newest?.places : undefined;
+      const found = places ?? placesOf(graph);
+      if (hash !== undefined) newest = { hash, places: found };
+      known.set(run, { places: found, calls: null });
     },
 
     forget(run) {
@@ -75,13 +81,13 @@ export function createSeals(reader: Database, keepsContent: KeepsContent): Seals
     },
 
     see(run, events) {
-      const calls = known.get(run)?.calls;
-      if (calls !== undefined) note(calls, events);
+      const whole = known.get(run);
+      if (whole !== undefined) note(whole, events);
     },
 
     end(run, events) {
       const whole = known.get(run);
-      if (whole !== undefined) note(whole.calls, events);
+      if (whole !== undefined) note(whole, events);
       known.delete(run);
       if (whole === undefined) {
         return learnt(reader, run, events).then(async (learned) =>
@@ -89,7 +95,7 @@ export function createSeals(reader: Database, keepsContent: KeepsContent): Seals
         );
       }
       const hasModels =
-        whole.calls.size > 0 || [...whole.places.values()].some((keeps) => keeps !== undefined);
+        whole.calls !== null || [...whole.places.values()].some((keeps) => keeps !== undefined);
       if (!hasModels) return [];
       const keeps = keepsContent();
       return typeof keeps === "boolean"
@@ -116,9 +122,11 @@ function placesOf(
 }
 
 /** A call without an audit is one of a node that keeps none. */
-function note(calls: Map<string, boolean>, events: readonly { readonly event: unknown }[]): void {
+function note(known: Known, events: readonly { readonly event: unknown }[]): void {
   for (const { event } of events as readonly { readonly event: ExecutionEvent }[]) {
     if (event.kind !== "llm.started") continue;
+    known.calls ??= new Map();
+    const { calls } = known;
     calls.set(event.node, event.audit !== undefined && calls.get(event.node) !== false);
   }
 }
@@ -134,12 +142,15 @@ async function learnt(
     [run],
   );
   const graph = row?.["json"];
-  const calls = new Map<string, boolean>();
   const sql = "SELECT line FROM journal WHERE run = ? AND kind = 'llm.started'";
   const started = await reader.all(sql, [run]);
-  note(calls, [...started.map(({ line }) => ({ event: eventOf(line) })), ...events]);
   // without a run there is no place, and the append is refused
-  return { places: placesOf(JSON.parse(String(graph ?? '{"nodes":[]}'))), calls };
+  const known: Known = {
+    places: placesOf(JSON.parse(String(graph ?? '{"nodes":[]}'))),
+    calls: null,
+  };
+  note(known, [...started.map(({ line }) => ({ event: eventOf(line) })), ...events]);
+  return known;
 }
 
 interface Sealing {

@@ -56,14 +56,14 @@ interface Listener {
 }
 
 export function createInbox(db: Database): Inbox {
-  const listeners = new Map<string, Set<Listener>>();
+  const listeners = new Map<string, readonly Listener[]>();
   const tell = (runId: string): void => {
-    for (const { told } of [...(listeners.get(runId) ?? [])]) told();
+    for (const { told } of listeners.get(runId) ?? []) told();
   };
   let isLooking = false;
   /** Notices may have been lost. */
   const look = (): void => {
-    const all = [...listeners.values()].flatMap((some) => [...some]);
+    const all = [...listeners.values()].flat();
     for (const { told, waitsFor } of all) if (waitsFor === "answers") told();
     if (isLooking || !all.some(({ waitsFor }) => waitsFor === "requests")) return;
     isLooking = true;
@@ -90,12 +90,13 @@ export function createInbox(db: Database): Inbox {
       });
     }
     const listener = { told, waitsFor };
-    const all = listeners.get(runId) ?? new Set();
-    listeners.set(runId, all.add(listener));
+    listeners.set(runId, [...(listeners.get(runId) ?? []), listener]);
     return () => {
-      all.delete(listener);
-      if (all.size > 0 || listeners.get(runId) !== all) return;
-      listeners.delete(runId);
+      const all = listeners.get(runId) ?? [];
+      const others = all.filter((one) => one !== listener);
+      if (others.length === all.length) return;
+      if (others.length > 0) listeners.set(runId, others);
+      else listeners.delete(runId);
       if (listeners.size === 0) unwatch();
     };
   };
@@ -180,17 +181,31 @@ export function createInbox(db: Database): Inbox {
 
     news,
 
-    async obeyUntil(signal, { runId, isNew = false, obey }) {
-      const requests = news(runId, "requests", signal);
-      try {
-        if (isNew) await requests.next();
-        while (!signal.aborted) {
-          await obey().catch(() => {});
-          await requests.next();
-        }
-      } finally {
-        requests.close();
-      }
-    },
+    obeyUntil: (signal, { runId, isNew = false, obey }) =>
+      new Promise((ended) => {
+        let isDue = !isNew;
+        let isAtWork = false;
+        const work = async (): Promise<void> => {
+          isAtWork = true;
+          while (isDue && !signal.aborted) {
+            isDue = false;
+            await obey().catch(() => {});
+          }
+          isAtWork = false;
+          if (signal.aborted) end();
+        };
+        const told = (): void => {
+          isDue = true;
+          if (!isAtWork) void work();
+        };
+        const unlisten = listen(runId, told, { waitsFor: "requests" });
+        const end = (): void => {
+          unlisten();
+          signal.removeEventListener("abort", told);
+          ended();
+        };
+        signal.addEventListener("abort", told);
+        if (isDue || signal.aborted) void work();
+      }),
   };
 }
