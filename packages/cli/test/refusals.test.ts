@@ -108,6 +108,25 @@ test("a flow that is called and cannot be read is refused by validate and run, w
   }
 });
 
+test("an output of a called flow is read by its place, of one with errors none is known", async () => {
+  const sums = "flow 1 sums\n\noutput total: int = 1\n";
+  const calls = flowOf('node s: subflow { flow = "sums" }\n\noutput o = s.total');
+  const cwd = scratch({ "x.flow": calls, "sums.flow": sums });
+  for (const command of ["validate", "run"]) {
+    const { code, stderr } = await inside([command, "x.flow"], { cwd });
+    expect([command, code, stderr]).toEqual([
+      ...[command, 3],
+      expect.stringContaining("did you mean outputs.total?"),
+    ]);
+  }
+  const broken = `${sums}\noutput late: = 2\n`;
+  const other = scratch({
+    "x.flow": calls.replace("s.total", "s.outputs.late"),
+    "sums.flow": broken,
+  });
+  expect((await inside(["validate", "x.flow"], { cwd: other })).stderr).not.toContain("FLOW5001");
+});
+
 test("what holds is found nothing wrong with by either", async () => {
   const cwd = scratch({ ...BESIDE, "x.flow": flowOf('node s: subflow { flow = "good" }') });
   for (const command of ["validate", "run"]) {

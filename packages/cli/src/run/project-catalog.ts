@@ -117,14 +117,14 @@ function flowsIn(
   };
 }
 
-/** A flow as others call it. */
+/** A flow as others call it. Of a text with errors not all outputs are known, so none is. */
 function callable(text: string | Uint8Array): CatalogFlow {
-  const { graph } = parseFlow(text);
+  const { graph, ok } = parseFlow(text);
   const called = graph.nodes.map(({ type, fields }) =>
     type === "subflow" ? fields["flow"] : undefined,
   );
   const flows = called.filter((name) => typeof name === "string");
-  return { inputs: graph.inputs, outputs: graph.outputs, flows };
+  return { inputs: graph.inputs, outputs: ok ? graph.outputs : [], flows };
 }
 
 /**

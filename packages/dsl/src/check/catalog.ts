@@ -116,12 +116,16 @@ function readEntry(answer: unknown): CatalogEntry | undefined {
 
 function readFlow(answer: unknown): CatalogFlow | undefined {
   if (!isObject(answer)) return undefined;
-  const inputs = listOrNone(own(answer, "inputs")).map(objectOrNone) as unknown as FlowInput[];
   return {
-    inputs: inputs.filter(({ name }) => typeof name === "string"),
-    outputs: [],
+    inputs: namedOf(own(answer, "inputs")),
+    outputs: namedOf(own(answer, "outputs")),
     flows: textsOf(own(answer, "flows")),
   };
+}
+
+function namedOf<T extends FlowInput | FlowOutput>(list: unknown): readonly T[] {
+  const named = listOrNone(list).map(objectOrNone) as unknown as T[];
+  return named.filter(({ name }) => typeof name === "string");
 }
 
 function textsOf(list: unknown): readonly string[] {

@@ -12,11 +12,17 @@ import {
 import { writing } from "../diagnostics/bag.ts";
 import { quoted } from "../diagnostics/quote.ts";
 import { type Link, literalStep } from "../expression/references.ts";
-import type { Expression, IndexExpression, NameExpression, Span } from "../syntax/ast.ts";
+import type {
+  Expression,
+  IndexExpression,
+  MemberExpression,
+  NameExpression,
+  Span,
+} from "../syntax/ast.ts";
 import { isIdent } from "../syntax/chars.ts";
 import { isBareName } from "../syntax/parse-operand.ts";
 import { printExpression, quoteText } from "../syntax/print-expression.ts";
-import { describeType, type FlowType, membersOf } from "./flow-type.ts";
+import { describeType, type FlowType, membersOf, type ObjectType } from "./flow-type.ts";
 import type { Inference } from "./inference.ts";
 import { ALWAYS_PRESENT, type TypeScope } from "./scope.ts";
 
@@ -67,7 +73,7 @@ export function noMember(
   const isGuess =
     objects.some(({ aliases }) => aliases === undefined) &&
     !names.some((known) => plainOf(known) === plainOf(name));
-  const found = meantMember(link, name, names, alias, next);
+  const found = within(link, name, objects) ?? meantMember(link, name, names, alias, next);
   const meant = isGuess && !found.isExact ? { ...found, uncertain: true as const } : found;
   if (link.object.kind === "name" && link.object.name === "inputs") {
     const hint = meant.hint ?? `declare it with \`input ${quoted(name)}: string\``;
@@ -153,12 +159,29 @@ function meantMember(
   }
   const near = alias ?? meantName(name, names, OUTPUT_ALIASES);
   if (near !== undefined) {
-    const optional = link.kind === "member" && link.optional;
-    const member = { ...link, kind: "member", name: near, optional } as const;
-    return { text: printExpression(member), hint: `did you mean ${quoted(near)}?` };
+    return { text: printExpression(memberAt(link, near)), hint: `did you mean ${quoted(near)}?` };
   }
   const isFew = names.length > 0 && names.length <= MAX_LISTED;
   return isFew ? { hint: `members: ${names.map(quoted).join(", ")}` } : {};
+}
+
+/** `call.total` for `call.outputs.total`: the member stands one level lower, in one object alone. */
+function within(link: Link, name: string, objects: readonly ObjectType[]): Meant | undefined {
+  const [only, ...others] = objects.flatMap(({ props }) =>
+    [...props].filter(([, type]) => type.kind === "object" && !type.open && type.props.has(name)),
+  );
+  if (only === undefined || others.length > 0) return undefined;
+  const text = printExpression({
+    ...memberAt(link, name),
+    object: memberAt(link, only[0]),
+    optional: false,
+  });
+  return { text, hint: `did you mean ${quoted(`${only[0]}.${name}`)}?` };
+}
+
+/** The same read of another member. */
+function memberAt(link: Link, name: string): MemberExpression {
+  return { ...link, kind: "member", name, optional: link.kind === "member" && link.optional };
 }
 
 /** `n-1` is one name; what was meant is mostly a difference. */

@@ -1,9 +1,9 @@
 /** Edges, cycles, presence. */
 
 import type { CatalogFlow } from "@millrace/dsl";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { catalogOf } from "../fixtures/catalog.ts";
-import { codes, report } from "./check.ts";
+import { codes, findings, report } from "./check.ts";
 
 /** Stored flows of these tests. */
 const CALLS: { readonly [slug: string]: CatalogFlow } = {
@@ -62,6 +62,50 @@ other -> both
 `;
 
   expect(codes(text)).not.toContain("FLOW4006");
+});
+
+describe("outputs of a flow that is called", () => {
+  const outputs = [
+    { name: "total", schema: { type: "integer" }, value: 1 },
+    { name: "rows", value: [] },
+  ];
+  const known = catalogOf([], {
+    flow: (slug) => (slug === "sums" ? { inputs: [], outputs, flows: [] } : undefined),
+  });
+  const read = (source: string, flow = "sums") =>
+    findings(
+      `node sub: subflow { flow = "${flow}" }\nnode r: transform { value = ${source} }\n`,
+      known,
+    ).filter(({ code }) => code.startsWith("FLOW5"));
+
+  test.each(["sub.outputs.total + 1", "size(sub.outputs.rows)", "sub.outputs"])(
+    "%s is fine",
+    (source) => {
+      expect(read(source)).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["sub.total", "sub.outputs.total"],
+    ["sub?.total ?? 0", "sub?.outputs.total"],
+    ['sub["total"]', "sub.outputs.total"],
+  ])("%s is mended to where it stands", (source, meant) => {
+    expect(read(source)).toMatchObject([
+      {
+        code: "FLOW5001",
+        hint: "did you mean outputs.total?",
+        fixes: [{ edits: [{ newText: meant }] }],
+      },
+    ]);
+  });
+
+  test("have the names and types that the flow declares, and of a version nothing is known", () => {
+    expect(read("sub.outputs.sum").map(({ message }) => message)).toEqual([
+      "object has no member sum",
+    ]);
+    expect(read("upper(sub.outputs.total)").map(({ code }) => code)).toEqual(["FLOW5002"]);
+    expect(read("sub.outputs.sum", "sums@3")).toEqual([]);
+  });
 });
 
 test("a flow that does not exist is named", () => {

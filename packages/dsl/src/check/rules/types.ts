@@ -17,6 +17,7 @@ import type { TypeEnv } from "../../types/scope.ts";
 import { type BodyModel, declared, NodeModel } from "../model/bodies.ts";
 import { hintOf } from "../model/deferred.ts";
 import { lookUp, visibleNames, visibleNode } from "../model/resolve.ts";
+import { literalText } from "../model/walk-value.ts";
 import type { Validation } from "../validation.ts";
 
 /** `ErrorInfo`; open, since kinds of errors may say more. */
@@ -113,7 +114,16 @@ export class Types {
       type = recordType(entry);
       this.#outputs.set(entry, type);
     }
-    return type;
+    return this.#ofCalled(node, type);
+  }
+
+  /** With the outputs of the flow that a node calls, where it is known: as it is now, so not of a version. */
+  #ofCalled({ node: { type, fields } }: NodeModel, record: FlowType): FlowType {
+    const slug = type === "subflow" ? literalText(own(fields, "flow")) : undefined;
+    const outputs = slug === undefined ? undefined : this.#ctx.catalog.flow(slug)?.outputs;
+    if (!outputs?.length || record.kind !== "object") return record;
+    const props = outputs.map(({ name, schema }) => [name, typeFromSchema(schema ?? {})] as const);
+    return { ...record, props: new Map([...record.props, ["outputs", objectOf(props)]]) };
   }
 }
 
