@@ -1,9 +1,11 @@
 // One round of cases in one process: the contenders of each in turn, in random order, and the median of each as JSON, a line a case.
 // Usage: node cell.js <URL of a cases.js> <case>…
+import { here } from "./machine.js";
 import { shuffle } from "./random.js";
+import { median } from "./report.js";
 import { smoke } from "./size.js";
 
-const WARM_MS = 400; // long enough for the optimising compiler to have seen the code
+const WARM_MS = 400; // on the reference: long enough for the optimising compiler to have seen the code
 
 const [file, ...names] = process.argv.slice(2);
 const { cases } = await import(file);
@@ -22,7 +24,7 @@ async function round({ prepare, samples, warmTurns, warmMs = WARM_MS }) {
 
   // What runs once is measured cold.
   if (samples > 1 && !smoke) {
-    const warm = performance.now() + warmMs;
+    const warm = performance.now() + here(warmMs, 1); // as many turns on a slower machine
     let turns = 0;
     const isWarm = () => (warmTurns === undefined ? performance.now() >= warm : turns >= warmTurns);
     do {
@@ -36,8 +38,6 @@ async function round({ prepare, samples, warmTurns, warmMs = WARM_MS }) {
   const values = Object.entries(found).map(([who, list]) => [who, median(list)]);
   return { values: Object.fromEntries(values), facts: counted };
 }
-
-const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
 for (const name of names) process.stdout.write(`${JSON.stringify(await round(cases[name]))}\n`);
 process.exit(); // a run that was left half done holds its process

@@ -1,6 +1,7 @@
 // What every bench does with its numbers: the machine, tables, results/latest.{json,md}, and the exit code of what is past a bar.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { slowness } from "./machine.js";
 
 export function median(list) {
   const sorted = [...list].sort((a, b) => a - b);
@@ -19,6 +20,10 @@ export function time(ms) {
   return ms >= 0.001 ? `${(ms * 1e3).toFixed(2)} µs` : `${(ms * 1e6).toFixed(0)} ns`;
 }
 
+/** What stands behind a bar of this machine where another one was stated. */
+export const statedOf = (bar, stated, shown = String) =>
+  bar === stated ? "" : ` (${shown(stated)} on the reference)`;
+
 /** Lines of a Markdown table; `left` columns are texts. */
 export function table(head, rows, left = 1) {
   const rule = head.map((_, i) => (i < left ? "---" : "--:"));
@@ -29,7 +34,7 @@ export function table(head, rows, left = 1) {
 export function report({ base, how, rounds, lines, results, past }) {
   const date = new Date().toISOString().slice(0, 10);
   const counted = rounds === undefined ? "" : `, ${rounds} rounds`;
-  const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores${counted}, ${date}`;
+  const machine = `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} cores, ${slowness()}x the time of the reference${counted}, ${date}`;
   const text = `${[`${machine}. ${how}`, ...lines.map((part) => part.join("\n"))].join("\n\n")}\n`;
   const folder = new URL("results/", base);
   mkdirSync(folder, { recursive: true });

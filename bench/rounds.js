@@ -1,13 +1,16 @@
 // Measures cases, each against a baseline of the same round: a round is a process of its own, a ratio the median over the rounds.
 // A case is data: `what` it is; `bars`, the most that ours may be to a contender, the first of which is the baseline, or none; `goals`, the
-// most that it should be, which fail nothing; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
-// perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`, or with none) and `close`. `warmMs`: how long it runs before it
+// most that it should be, which fail nothing; `added`, with a `bar` and perhaps a `goal`: the milliseconds of the processor that ours may take beside a
+// baseline that waits for a disk; `samples`; and `prepare`, which gives `contenders` (functions that answer with one sample, in milliseconds or, with `isBytes`, in bytes),
+// perhaps `facts` (counts, with a `bar` each, the most it may be, and perhaps a `goal`, or with `least`, or with none; `work`: the share of its bar that is
+// work of the processor, see machine.js) and `close`. `warmMs`: how long it runs on the reference before it
 // is measured, or `warmTurns`: how often each contender does; `session`: in which surroundings; `isLong`: only when asked for or without `--quick`;
 // `isTwin`: another one shows with `--smoke` that it works.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { median, note, report, secondsSince, table, time, times } from "./report.js";
+import { here, slowness } from "./machine.js";
+import { median, note, report, secondsSince, statedOf, table, time, times } from "./report.js";
 import { smoke } from "./size.js";
 
 const OURS = "millrace";
@@ -38,6 +41,7 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5)
     throw new Error(`unknown case "${unknown}"; known: ${Object.keys(cases).join(", ")}`);
   }
   if (smoke) return smokeOf(names);
+  slowness(); // cells inherit it
   const past = [];
   const results = names.map((name) => {
     const begun = performance.now();
@@ -101,17 +105,29 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5)
 
   /** All rounds of one case. */
   function measure(name) {
-    const { what, bars, goals = {}, isBytes = false } = cases[name];
+    const { what, bars, goals = {}, added, isBytes = false } = cases[name];
     const found = Array.from({ length: roundsOf(name, quick) }, () => cell(name));
     const [{ missing }] = found;
     if (missing !== undefined) return { name, what, missing: `not measured: ${missing}` };
     const [baseline] = Object.keys(bars);
     const of = (who) => found.map(({ values }) => values[who]);
     const against = (who) => median(found.map(({ values }) => values[OURS] / values[who]));
-    const facts = Object.entries(found[0].facts ?? {}).map(([fact, { bar, least, goal }]) => ({
+    const counted = found.map(({ values, facts }) => ({
+      ...(added && {
+        [`ms beyond ${baseline}`]: {
+          value: rounded(values[OURS] - values[baseline]),
+          ...added,
+          work: 1,
+        },
+      }),
+      ...facts,
+    }));
+    const facts = Object.entries(counted[0]).map(([fact, { bar, least, goal, work }]) => ({
       fact,
-      value: median(found.map(({ facts }) => facts[fact].value)),
-      ...(bar === undefined ? { least } : { bar, goal }),
+      value: median(counted.map((round) => round[fact].value)),
+      ...(bar !== undefined && { bar: here(bar, work), stated: bar }),
+      ...(goal !== undefined && { goal: here(goal, work) }),
+      least,
     }));
     return {
       name,
@@ -138,7 +154,7 @@ export function runCases({ base, cases, roundsOf = (_, quick) => (quick ? 2 : 5)
         if (ratio > (bar ?? Number.POSITIVE_INFINITY))
           past.push(`${name}: ${times(ratio)} of ${who}, bar ${times(bar)}`);
       for (const fact of (row.facts ?? []).filter(isPast))
-        past.push(`${name}: ${fact.fact}: ${fact.value}, bar ${fact.bar ?? fact.least}`);
+        past.push(`${name}: ${fact.fact}: ${fact.value}, ${limitOf(fact)}`);
       return row;
     } catch (error) {
       past.push(`${name}: not measured: ${error.message}`);
@@ -153,6 +169,9 @@ const areNumbers = ({ values, facts = {} }) =>
     Number.isFinite,
   );
 const isPast = ({ value, bar, least }) => (bar === undefined ? value < least : value > bar);
+const rounded = (value) => Math.round(value * 100) / 100;
+const limitOf = ({ bar, least, stated }) =>
+  bar === undefined ? `at least ${least}` : `bar ${bar}${statedOf(bar, stated)}`;
 const goalOf = (goal) => (goal === undefined ? "" : ` (goal ${goal})`);
 const ofWhom = ({ who, ratio }) => `${times(ratio)} of ${who}`;
 
@@ -161,9 +180,10 @@ function cellsOf(row) {
   const { name, baseline, baselineValue, ours, isBytes, ratios, noise, facts, missing } = row;
   if (missing !== undefined) return [name, "–", "–", missing, "–", "–", "–"];
   const shown = (value) => (isBytes ? `${(value / 1e6).toFixed(1)} MB` : time(value));
-  const counted = facts.map(({ fact, value, bar, least, goal }) => {
-    if (bar !== undefined) return `${fact}: ${value}, bar ${bar}${goalOf(goal)}`;
-    return least === undefined ? `${fact}: ${value}` : `${fact}: ${value}, at least ${least}`;
+  const counted = facts.map(({ fact, value, ...limits }) => {
+    const { bar, least, goal } = limits;
+    const limit = (bar ?? least) === undefined ? "" : `, ${limitOf(limits)}`;
+    return `${fact}: ${value}${limit}${goalOf(goal)}`;
   });
   return [
     name,

@@ -9,7 +9,7 @@ import { treeCase } from "./tree-case.js";
 
 const BIN = fileURLToPath(new URL("../../packages/cli/bin/millrace.js", import.meta.url));
 const HELLO = fileURLToPath(new URL("../../examples/01-hello/hello.flow", import.meta.url));
-const SAMPLES = 4; // a process each, and one more of each contender beforehand, which also leaves the bytecode of the command
+const SAMPLES = 7; // a process each, and one more of each contender beforehand, which also leaves the bytecode of the command
 
 // Node 20 reads these certificates at every start, which takes twice as long as an empty script: ratios would say nothing of the command.
 delete process.env.NODE_EXTRA_CA_CERTS;

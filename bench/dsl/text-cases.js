@@ -124,10 +124,10 @@ const ours = (contenders) => ({
 const mixed = (bars, contenders, same) => ({ bars, contenders, same, input: read("mixed") });
 /** A case without a bar. */
 const shown = (contenders, same) => ({ ...mixed({}, contenders, same), long: !smoke });
-const wide = (ms, contenders, same) => ({
+const wide = (workMs, contenders, same) => ({
   size: "wide",
   long: true,
-  bars: { ms },
+  bars: { workMs },
   contenders: ours(contenders),
   same,
   input: read("wide"),

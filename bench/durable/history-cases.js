@@ -70,7 +70,7 @@ function openCase(count, barMs) {
             return ms;
           },
         },
-        facts: () => ({ ms: { value: round(Math.min(...times)), bar: barMs } }),
+        facts: () => ({ ms: { value: round(Math.min(...times)), bar: barMs, work: 1 } }),
         close() {
           full.remove();
           none.remove();
@@ -125,7 +125,7 @@ export const historyCases = {
           Object.fromEntries(
             Object.entries(slowest).map(([name, ms]) => [
               `${name}, ms`,
-              { value: round(ms), bar: 20 },
+              { value: round(ms), bar: 20, work: 1 },
             ]),
           ),
         async close() {
@@ -194,7 +194,7 @@ export const historyCases = {
             return ms;
           },
         },
-        facts: () => ({ ms: { value: Math.round(Math.min(...times)), bar: 2_000 } }),
+        facts: () => ({ ms: { value: Math.round(Math.min(...times)), bar: 2_000, work: 1 } }),
         close: remove,
       };
     },

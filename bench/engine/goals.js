@@ -234,16 +234,20 @@ const goals = {
         log.append(new NodeSucceeded(runId, log.seq + 1, ts, node, attempt, output, durationMs), 0);
       }
     };
+    const [v, begins, ends] = [1, "node.started", "node.succeeded"];
     const push = () => {
       const list = [];
       for (let i = 0; i < started.length; i++) {
-        list.push({ ...started[i] });
-        list.push({ ...succeeded[i] });
+        const { runId, ts, node, attempt, type } = started[i];
+        const { output, durationMs } = succeeded[i];
+        list.push({ v, kind: begins, runId, seq: list.length + 1, ts, node, attempt, type });
+        const seq = list.length + 1;
+        list.push({ v, kind: ends, runId, seq, ts, node, attempt, output, durationMs });
       }
     };
     const value = await fastestOf(make, push);
-    const what = "an array push of a spread object with the same keys; made and put into the log";
-    return { value, bar: 0.6, unit: "x", what };
+    const what = "an array push of a literal with the same keys; made and put into the log";
+    return { value, bar: 1.15, unit: "x", what };
   },
 
   async "write an event"() {

@@ -8,24 +8,22 @@ export function shown(ratio) {
   return ratio >= 100 ? `${Math.round(ratio)}x` : `${ratio.toFixed(2)}x`;
 }
 
-/** Everything that a run found out. */
-export function tables({ machine, rows, goals, probes, peers }) {
+/** Everything that a run found out, as tables and lists. */
+export function tables({ rows, goals, probes, peers }) {
   const failures = rows.flatMap(({ workload, failed }) =>
     Object.entries(failed).map(([name, why]) => `- ${name}, ${workload}: ${why || "no answer"}`),
   );
   return [
-    `${machine}. Ratio to the hand-written floor of the same round, median; noise = slowest floor / fastest floor.`,
-    "",
-    ...table(
+    table(
       ["workload", "floor", OURS, "goal / bar", ...peers, "noise"],
       rows.map((row) => timeRow(row, peers)),
     ),
-    "",
-    ...(goals.length > 0 ? table(["goal", "found", "goal / bar", "what"], goals.map(goalRow)) : []),
-    ...(failures.length > 0 ? ["", "FAIL:", "", ...failures] : []),
-    ...(probes.length > 0 ? ["", "Probes:", "", ...probes.map(probeLine)] : []),
-    "",
-  ].join("\n");
+    ...(goals.length > 0
+      ? [table(["goal", "found", "goal / bar", "what"], goals.map(goalRow))]
+      : []),
+    ...(failures.length > 0 ? [["FAIL:", "", ...failures]] : []),
+    ...(probes.length > 0 ? [["Probes:", "", ...probes.map(probeLine)]] : []),
+  ];
 }
 
 function timeRow({ workload, floorMs, ratios, bars, noise }, peers) {

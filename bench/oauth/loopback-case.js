@@ -82,6 +82,7 @@ export const loopbackCases = {
     what: "last byte of the redirect's line until `acceptOAuthCode` settles; `bare`: until a `net` server has freed its port and sent a page as long",
     bars: { bare: 2.5 },
     samples: 150,
+    warmTurns: 1, // a consent comes once in a process; V8 compiles the baseline after some hundred turns, and ours later
     async prepare() {
       const page = await pageOf();
       return { contenders: { bare: () => bare(page), millrace: consent } };

@@ -2,7 +2,7 @@
 import { createView, foldEvents } from "@millrace/contracts";
 import { sized } from "../size.js";
 import { busyFlow } from "./flows.js";
-import { at, MIB, pageCase, rounded } from "./measured.js";
+import { at, MIB, pageCase, paintedBar, rounded } from "./measured.js";
 import { openDoor } from "./paced.js";
 import { endedRun, heapOf, timed } from "./studio.js";
 
@@ -61,8 +61,8 @@ const live = pageCase({
       const task = await page.evaluate(`probe.longestTask(${start})`);
       const heap = (await heapOf(page)) - before;
       return {
-        "longest task": { value: task, bar: 200 },
-        "click, slowest": { value: at(clicks, 1), bar: 100 },
+        "longest task": { value: task, bar: 200, work: 1 },
+        "click, slowest": { value: at(clicks, 1), ...paintedBar(100, 1) },
         "click, median": { value: at(clicks, 0.5) },
         "heap, MiB": { value: rounded(heap / MIB), bar: 64 },
         "not as the fold": { value: await differences(page, view, events.length), bar: 0 },

@@ -30,6 +30,11 @@ export function pageCase({ what, flows = () => ({}), visit }) {
   };
 }
 
+const FRAME_MS = 1_000 / 60;
+
+/** A bar of what is painted: the screen is waited for, `frames` of it, the rest is work of the processor. */
+export const paintedBar = (bar, frames) => bar && { bar, work: 1 - (frames * FRAME_MS) / bar };
+
 /** How busy the machine was in the last minute: processes that could have run. */
 export function loadNow() {
   return { value: Number(loadavg()[0].toFixed(1)) };

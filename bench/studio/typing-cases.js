@@ -1,7 +1,7 @@
 // Hands on the page: keys in the text of a flow, and clicks on what answers.
 import { sized } from "../size.js";
 import { longFlow, wideFlow } from "./flows.js";
-import { at, pageCase } from "./measured.js";
+import { at, pageCase, paintedBar } from "./measured.js";
 import { endedRun, settled, timed } from "./studio.js";
 
 /** Keys that are timed. */
@@ -63,8 +63,8 @@ const typing = (lines) =>
         await settled(page, 400);
       }
       return {
-        "painted, median": { value: at(painted, 0.5), bar: median },
-        "painted, slowest": { value: at(painted, 1), ...(slowest && { bar: slowest }) },
+        "painted, median": { value: at(painted, 0.5), ...paintedBar(median, 0.5) },
+        "painted, slowest": { value: at(painted, 1), ...paintedBar(slowest, 1) },
         "answered, median": { value: at(answers, 0.5), bar: answered },
         "answered, slowest": { value: at(answers, 1) },
         "longest task": { value: task },
@@ -132,7 +132,7 @@ const click = pageCase({
     const slowest = found.toSorted(([, a], [, b]) => b - a)[0];
     process.stderr.write(`slowest click: ${slowest[0]}\n`);
     return {
-      "slowest, ms": { value: at(times, 1), bar: 100 },
+      "slowest, ms": { value: at(times, 1), ...paintedBar(100, 1) },
       "median, ms": { value: at(times, 0.5) },
       clicks: { value: times.length },
     };
