@@ -5,7 +5,7 @@ import { checkNames } from "../../options.ts";
 import { BACKEND_NAMES } from "./backend.ts";
 import { sessionBusAddress } from "./bus-address.ts";
 import { type BackendName, HelperProcess, type Loaded } from "./helper-process.ts";
-import { HELPER_URL, hasSecretService } from "./os-store.ts";
+import { hasSecretService, helperBesideUs } from "./os-store.ts";
 import { withSecretService } from "./secret-service.ts";
 
 /** One library: whether it can be loaded, and whether the store behind it can be used. */
@@ -44,7 +44,7 @@ export async function describeCredentialBackends(
 
 /** The libraries that could be loaded, or the reason why this is unknown. */
 async function load(options: { resolveFrom?: string; helperUrl?: URL }): Promise<Loaded | string> {
-  const { resolveFrom, helperUrl = HELPER_URL } = options;
+  const { resolveFrom, helperUrl = helperBesideUs() } = options;
   const helper = new HelperProcess({
     script: helperUrl,
     timeoutMs: TIMEOUT_MS,

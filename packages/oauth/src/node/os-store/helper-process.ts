@@ -6,6 +6,7 @@
  *   P3  An idle helper does not keep this process alive; a pending request does.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -137,7 +138,7 @@ export class HelperProcess {
     child.stdin.on("error", () => {}); // the helper ended; that is told below
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => this.#read(session, text));
-    void ended.then(() => this.#fail(session, crashed()));
+    void ended.then(() => this.#fail(session, existsSync(script) ? crashed() : missing(script)));
     session.loaded = this.#send(session, { op: "open", resolveFrom });
     session.loaded.catch(() => {}); // every reader of `loaded` gets the error
     return session;
@@ -248,6 +249,14 @@ function timedOut(timeoutMs: number): Error {
     `the credential store of the system did not answer within ${timeoutMs / 1000} s`,
     `Unlock it, or answer what the desktop asks, and try again; ${OTHER_STORE}`,
     { reason: "helper_timeout" },
+  );
+}
+
+function missing(script: URL): Error {
+  return credentialFailure(
+    `the program that asks the credential store of the system is missing: ${fileURLToPath(script)}`,
+    `In a bundle, put helper.js of @millrace/oauth beside it and give its place as \`helperUrl\`; ${OTHER_STORE}`,
+    { reason: "helper_crash" },
   );
 }
 

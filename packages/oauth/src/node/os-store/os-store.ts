@@ -6,6 +6,7 @@
  *   O4  No other store is ever taken instead.
  */
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { OAuthError } from "../../errors.ts";
 import { checkNames } from "../../options.ts";
 import type { CredentialStore } from "../../types.ts";
@@ -41,8 +42,11 @@ export interface OsCredentialStoreOptions {
   readonly helperUrl?: URL;
 }
 
-/** Beside this module, in the sources as in the build. */
-export const HELPER_URL: URL = new URL("./helper.js", import.meta.url);
+/** Beside this module, in the sources as in the build; a bundle of CommonJS has no place, and looks in the working directory. */
+export function helperBesideUs(): URL {
+  const base: string | undefined = import.meta.url;
+  return base === undefined ? pathToFileURL("helper.js") : new URL("./helper.js", base);
+}
 
 const OPTIONS: readonly (keyof OsCredentialStoreOptions)[] = [
   ...(["service", "timeoutMs", "backends", "unlock", "resolveFrom", "helperUrl"] as const),
@@ -96,7 +100,7 @@ class OsStore implements CredentialStore, AsyncDisposable {
     this.#names = [...new Set(backends)];
     this.#unlock = unlock;
     this.#helper = new HelperProcess({
-      script: options.helperUrl ?? HELPER_URL,
+      script: options.helperUrl ?? helperBesideUs(),
       timeoutMs: Math.min(timeoutMs, MAX_TIMER_MS),
       resolveFrom: resolveFrom && resolve(resolveFrom),
     });
