@@ -3,7 +3,7 @@
  *   A1  The seven parameters come first, in the order of the specification, whatever else is asked for.
  *   A2  The query of the caller's URL stays as it is, before them; a fragment stays after them.
  */
-import { extraEntries } from "./options.ts";
+import { checkSpelling, extraEntries } from "./options.ts";
 import type { AuthorizeParams } from "./types.ts";
 
 /** Characters that encodeURIComponent leaves and the rule encodes, by character code: `! ' ( ) *`. */
@@ -33,10 +33,11 @@ const OURS: ReadonlySet<string> = new Set([
 /**
  * The authorize URL with `response_type`, `client_id`, `redirect_uri`, `scope`, `state`, `access_type=offline` and
  * `prompt=consent`, then PKCE, resources and extra parameters where given. Empty values keep their parameter.
- * Throws `TypeError` when `extraParams` names a parameter of ours.
+ * Throws `TypeError` when `extraParams` names a parameter of ours, and for another spelling of an option.
  * @see specification, "Build authorize URL"
  */
 export function buildAuthorizeUrl(params: AuthorizeParams): string {
+  checkSpelling(params);
   const { authorizeUrl, pkce, resource = [] } = params;
   const pairs: [string, string][] = [
     ["response_type", "code"],

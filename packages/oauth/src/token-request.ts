@@ -4,7 +4,7 @@
  *   R2  A programming error is a `TypeError` or `RangeError`, and nothing was sent then.
  */
 import { OAuthError, registeredError } from "./errors.ts";
-import { extraEntries } from "./options.ts";
+import { checkSpelling, extraEntries } from "./options.ts";
 import { checkTimeout, type FormAnswer, type FormRequest, sendForm } from "./send-form.ts";
 import { tokenFromResponse } from "./token-response.ts";
 import type { OAuthToken, TokenEndpoint } from "./types.ts";
@@ -103,12 +103,9 @@ function request(
 }
 
 /** Throws the `TypeError` or `RangeError` of a client that cannot send any request. */
-export function checkClient({
-  clientAuth = "post",
-  clientSecret,
-  extraParams,
-  timeoutMs,
-}: Client): void {
+export function checkClient(client: Client): void {
+  checkSpelling(client);
+  const { clientAuth = "post", clientSecret, extraParams, timeoutMs } = client;
   checkTimeout(timeoutMs);
   if (extraParams) extraEntries(extraParams, OURS);
   if (!["post", "basic", "none"].includes(clientAuth)) {

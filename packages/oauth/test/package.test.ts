@@ -14,8 +14,8 @@ const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const PNPM = fileURLToPath(new URL("../../../node_modules/.bin/pnpm", import.meta.url));
 
 /** Bytes of the main entry, bundled and minified; what a web page pays. */
-const MAX_MINIFIED = 15_100; // an error that comes with a status of success keeps its code
-const MAX_GZIPPED = 6_100; // token answers as forms and lists of scopes came to it
+const MAX_MINIFIED = 15_600; // 0.4 kB tell another spelling of an option; an error that comes with a status of success keeps its code
+const MAX_GZIPPED = 6_300; // 0.2 kB of it are spellings of options; token answers as forms and lists of scopes came to it
 /** The same of a program that imports `percentEncode` alone. */
 const MAX_OF_ONE_FUNCTION = 500;
 

@@ -5,6 +5,7 @@
  *   W3  However it ends, the port is free when the promise settles.
  */
 import { OAuthError } from "../../errors.ts";
+import { checkSpelling } from "../../options.ts";
 import { sendAnswer } from "./arrivals.ts";
 import { type LoopbackListener, takeListener } from "./listener.ts";
 import { type LoopbackPage, type LoopbackPageName, type LoopbackPages, readPages } from "./page.ts";
@@ -72,6 +73,7 @@ export async function acceptOAuthCode(
 export function checkAcceptOptions(
   options: AcceptOptions,
 ): Expected & { readonly pages: LoopbackPages } {
+  checkSpelling(options);
   const { state, timeoutMs, path, requireStateOnError, expectedIssuer } = options;
   if (typeof state !== "string") throw new TypeError("state: must be a string");
   if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
