@@ -1,6 +1,7 @@
 /** The sign-in: over the page, which keeps its place and what was typed. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { Button } from "./parts/button.tsx";
 import { TextField } from "./parts/fields.tsx";
 import { Heading } from "./parts/heading.tsx";
 import { messageOf } from "./parts/problem.tsx";
@@ -32,9 +33,9 @@ export function SignIn(): ComponentChildren {
       >
         <TextField label="Access token" type="password" required value={typed} onTyped={setTyped} />
         <div role="alert">{problem !== undefined && <p class="problem">{problem}</p>}</div>
-        <button type="submit" class="primary" disabled={action.isBusy}>
+        <Button type="submit" class="primary" disabled={action.isBusy}>
           Sign in
-        </button>
+        </Button>
       </form>
     </main>
   );

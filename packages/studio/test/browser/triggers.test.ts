@@ -3,6 +3,7 @@ import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
 import { HELLO } from "./flows.ts";
+import { nameOfFocus } from "./keyboard.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -65,8 +66,9 @@ describeWith("chromium")("the triggers", () => {
     const row = page.getByRole("table", { name: "Schedules" }).getByRole("row").nth(1);
     await row.getByText("0 7 * * 1-5, Europe/Berlin").waitFor();
     await form.waitFor({ state: "detached" });
-    await row.getByRole("button", { name: "Run now" }).click();
+    await row.getByRole("button", { name: "Run now" }).press("Enter");
     await page.getByRole("main").getByRole("link", { name: /^run_/ }).waitFor();
+    expect(await nameOfFocus(page)).toBe("button Run now");
     const { items } = await server.client.invoke("list_runs", {});
     expect(items).toMatchObject([{ template: { slug: "hello" } }]);
     await row.getByRole("button", { name: "Pause" }).click();

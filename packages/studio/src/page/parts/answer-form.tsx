@@ -48,7 +48,7 @@ export function AnswerForm({
   });
   const wrong = wantsValue ? checkForm(schema, value) : [];
   const why = refusal("run");
-  const button = { disabled: answer.isBusy || why !== undefined, title: why };
+  const button = { disabled: answer.isBusy, refusal: why };
   return (
     <form
       noValidate
@@ -81,9 +81,9 @@ export function AnswerForm({
             onInput={(event) => setComment(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" class="primary" {...button}>
+        <Button type="submit" class="primary" {...button}>
           Approve
-        </button>
+        </Button>
         <Button class="danger" {...button} onClick={() => void answer.run("reject")}>
           Reject
         </Button>

@@ -119,9 +119,9 @@ export function FormDialog({
         <Problem error={work.error} note={note} />
         {children}
         <DialogActions onClose={onClose}>
-          <button type="submit" class="primary" disabled={work.isBusy || isOff}>
+          <Button type="submit" class="primary" disabled={work.isBusy || isOff}>
             {action}
-          </button>
+          </Button>
         </DialogActions>
       </form>
     </Dialog>

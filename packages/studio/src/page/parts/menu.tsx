@@ -29,7 +29,7 @@ export function Menu({
   const roving = useRoving<HTMLDivElement>("[role^=menuitem]");
   useEffect(() => {
     if (!isOpen) return undefined;
-    roving.ref.current?.querySelector<HTMLElement>("[role^=menuitem]:not(:disabled)")?.focus();
+    roving.ref.current?.querySelector<HTMLElement>("[role^=menuitem]")?.focus();
     const close = (event: PointerEvent): void => {
       const inside = [roving.ref.current, button.current];
       if (!inside.some((each) => each?.contains(event.target as Node))) setOpen(false);
@@ -49,6 +49,11 @@ export function Menu({
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         onClick={() => setOpen(!isOpen)}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown") return;
+          event.preventDefault();
+          setOpen(true);
+        }}
       >
         {name} <span aria-hidden="true">▾</span>
       </Button>

@@ -50,7 +50,5 @@ function targetOf(key: string, at: number, count: number): number | undefined {
 }
 
 function controls(element: HTMLElement | null, selector: string): HTMLElement[] {
-  return [...(element?.querySelectorAll<HTMLElement>(selector) ?? [])].filter(
-    (each) => !each.matches(":disabled"),
-  );
+  return [...(element?.querySelectorAll<HTMLElement>(selector) ?? [])];
 }

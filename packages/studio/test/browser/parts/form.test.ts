@@ -80,6 +80,10 @@ describeWith("chromium")("a form", () => {
     await showOrder(page, { pin: null });
     const text = (name: string) => page.getByRole("textbox", { name, exact: true });
     await text("name").fill("Ada");
+    await page.getByRole("button", { name: "Several lines for name" }).press("Enter");
+    await page.keyboard.type("!");
+    await expect.poll(() => text("name").inputValue()).toBe("Ada!");
+    await text("name").fill("Ada");
     await page.getByLabel("day", { exact: true }).fill("2026-02-28");
     await text("at").fill("2026-02-28T10:00:00Z");
     await text("site").fill("https://example.org/");

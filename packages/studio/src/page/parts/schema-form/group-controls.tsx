@@ -114,8 +114,8 @@ export function ListControl(props: GroupProps): ComponentChildren {
                 class="quiet"
                 id={`${id}.up.${at}`}
                 aria-label={`Move ${label} up`}
-                aria-disabled={at === 0}
-                onClick={() => at > 0 && move(at, at - 1)}
+                disabled={at === 0}
+                onClick={() => move(at, at - 1)}
               >
                 ↑
               </Button>
@@ -123,8 +123,8 @@ export function ListControl(props: GroupProps): ComponentChildren {
                 class="quiet"
                 id={`${id}.down.${at}`}
                 aria-label={`Move ${label} down`}
-                aria-disabled={at === items.length - 1}
-                onClick={() => at < items.length - 1 && move(at, at + 1)}
+                disabled={at === items.length - 1}
+                onClick={() => move(at, at + 1)}
               >
                 ↓
               </Button>

@@ -42,7 +42,7 @@ export function TextControl({
   const hadFocus = element.current !== null && document.activeElement === element.current;
   useLayoutEffect(() => {
     // Another element has taken the place of the field: the person goes on typing in it.
-    if (wasLong.current !== isLong && hadFocus) {
+    if (wasLong.current !== isLong && (hadFocus || isAsked)) {
       element.current?.focus();
       element.current?.setSelectionRange(text.length, text.length);
     }
