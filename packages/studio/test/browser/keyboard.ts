@@ -26,6 +26,16 @@ export async function enterOn(page: Page, target: Locator): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
+/** Whether something lies over the middle of what has the focus. */
+export function isFocusCovered(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const element = document.activeElement as Element;
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const there = document.elementFromPoint(left + width / 2, top + height / 2);
+    return !element.contains(there);
+  });
+}
+
 /** Role or element, and the beginning of the name or text, of what has the focus. */
 export function nameOfFocus(page: Page): Promise<string> {
   return page.evaluate(() => {

@@ -2,6 +2,7 @@
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
+import { isFocusCovered, nameOfFocus } from "./keyboard.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -22,6 +23,11 @@ describeWith("chromium")("settings", () => {
     const save = page.getByRole("button", { name: "Save settings" });
     await expect.poll(() => field.inputValue()).toBe("16");
     await expect.poll(() => save.isDisabled()).toBe(true);
+    await field.focus();
+    for (let press = 0; press < 25; press += 1) {
+      await page.keyboard.press("Tab");
+      expect(await isFocusCovered(page), await nameOfFocus(page)).toBe(false);
+    }
 
     await field.fill("many");
     await save.click();
