@@ -25,7 +25,10 @@ describeWith("chromium")("the catalog", () => {
       .getByRole("table", { name: "control" })
       .getByRole("link", { name: "switch" })
       .waitFor();
-    await page.getByRole("searchbox", { name: "Search" }).fill("http");
+    const search = page.getByRole("searchbox", { name: "Search" });
+    await search.fill("nothing-has-this");
+    await page.getByRole("status").getByText("No node type has").waitFor();
+    await search.fill("http");
     await page.getByRole("table", { name: "control" }).waitFor({ state: "detached" });
     await expectAccessible(page);
     await page.getByRole("link", { name: "http.request" }).click();

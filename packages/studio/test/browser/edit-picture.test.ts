@@ -86,7 +86,7 @@ describeWith("chromium")("a change in the picture", () => {
     await untilText(page, changed);
     await message.fill("words.value +");
     await message.press("Enter");
-    await inspector.getByText("expected a value, found line end").waitFor();
+    await inspector.getByRole("alert").getByText("expected a value, found line end").waitFor();
     await expect.poll(() => message.getAttribute("aria-invalid")).toBe("true");
     expect(await textOf(page)).toBe(changed);
     await message.press("Escape");

@@ -2,7 +2,16 @@
 import { describeWith } from "@millrace/test-support";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./axe.ts";
-import { GREETING, openGreeting, textbox, textOf, treeitem, untilText } from "./flow-page.ts";
+import {
+  GREETING,
+  notified,
+  openGreeting,
+  textbox,
+  textOf,
+  treeitem,
+  untilText,
+} from "./flow-page.ts";
+import { isFocusCovered, nameOfFocus, tabTo } from "./keyboard.ts";
 import { startServer } from "./server.ts";
 import { useStudio } from "./studio.ts";
 
@@ -70,6 +79,11 @@ describeWith("chromium")("the screen of a flow", () => {
     await page.waitForURL(/node=say/);
     await page.keyboard.press("F8");
     await page.waitForURL(/node=done/);
+    await page.getByRole("toolbar", { name: "Flow" }).getByRole("button", { name: "Save" }).focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await nameOfFocus(page)).toBe("button Run");
+    await page.keyboard.press("Enter");
+    await notified(page, "Not possible: ");
   });
 
   test("adds a node from the catalog with what it needs, and connects it", async () => {
@@ -101,6 +115,14 @@ describeWith("chromium")("the screen of a flow", () => {
     await treeitem(page, "transform, transform").waitFor();
     await page.getByText("No problems.").waitFor();
     expect(await textOf(page)).toContain('node transform: transform {\n  value = ""\n}');
+
+    // What goes away leaves the focus to what is beside it.
+    await treeitem(page, "delay, delay").click();
+    await inspector.getByRole("button", { name: "Remove the edge out to say" }).press("Enter");
+    await expect.poll(() => nameOfFocus(page)).toBe("button Add edge");
+    await inspector.getByRole("button", { name: "Delete node" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).press("Enter");
+    await expect.poll(() => nameOfFocus(page)).toBe("aside Inspector");
   });
 
   test("has panes that are sized by keys and can be hidden, also after a reload", async () => {
@@ -112,7 +134,12 @@ describeWith("chromium")("the screen of a flow", () => {
     await expect.poll(() => border.getAttribute("aria-valuenow")).toBe("55");
     await page.keyboard.press("ArrowLeft");
     await expect.poll(() => border.getAttribute("aria-valuenow")).toBe("53");
-    await page.getByRole("button", { name: "More" }).click();
+    await page.emulateMedia({ forcedColors: "active" });
+    const ground = (element: Element) => getComputedStyle(element).backgroundColor;
+    expect(await border.evaluate(ground)).not.toBe(await page.locator("body").evaluate(ground));
+    await page.emulateMedia({ forcedColors: "none" });
+    await tabTo(page, page.getByRole("complementary", { name: "Inspector" }));
+    await page.getByRole("button", { name: "More" }).press("ArrowDown");
     await expectAccessible(page);
     await page.getByRole("menuitemcheckbox", { name: "Show Inspector" }).click();
     const inspector = page.getByRole("complementary", { name: "Inspector" });
@@ -121,5 +148,13 @@ describeWith("chromium")("the screen of a flow", () => {
     await textbox(page).waitFor();
     await expect.poll(() => border.getAttribute("aria-valuenow")).toBe("53");
     await expect.poll(() => inspector.isVisible()).toBe(false);
+
+    await page.setViewportSize({ width: 320, height: 256 }); // 400 % of a common window
+    await page.getByRole("button", { name: "More" }).press("ArrowDown");
+    await page.getByRole("menuitem", { name: "Save with details…" }).press("Enter");
+    for (const field of ["Slug", "Name", "Description", "Tags"]) {
+      await tabTo(page, page.getByLabel(field));
+      expect(await isFocusCovered(page), field).toBe(false);
+    }
   });
 });

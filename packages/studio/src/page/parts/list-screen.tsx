@@ -25,7 +25,7 @@ export function ListView<T>({
       {items === undefined && (error === undefined || isLost) && (
         <p class="muted">{isLost ? "The server cannot be reached. Trying again…" : "Loading…"}</p>
       )}
-      {items?.length === 0 && empty}
+      <div role="status">{items?.length === 0 && empty}</div>
       {items !== undefined && items.length > 0 && children(items)}
       {hasMore && (
         <Button disabled={isLoading} onClick={loadMore}>

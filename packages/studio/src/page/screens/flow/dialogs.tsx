@@ -152,6 +152,8 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Alt+↓, Alt+↑", "In the tree: along an edge"],
   ["Enter", "In the tree: go to the inspector"],
   ["Delete", "In the tree: delete the node"],
+  ["↑ ↓ ← → + −", "In the picture: move it, make it larger or smaller"],
+  ["← → Home End", "On the border of a pane: move it"],
   ["Tab, Shift+Tab", "Leave the text, and go on to what comes next"],
 ];
 

@@ -130,7 +130,7 @@ export function ValueField(props: ValueFieldProps): ComponentChildren {
         </select>
       )}
       {error !== undefined && (
-        <p id={`${id}-error`} class="field-error">
+        <p id={`${id}-error`} role="alert" class="field-error">
           {error}
         </p>
       )}

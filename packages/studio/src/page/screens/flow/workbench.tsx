@@ -215,7 +215,7 @@ export function Workbench({
         <aside
           ref={inspector}
           aria-label="Inspector"
-          tabIndex={-1}
+          tabIndex={node === undefined ? 0 : -1} // without fields it is what scrolls
           class="pane pane-inspector"
           hidden={!shown("inspector")}
         >
