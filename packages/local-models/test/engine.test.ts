@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tinyGguf } from "@millrace/test-support/gguf";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { platformOf } from "../src/engine/engines.ts";
 import type { EngineLock } from "../src/engine/lock.ts";
 import { ENGINE_LOCK } from "../src/engine/lock.ts";
@@ -282,6 +282,15 @@ test("the lock of this release names every package by SHA-512 and a place below 
     expect(path.includes("..") || bytes <= 0 || bytes > 200 * 1_048_576).toBe(false);
   }
   expect(new Set(all.map(({ path }) => path)).size).toBe(all.length);
+});
+
+test("the C library of this process is looked up once, without the names of its peers", () => {
+  platformOf();
+  const getReport = vi.spyOn(process.report, "getReport");
+  const first = platformOf();
+  expect(platformOf()).toBe(first);
+  expect(getReport).not.toHaveBeenCalled();
+  expect(Object(process.report)).toMatchObject({ excludeNetwork: false });
 });
 
 test("platforms are called as the engine's packages are", () => {

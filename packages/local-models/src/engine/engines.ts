@@ -105,7 +105,16 @@ function thisMachine(): { platform: string; arch: string; musl: boolean } {
   return { platform, arch, musl: platform === "linux" && !hasGlibc() };
 }
 
+/** Of this process, which keeps its C library; undefined: not looked yet. */
+let isGlibc: boolean | undefined;
+
 function hasGlibc(): boolean {
-  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return report.header?.glibcVersionRuntime !== undefined;
+  if (isGlibc !== undefined) return isGlibc;
+  const report: typeof process.report & { excludeNetwork?: boolean } = process.report;
+  const { excludeNetwork = false } = report;
+  report.excludeNetwork = true; // or each peer of a socket is looked up in DNS, which may take seconds
+  const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  report.excludeNetwork = excludeNetwork;
+  isGlibc = header?.glibcVersionRuntime !== undefined;
+  return isGlibc;
 }
