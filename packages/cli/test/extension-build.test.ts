@@ -117,14 +117,28 @@ const PLACES: readonly (readonly [
   [
     "an end of the process",
     { "src/extension.js": `process.exit(3);\n${EMPTY}` },
-    "src/extension.js: its process ended while it loaded",
+    "src/extension.js: its process ended while it loaded, with exit code 3",
   ],
   [
     "a default export of another kind",
     { "src/extension.js": "export default 1;\n" },
-    "src/extension.js: its default export is not of defineExtension",
+    "src/extension.js: its default export is not of defineExtension: write export default",
   ],
-  ["a missing file", {}, "src/extension.js"],
+  [
+    "a default export that is not there",
+    { "src/extension.js": "export {};\n" },
+    "src/extension.js: it has no default export: write export default defineExtension",
+  ],
+  [
+    "a word of CommonJS",
+    { "src/extension.js": 'require("x");\n' },
+    "src/extension.js:1:1 ReferenceError: require is not defined in ES module scope, you can use import instead This file",
+  ],
+  [
+    "a missing file",
+    {},
+    "src/extension.js, which package.json names as /millrace/entry, is missing: build it",
+  ],
 ];
 
 test.each(PLACES)("%s has its place", async (_why, files, says) => {
@@ -132,6 +146,17 @@ test.each(PLACES)("%s has its place", async (_why, files, says) => {
   const { code, stderr } = await call("ext", "build");
   expect(stderr).toContain(says);
   expect(stderr).not.toContain("file://");
+  expect(code).toBe(2);
+});
+
+test("an entry that Node does not read is named, with what to do", async () => {
+  const { write, call } = extension({ "src/extension.tsx": EMPTY });
+  const millrace = { apiVersion: 1, entry: "./src/extension.tsx" };
+  write("package.json", JSON.stringify({ name: "odd", version: "1.0.0", millrace }));
+  const { code, stderr } = await call("ext", "build");
+  expect(stderr).toMatch(
+    /src\/extension\.tsx is TypeScript: compile it, and name the JavaScript as/,
+  );
   expect(code).toBe(2);
 });
 

@@ -7,6 +7,7 @@ import { NodeError } from "@millrace/contracts";
 import { whenAborted } from "@millrace/contracts/kit";
 import type { ExtensionCatalog } from "./catalog.ts";
 import { lineTo } from "./child-line.ts";
+import { endOf } from "./child-process.ts";
 import { loadFailure } from "./load-failure.ts";
 import { readOutput } from "./output-lines.ts";
 import { type ExtensionProblem, ProblemFound } from "./problem.ts";
@@ -43,16 +44,18 @@ export async function buildCatalog(options: BuildCatalogOptions): Promise<Extens
   const stop = (): void => void child.kill("SIGKILL");
   const leave = whenAborted(signal, stop);
   const heard = readOutput(child, said);
-  const gone = new Promise<"gone">((resolve) => {
-    child.once("exit", () => resolve("gone"));
-    child.once("error", () => resolve("gone"));
+  const died = new Promise<never>((_, reject) => {
+    const end = (how: string): void => {
+      const text = `its process ended while it loaded, with ${how}`;
+      reject(new ProblemFound("extension_load_failed", text));
+    };
+    child.once("exit", (code, signal) => end(endOf(code, signal)));
+    child.once("error", ({ message }) => end(message));
   });
   const { peer, ready } = lineTo(child, new Map());
   try {
-    await Promise.race([ready, gone]);
-    const answer = await Promise.race([peer.request("catalog", { entry }), gone]);
-    if (answer !== "gone") return answer as ExtensionCatalog;
-    throw new ProblemFound("extension_load_failed", "its process ended while it loaded");
+    await Promise.race([ready, died]);
+    return (await Promise.race([peer.request("catalog", { entry }), died])) as ExtensionCatalog;
   } catch (error) {
     signal.throwIfAborted();
     throw await buildProblem(error, folder, entry);

@@ -13,7 +13,7 @@ import { whenAborted } from "@millrace/contracts/kit";
 import type { EgressResolver } from "@millrace/engine/node";
 import type { Peer } from "./child/peer.ts";
 import { lineTo } from "./child-line.ts";
-import { type ChildSetup, needsTripwire, startChild } from "./child-process.ts";
+import { type ChildSetup, endOf, needsTripwire, startChild } from "./child-process.ts";
 import { childProvider } from "./child-provider.ts";
 import type { OpenCall } from "./host-calls.ts";
 import {
@@ -82,18 +82,20 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
     return problemError(problem);
   };
 
-  const crashed = (): void => {
+  const crashed = (how: string): void => {
     if (closed || problem !== undefined) return;
     const now = performance.now();
     crashes = crashes.filter((at) => now - at < CRASH_WINDOW_MS);
     if (crashes.length === 0) backoffMs = times.backoffMs;
     crashes.push(now);
     if (crashes.length >= MOST_CRASHES) {
-      const text = `its process ended ${crashes.length} times within a minute; see millrace ext doctor`;
+      const text = `its process ended ${crashes.length} times within a minute, last with ${how}; see millrace ext doctor`;
       fail({ code: "extension_quarantined", message: text });
       return;
     }
-    options.warn("extension_crashed", "its process ended by itself; it is started again when used");
+    const hint = options.isHeard ? "" : "; what it wrote is shown with --verbose";
+    const text = `its process ended by itself with ${how}; it is started again when used${hint}`;
+    options.warn("extension_crashed", text);
     notBefore = now + backoffMs;
     backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);
   };
@@ -117,16 +119,17 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       [0, { ctx: options.host, addresses: options.addresses }],
     ]);
     const { peer, ready } = lineTo(child, calls);
-    const gone = new Promise<"gone">((resolve) => {
-      const end = (): void => {
-        resolve("gone"); // first: callers that wait for the load get this error, not its consequence
-        peer.end(new NodeError("extension_crashed", "the process of the extension ended"));
+    const gone = new Promise<{ readonly how: string }>((resolve) => {
+      const end = (how: string): void => {
+        resolve({ how }); // first: callers that wait for the load get this error, not its consequence
+        const text = `the process of the extension ended with ${how}`;
+        peer.end(new NodeError("extension_crashed", text));
         if (process_ !== child) return;
         forget();
-        if (!expected) crashed();
+        if (!expected) crashed(how);
       };
-      child.once("exit", end);
-      child.once("error", end);
+      child.once("exit", (code, signal) => end(endOf(code, signal)));
+      child.once("error", ({ message }) => end(message));
     });
     await Promise.race([ready, gone]);
     const loaded = peer.request("load", {
@@ -136,10 +139,10 @@ export function createChildCode(options: ChildCodeOptions): HostCode {
       now: Date.now(),
       config: options.config,
     });
-    const first = inTime(times.loadMs, Promise.race([loaded, gone])).then((answer) => {
-      if (answer === "gone") throw didNotLoad("its process ended while it loaded");
-      return answer;
+    const died = gone.then(({ how }) => {
+      throw didNotLoad(`its process ended while it loaded, with ${how}`);
     });
+    const first = inTime(times.loadMs, Promise.race([loaded, died]));
     const answer = await first.catch(async (error: unknown) => {
       expected = true; // it does not count as a crash: it is not started again at all
       child.kill("SIGKILL");

@@ -77,3 +77,8 @@ export function startChild({
 export function needsTripwire(granted: Permissions): boolean {
   return !deniesNetwork() || hasSockets(granted);
 }
+
+/** How a process ended, for a message: `exit code 3`, `signal SIGKILL`. */
+export function endOf(code: number | null, signal: string | null): string {
+  return signal === null ? `exit code ${code}` : `signal ${signal}`;
+}

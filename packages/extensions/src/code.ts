@@ -53,7 +53,12 @@ export async function importDefinition(entry: string): Promise<ExtensionDefiniti
   const module = (await import(pathToFileURL(entry).href)) as { readonly default?: unknown };
   const definition = module.default;
   if (definitionKind(definition) !== "extension") {
-    throw new ProblemFound("extension_load_failed", "its default export is not of defineExtension");
+    const what =
+      "default" in module
+        ? "its default export is not of defineExtension"
+        : "it has no default export";
+    const text = `${what}: write export default defineExtension({ … })`;
+    throw new ProblemFound("extension_load_failed", text);
   }
   const { apiVersion } = definition as ExtensionDefinition;
   if (apiVersion !== EXTENSION_API_VERSION) {

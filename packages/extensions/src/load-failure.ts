@@ -22,7 +22,10 @@ export async function loadFailure(error: unknown, at: Imported, shown: boolean):
   if (!(error instanceof Error)) {
     return `it threw a value that is no error${shown ? `: ${String(error)}` : ""}`;
   }
-  const { name, message, stack = "" } = error;
+  const { name, stack = "" } = error;
+  const message = error.message.replace(/\s*\n\s*/g, " ");
+  const unbuilt = unbuiltEntry(message, at);
+  if (unbuilt !== undefined) return unbuilt;
   const frame = placeOfFrame(stack, at.folder);
   const isOfNode = frame === undefined && /\(node:internal\/modules\//.test(stack);
   const place =
@@ -33,6 +36,18 @@ export async function loadFailure(error: unknown, at: Imported, shown: boolean):
   const what =
     shown || isOfNode ? `${name}: ${message}` : `${name}; its message is shown with --verbose`;
   return place === undefined ? what : `${place} ${what}`;
+}
+
+/** What to do about an entry that is missing or TypeScript. */
+function unbuiltEntry(message: string, { folder, entry }: Imported): string | undefined {
+  const path = within(folder, entry) ?? entry;
+  if (message.startsWith(`Cannot find module '${entry}'`)) {
+    return `${path}, which package.json names as /millrace/entry, is missing: build it, or name another file`;
+  }
+  const isTyped = /\.[cm]?tsx?$/.test(entry) && message.endsWith(`for ${entry}`);
+  return isTyped
+    ? `${path} is TypeScript: compile it, and name the JavaScript as /millrace/entry of package.json`
+    : undefined;
 }
 
 /** Of the excerpt that Node puts before a stack: `file:///x/a.js:3`, the line, and a caret below the column. */

@@ -61,6 +61,9 @@ const acts = [
   action("half", () => ({ text: "x".repeat(3 * 1024 * 1024) })),
   action("chatty", (_, ctx) => { for (let i = 0; i < 1500; i += 1) ctx.log("debug", "line " + i); ctx.progress(1, 2); return {}; }),
   action("query", () => ({ then: (go) => { go({ rows: 1 }); } })),
+  action("map", () => ({ rows: new Map() })),
+  action("infinite", () => ({ high: 1 / 0 })),
+  action("warm", () => exit("warm", {}), { ports: [{ name: "hot" }, { name: "cold" }] }),
   action("keep", (_, ctx) => { kept = ctx; return {}; }),
   action("late", async () => {
     const told = [];
@@ -248,6 +251,32 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       error: { retryable: true, status: 503, message: "answered 503" },
     });
     expect(JSON.stringify(events)).not.toContain("hunter2");
+  });
+
+  test("an output that is no JSON, or leaves by no port, fails with what is wrong", async () => {
+    const { events, of } = await ends(
+      "node a: weather.map {}",
+      "node b: weather.infinite {}",
+      "node c: weather.warm {}",
+    );
+    const errors = events.flatMap((event) => (event.kind === "node.failed" ? [event.error] : []));
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          code: "output_not_json",
+          message: "the output holds a Map, which is no JSON, at /rows",
+        }),
+        expect.objectContaining({
+          code: "output_schema",
+          message: 'the type weather.warm has no port "warm"; it has hot, cold',
+        }),
+      ]),
+    );
+    expect(of("b")).toEqual({ high: null });
+    const logs = events.filter((event) => event.kind === "log");
+    expect(logs).toMatchObject([
+      { level: "warn", text: "output/high: a number that is not finite became null" },
+    ]);
   });
 
   test("network, files and secrets end where the grant ends", async () => {

@@ -46,7 +46,7 @@ export class NotJsonError extends Error {
   readonly pointer: string;
 
   constructor(code: NotJsonErrorCode, what: string, pointer: string) {
-    super(pointer === "" ? `the output ${what}` : `the output ${what} at ${pointer}`);
+    super(`the output ${pointer === "" ? what.replace(/,$/, "") : `${what} at ${pointer}`}`);
     Object.defineProperty(this, MARK, { value: true });
     this.code = code;
     this.pointer = pointer;

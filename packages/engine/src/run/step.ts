@@ -344,7 +344,9 @@ function outputProblem(attempt: Attempt, { port, output, bytes }: Result): Failu
   }
   if (attempt.type.core === true) return null;
   if (!declares(attempt, port)) {
-    const text = `the type ${attempt.type.entry.type} has no port "${port.slice(0, 64)}"`;
+    const { type, ports } = attempt.type.entry;
+    const known = ports.map(({ name }) => name).join(", ") || "out";
+    const text = `the type ${type} has no port "${port.slice(0, 64)}"; it has ${known}`;
     return failureOf("output_schema", text, { reason: "output" });
   }
   const problem = schemaProblem(attempt.type, output);

@@ -4,7 +4,13 @@
  */
 import { Socket } from "node:net";
 import { inspect } from "node:util";
-import { type HostContext, isNodeExit, type JsonObject, NodeError } from "@millrace/contracts";
+import {
+  type HostContext,
+  isNodeExit,
+  type JsonObject,
+  NodeError,
+  NotJsonError,
+} from "@millrace/contracts";
 import type { Fields } from "@millrace/engine";
 import { toOutput } from "@millrace/engine/pack";
 import { catalogOf } from "../catalog.ts";
@@ -114,9 +120,13 @@ async function run({ id, type, fields, ctx }: RunFrame): Promise<unknown> {
   calls.set(id, context);
   try {
     const result = await loaded().body(type)(fields, context);
-    return isNodeExit(result)
-      ? { port: result.port, output: toOutput(result.output) }
-      : { output: toOutput(result) };
+    const output = toOutput(isNodeExit(result) ? result.output : result, ({ pointer, message }) =>
+      context.log("warn", `output${pointer}: ${message}`),
+    );
+    return isNodeExit(result) ? { port: result.port, output } : { output };
+  } catch (error) {
+    if (!NotJsonError.isInstance(error)) throw error;
+    throw new NodeError(error.code, error.message, { reason: "output" });
   } finally {
     context.over();
     calls.delete(id);
