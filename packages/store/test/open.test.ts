@@ -1,14 +1,13 @@
-import fs, {
+import {
   chmodSync,
   existsSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire, syncBuiltinESMExports } from "node:module";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { openStore, StoreError } from "@millrace/store";
@@ -16,7 +15,6 @@ import { temporaryFolder } from "@millrace/test-support/folder";
 import { appendAll, linesOf, logOf, startRun } from "@millrace/test-support/store";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { chooseDriver } from "../src/sqlite/driver.ts";
-import { Reader } from "../src/sqlite/reader.ts";
 import { MIGRATIONS } from "../src/sqlite/schema.ts";
 import type { SqliteDb } from "../src/sqlite/sqlite-port.ts";
 import { newStore } from "./new-store.ts";
@@ -308,138 +306,6 @@ describe("the driver", () => {
       message: expect.stringContaining("oracle"),
     });
   });
-});
-
-/** As on a file system without hard links. */
-async function withoutHardLinks(work: () => Promise<void>): Promise<void> {
-  const { linkSync } = fs;
-  fs.linkSync = () => {
-    throw Object.assign(new Error("operation not permitted"), { code: "EPERM" });
-  };
-  syncBuiltinESMExports();
-  try {
-    await work();
-  } finally {
-    fs.linkSync = linkSync;
-    syncBuiltinESMExports();
-  }
-}
-
-describe("a backup", () => {
-  test("is one whole file without the key, and overwrites nothing", async () => {
-    const dir = temporaryFolder();
-    const store = await newStore({ dir });
-    await appendAll(store.journal, logOf(1));
-    const target = join(temporaryFolder(), "copy.db");
-    await store.backup(target);
-    expect(statSync(target).mode & 0o777).toBe(0o600);
-    await expect(store.backup(target)).rejects.toMatchObject({ code: "path_exists" });
-    const unlinked = join(temporaryFolder(), "copy.db");
-    await withoutHardLinks(() => store.backup(unlinked));
-    expect(readFileSync(unlinked).equals(readFileSync(target))).toBe(true);
-    const restored = temporaryFolder();
-    writeFileSync(join(restored, "millrace.db"), readFileSync(target));
-    const copy = await newStore({ dir: restored });
-    expect(await linesOf(copy.journal, "r1")).toEqual(await linesOf(store.journal, "r1"));
-  });
-
-  test("to a name that another one takes meanwhile is refused, and leaves that one whole", async () => {
-    const store = await newStore();
-    await appendAll(store.journal, logOf(1));
-    const folder = temporaryFolder();
-    const target = join(folder, "millrace.db");
-    const { once } = Reader.prototype;
-    let other: Promise<void> | undefined;
-    const vacuum = vi.spyOn(Reader.prototype, "once");
-    onTestFinished(() => vacuum.mockRestore());
-    vacuum.mockImplementationOnce(function (this: Reader, ...call) {
-      other = store.backup(target); // runs to its end here, while the first one has not begun to write
-      return once.apply(this, call);
-    });
-    await expect(store.backup(target)).rejects.toMatchObject({ code: "path_exists" });
-    await other;
-    expect(readdirSync(folder)).toEqual(["millrace.db"]);
-    const copy = await newStore({ dir: folder });
-    expect(await linesOf(copy.journal, "r1")).toEqual(await linesOf(store.journal, "r1"));
-  });
-
-  test("that cannot be finished leaves no file that looks like one", async () => {
-    const dir = temporaryFolder();
-    const store = await openStore({ dir });
-    await appendAll(store.journal, logOf(1));
-    await store.close();
-    const path = join(dir, "millrace.db");
-    writeFileSync(path, readFileSync(path).fill(0xa5, 8192 * 30, 8192 * 50));
-    const damaged = await newStore({ dir, readonly: true });
-    const folder = temporaryFolder();
-    await expect(damaged.backup(join(folder, "copy.db"))).rejects.toMatchObject({
-      code: "store_corrupt",
-    });
-    expect(readdirSync(folder)).toEqual([]);
-    const nowhere = join(folder, "no", "copy.db");
-    await expect(damaged.backup(nowhere)).rejects.toMatchObject({
-      message: expect.stringContaining(`${nowhere} cannot be written`),
-    });
-  });
-});
-
-/** Names of the files of a folder that hold a text. */
-const filesWith = (dir: string, text: string): string[] =>
-  readdirSync(dir).filter((name) => readFileSync(join(dir, name)).includes(text));
-
-test("private values are unreadable in the files, and gone after the summary", async () => {
-  const dir = temporaryFolder();
-  const store = await newStore({ dir });
-  const { epoch } = await store.journal.create(startRun(1));
-  const log = logOf(1);
-  await store.journal.append("r1", 0, log.slice(0, -1), { epoch, sync: true });
-  await store.journal.putValue("r1", "a#1", "hush-hush-hush", { private: true });
-  expect(filesWith(dir, "hush-hush-hush")).toEqual([]);
-  expect((await store.journal.load("r1"))?.privateValues).toEqual({ "a#1": "hush-hush-hush" });
-  await store.journal.append("r1", log.length - 1, log.slice(-1), { epoch, sync: true });
-  expect((await store.journal.load("r1"))?.privateValues).toEqual({});
-});
-
-const SECRET_INPUT = [{ name: "pin", schema: { type: "string", writeOnly: true } }];
-
-test("secret inputs are unreadable in the files and in a backup, and are there for a retry", async () => {
-  const dir = temporaryFolder();
-  const store = await newStore({ dir });
-  const graph = { ...startRun(1).graph, inputs: [...SECRET_INPUT, { name: "plain" }] };
-  const inputs = { pin: "hush-hush-hush", plain: "seen" };
-  const { epoch } = await store.journal.create(startRun(1, { graph, inputs }));
-  await store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
-  await store.backup(join(dir, "copy.db"));
-  expect(filesWith(dir, "hush-hush-hush")).toEqual([]);
-  expect((await store.runs.header("r1"))?.inputs).toEqual(inputs);
-  expect((await store.journal.load("r1"))?.inputs).toEqual(inputs);
-  const shown = { ...inputs, pin: "[redacted]" };
-  expect((await store.runs.header("r1", { private: false }))?.inputs).toEqual(shown);
-  expect((await store.journal.load("r1", { private: false }))?.inputs).toEqual(shown);
-});
-
-test("private values that are kept stay after the summary, unreadable in the files", async () => {
-  const dir = temporaryFolder();
-  const store = await newStore({ dir });
-  const { epoch } = await store.journal.create(startRun(1));
-  await store.journal.putValue("r1", "a#1#c", "hush-hush-hush", { private: true, kept: true });
-  await store.journal.append("r1", 0, logOf(1), { epoch, sync: true });
-  expect((await store.journal.load("r1"))?.privateValues).toEqual({ "a#1#c": "hush-hush-hush" });
-  expect(filesWith(dir, "hush-hush-hush")).toEqual([]);
-});
-
-test("with another key, what is private is refused by a sentence that names the file; the rest is read", async () => {
-  const dir = temporaryFolder();
-  const first = await openStore({ dir });
-  const graph = { ...startRun(1).graph, inputs: SECRET_INPUT };
-  await first.journal.create(startRun(1, { graph, inputs: { pin: "hush-hush-hush" } }));
-  await first.close();
-  rmSync(join(dir, "key"));
-  const store = await newStore({ dir });
-  const refused = { code: "store_corrupt", message: expect.stringContaining('the file "key"') };
-  await expect(store.journal.load("r1")).rejects.toMatchObject(refused);
-  await expect(store.runs.header("r1")).rejects.toThrow('the file "key"');
-  expect((await store.runs.header("r1", { private: false }))?.graph).toEqual(graph);
 });
 
 test("an owner of an earlier opening is fenced off; a run that it held is free at once", async () => {

@@ -8,11 +8,11 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Draft, draftsIn } from "../../src/page/state/drafts.ts";
 import { type Ask, differenceOf, FlowSession } from "../../src/page/state/flow-session.ts";
-import { guarded } from "../../src/page/state/storage.ts";
 import type { Stored } from "../../src/page/state/stored-flow.ts";
 import type { ProjectData } from "../../src/worker/protocol.ts";
 import { TextReader } from "../../src/worker/questions.ts";
 import { catalogEntry } from "./catalog-entry.ts";
+import { storage } from "./storage.ts";
 
 const FLOW = `flow 1 demo
 
@@ -39,22 +39,6 @@ const askHere: Ask = async (text, name, ...args) => {
   ) => never;
   return answer(...args);
 };
-
-/** A storage of a browser. */
-function storage(room = Number.POSITIVE_INFINITY) {
-  const kept = new Map<string, string>();
-  return {
-    kept,
-    get: (key: string) => kept.get(key) ?? null,
-    set(key: string, value: string) {
-      const hasRoom = value.length <= room;
-      if (hasRoom) kept.set(key, value);
-      return hasRoom;
-    },
-    remove: (key: string) => void kept.delete(key),
-    keys: () => [...kept.keys()],
-  };
-}
 
 /** A server that has one flow, as `save_template` and `get_template` show it. */
 function serverOf(initial?: string, keeps = (text: string) => formatFlow(text).text) {
@@ -396,16 +380,6 @@ describe("two tabs of one flow", () => {
   });
 });
 
-test("a storage that the browser forbids keeps nothing and does not throw", () => {
-  const forbidden = guarded(() => {
-    throw new DOMException("denied", "SecurityError");
-  });
-  expect(forbidden.get("a")).toBeNull();
-  expect(forbidden.set("a", "b")).toBe(false);
-  expect(forbidden.keys()).toEqual([]);
-  forbidden.remove("a");
-});
-
 test("what differs is one edit, and makes the other text", () => {
   const texts = fc.string({ unit: fc.constantFrom("a", "b", "\n", "𝒳"), maxLength: 12 });
   fc.assert(
@@ -413,17 +387,6 @@ test("what differs is one edit, and makes the other text", () => {
       const edit: TextEdit | undefined = differenceOf(before, after);
       expect(edit === undefined).toBe(before === after);
       expect(applyEdits(before, edit === undefined ? [] : [edit])).toBe(after);
-    }),
-  );
-});
-
-test("a storage that something else has written to is no draft", () => {
-  const kept = storage();
-  fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.json()), (value) => {
-      kept.set("millrace.draft.demo@b", value);
-      const draft = draftsIn(kept, "a").read("demo");
-      if (draft !== undefined) expect(typeof draft.text).toBe("string");
     }),
   );
 });
