@@ -143,6 +143,11 @@ describeWith("chromium")("the connections", () => {
     await page.getByRole("button", { name: "Continue" }).click();
     await status(first).getByText("superseded").waitFor();
     await first.getByText("A newer request for this connection has replaced this one.").waitFor();
+    // Whoever comes back to a page sees what became of the connections meanwhile.
+    const mailer = { slug: "mailer", service: "mailer", value: KEY };
+    await server.client.invoke("set_service_secret", mailer);
+    await first.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await rowOf(first, "Mailer").getByText("connected", { exact: true }).waitFor();
 
     const address = page.getByLabel("Address after the consent");
     await address.fill("http://127.0.0.1:50000/done?code=c&state=of-another-request");

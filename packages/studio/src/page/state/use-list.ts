@@ -1,4 +1,4 @@
-/** A list of the server, read page by page and kept fresh by the feed. */
+/** A list of the server, read page by page and kept fresh by the feed; one that the feed does not tell of, whenever the page is shown again. */
 import type { ExecutionEvent, Page } from "@millrace/contracts";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { onFeed } from "./feed.ts";
@@ -68,6 +68,15 @@ export function useList<T>({ load, key, changedBy }: ListOptions<T>): ListState<
     setState(EMPTY);
     void read("reload");
   }, [key, read]);
+
+  useEffect(() => {
+    const look = (): void => {
+      const isTold = latest.current.changedBy !== undefined;
+      if (!isTold && document.visibilityState === "visible") void read("reload");
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
