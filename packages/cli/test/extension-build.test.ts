@@ -40,6 +40,29 @@ test("an import that never ends is ended after its limit, and the error says wha
   }
 });
 
+test("a secret that a type needs and the manifest does not ask for is told", async () => {
+  const type = `mark("nodeType", { type: "odd.key", title: "T", summary: "S", effect: "read", needs: { secrets: ["KEY"] },
+    fields: { type: "object" }, output: { type: "object" }, run: () => ({}) })`;
+  const { write, call } = extension({
+    "src/extension.js": EMPTY.replace("nodeTypes: []", `nodeTypes: [${type}]`),
+  });
+  const { code, stderr } = await call("ext", "build");
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringMatching(/^warning: odd\.key needs the secret KEY, .*secrets$/m),
+  ]);
+  const millrace = {
+    apiVersion: 1,
+    entry: "./src/extension.js",
+    permissions: { secrets: ["KEY"] },
+  };
+  write(
+    "package.json",
+    JSON.stringify({ name: "@acme/odd", version: "1.0.0", type: "module", millrace }),
+  );
+  expect((await call("ext", "build")).stderr).not.toContain("warning");
+});
+
 test("what an import leaves running ends with it, and what it prints is shown", async () => {
   const { call } = extension({
     "src/extension.js": `setInterval(() => {}, 1_000); console.log("here");\n${EMPTY}`,

@@ -125,12 +125,22 @@ async function run({ id, type, fields, ctx }: RunFrame): Promise<unknown> {
     );
     return isNodeExit(result) ? { port: result.port, output } : { output };
   } catch (error) {
-    if (!NotJsonError.isInstance(error)) throw error;
-    throw new NodeError(error.code, error.message, { reason: "output" });
+    throw speaking(error);
   } finally {
     context.over();
     calls.delete(id);
   }
+}
+
+/** What says nothing secret crosses with its message: no JSON, and what the permission model of Node denies. */
+function speaking(thrown: unknown): unknown {
+  if (NotJsonError.isInstance(thrown)) {
+    return new NodeError(thrown.code, thrown.message, { reason: "output" });
+  }
+  const { code, permission } = Object(thrown) as NodeJS.Dict<unknown>;
+  if (code !== "ERR_ACCESS_DENIED" || !/^[A-Za-z]{1,32}$/.test(String(permission))) return thrown;
+  const text = `Node denied ${permission}: code of an extension reaches files by ctx.files and programs by ctx.shell, as far as its manifest asks for them`;
+  return new NodeError("permission_denied", text, { reason: "denied" });
 }
 
 async function check({ type, fields }: Frame): Promise<unknown> {

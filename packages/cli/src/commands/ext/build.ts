@@ -68,12 +68,19 @@ async function make(folder: string, input: Input, io: CommandIo): Promise<Made> 
     throw usage(`cannot read ${manifestPath}: ${reason(error)}`);
   });
   try {
-    const { name, entry, catalog: at } = parseManifest(before);
+    const { name, entry, catalog: at, permissions } = parseManifest(before);
     const said = (_stream: string, text: string): void => void io.err.write(`${clean(text)}\n`);
     const signal = AbortSignal.any([io.signal, late]);
     const catalog = await buildCatalog({ folder, entry, signal, said });
     const conflict = reservedId(catalog, takenIds());
     if (conflict !== undefined) throw usage(clean(conflict));
+    for (const { type, requires } of catalog.nodes) {
+      const asked = new Set(permissions.secrets);
+      for (const secret of requires.secrets.filter((each) => !asked.has(each))) {
+        const text = `${type} needs the secret ${secret}, which package.json does not ask for: add it to /millrace/permissions/secrets`;
+        await io.err.write(`warning: ${clean(text)}\n`);
+      }
+    }
     const file = JSON.parse(before) as { millrace: object };
     const next = { ...file, millrace: { ...file.millrace, contributes: contributesOf(catalog) } };
     const isSame = JSON.stringify(file) === JSON.stringify(next);

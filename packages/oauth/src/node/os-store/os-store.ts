@@ -44,8 +44,9 @@ export interface OsCredentialStoreOptions {
 
 /** Beside this module, in the sources as in the build; a bundle of CommonJS has no place, and looks in the working directory. */
 export function helperBesideUs(): URL {
-  const base: string | undefined = import.meta.url;
-  return base === undefined ? pathToFileURL("helper.js") : new URL("./helper.js", base);
+  return import.meta.url === undefined
+    ? pathToFileURL("helper.js")
+    : new URL("./helper.js", import.meta.url);
 }
 
 const OPTIONS: readonly (keyof OsCredentialStoreOptions)[] = [
