@@ -30,10 +30,9 @@ export class PageReader implements AsyncIterableIterator<Page, void> {
   #older: AsyncGenerator<Page, void> | undefined;
   /** Position from which `#older` reads. */
   #olderFrom = 0;
-  /** Answers the call of `next` that waits for the log. */
-  #answer: ((answer: Answer | Promise<Answer>) => void) | undefined;
-  /** The call of `next` that has no answer yet. */
-  #asked: Promise<Answer> | undefined;
+  #isReading = false;
+  /** The calls of `next` that have no answer yet, in their order. */
+  readonly #calls: ((answer: Answer | Promise<Answer>) => void)[] = [];
   /** Listens to the signal, from the first wait on. */
   #onAbort: (() => void) | undefined;
 
@@ -45,21 +44,17 @@ export class PageReader implements AsyncIterableIterator<Page, void> {
 
   /** Calls at once are answered in their order. */
   next(): Promise<Answer> {
-    if (this.#asked !== undefined) {
-      const again = () => this.next();
-      return this.#asked.then(again, again);
-    }
-    const now = this.#now();
+    const now = this.#calls.length === 0 ? this.#now() : undefined;
     if (now !== undefined) return Promise.resolve(now);
-    this.#asked = this.#older === undefined ? this.#wait() : this.#readOlder(this.#older);
-    return this.#asked;
+    return new Promise((answer) => {
+      if (this.#calls.push(answer) === 1) this.#wait();
+    });
   }
 
-  /** Ends the reader; a call that waits is answered with the end. */
+  /** Ends the reader; calls that wait are answered with the end. */
   async return(): Promise<Answer> {
-    const answer = this.#answer;
     this.#end();
-    answer?.(OVER);
+    this.wake();
     await this.#older?.return();
     return OVER;
   }
@@ -68,22 +63,23 @@ export class PageReader implements AsyncIterableIterator<Page, void> {
     return this;
   }
 
-  /** Answers the call that waits, if there is something to say. */
+  /** Answers the calls that wait, as far as there is something to say. */
   wake(): void {
-    const answer = this.#answer;
-    if (answer === undefined) return;
-    const now = this.#now();
-    if (now === undefined && this.#older === undefined) return;
-    this.#answer = undefined;
-    if (now !== undefined) this.#asked = undefined;
-    answer(now ?? this.#readOlder(this.#older as AsyncGenerator<Page, void>));
+    while (this.#calls.length > 0) {
+      const now = this.#now();
+      if (now === undefined) {
+        this.#wait();
+        return;
+      }
+      this.#calls.shift()?.(now);
+    }
   }
 
   /** The answer that needs no wait; undefined: there is none, or `#older` has it. */
   #now(): Answer | undefined {
     if (this.#isOver) return OVER;
+    if (this.#older !== undefined) return undefined; // it ends by itself when the signal is aborted
     if (this.#signal?.aborted === true) return this.#end();
-    if (this.#older !== undefined) return undefined;
     if (this.#at >= this.#log.lastSeq) return this.#log.ended ? this.#end() : undefined;
     const page = this.#log.page(this.#at);
     if (page === undefined) {
@@ -95,39 +91,39 @@ export class PageReader implements AsyncIterableIterator<Page, void> {
     return { value: page, done: false };
   }
 
-  #wait(): Promise<Answer> {
-    if (this.#onAbort === undefined) {
+  /** Sees to it that there is something to say to the call that is the first to wait. */
+  #wait(): void {
+    if (this.#older !== undefined) {
+      if (!this.#isReading) void this.#read(this.#older);
+    } else if (this.#onAbort === undefined) {
       this.#onAbort = () => this.wake();
       this.#signal?.addEventListener("abort", this.#onAbort);
       this.#log.join(this);
     }
-    return new Promise((answer) => {
-      this.#answer = answer;
-    });
   }
 
-  async #readOlder(older: AsyncGenerator<Page, void>): Promise<Answer> {
+  /** Never rejects. */
+  async #read(older: AsyncGenerator<Page, void>): Promise<void> {
+    this.#isReading = true;
     try {
       const answer = await older.next();
       if (answer.done !== true) {
         this.#at = answer.value.at(-1)?.seq ?? this.#at;
-        return answer;
+        this.#calls.shift()?.(answer);
+      } else {
+        this.#older = undefined;
+        if (this.#at === this.#olderFrom) this.#end(); // the journal no longer has them
       }
-      this.#older = undefined;
-      if (this.#at === this.#olderFrom) return this.#end(); // the journal no longer has them
     } catch (error) {
       this.#end();
-      throw error;
-    } finally {
-      this.#asked = undefined;
+      this.#calls.shift()?.(Promise.reject(error));
     }
-    return this.next();
+    this.#isReading = false;
+    this.wake();
   }
 
   #end(): Answer {
     this.#isOver = true;
-    this.#answer = undefined;
-    this.#asked = undefined;
     if (this.#onAbort !== undefined) {
       this.#signal?.removeEventListener("abort", this.#onAbort);
       this.#log.leave(this);
