@@ -83,9 +83,9 @@ export function createJournal(parts: JournalParts): StoreJournal {
     numbers.set(runId, no);
     return no;
   };
-  const know = (header: RunHeader, no: number): void => {
+  const know = ({ runId, graph }: RunHeader, no: number): void => {
     side.untimed.add(no);
-    seals.begin(remember(header.runId, no), header);
+    seals.begin(remember(runId, no), graph);
   };
   const stored = async (
     header: RunHeader,

@@ -9,7 +9,6 @@ import {
   type EncodedEvent,
   type ExecutionEvent,
   type FlowGraph,
-  type RunHeader,
   serialiseEvent,
   type ValueRef,
   withholdContent,
@@ -21,7 +20,7 @@ import { eventOf, pagesOf } from "./pages.ts";
 /** Decides for the runs of one journal. */
 export interface Seals {
   /** Told of a run whose whole log will pass here. */
-  begin(run: number, header: Pick<RunHeader, "graph" | "flowHash">): void;
+  begin(run: number, graph: FlowGraph): void;
   /** Told that another process may have written to a run: what passed here is not its whole log. */
   forget(run: number): void;
   /** Called with the events that are appended before the end. */
@@ -51,8 +50,8 @@ export type KeepsContent = () => boolean | Promise<boolean>;
 
 export function createSeals(reader: Database, keepsContent: KeepsContent): Seals {
   const known = new Map<number, Known>();
-  /** Of the flow that began last: most often it begins again. */
-  let newest: { readonly hash: string; readonly places: Known["places"] } | undefined;
+  /** Runs of one plan share the object of its graph. */
+  const placesIn = new WeakMap<FlowGraph, Known["places"]>();
   const rowsOf = (
     { run, events }: Ended,
     { places, calls }: Known,
@@ -69,11 +68,10 @@ export function createSeals(reader: Database, keepsContent: KeepsContent): Seals
     return all.every(isKept) ? [] : withheldRows(reader, run, { events, isKept });
   };
   return {
-    begin(run, { graph, flowHash: hash }) {
-      const places = hash === newest?.hash ? newest?.places : undefined;
-      const found = places ?? placesOf(graph);
-      if (hash !== undefined) newest = { hash, places: found };
-      known.set(run, { places: found, calls: null });
+    begin(run, graph) {
+      const places = placesIn.get(graph) ?? placesOf(graph);
+      placesIn.set(graph, places);
+      known.set(run, { places, calls: null });
     },
 
     forget(run) {

@@ -103,11 +103,10 @@ export function sealSuite({ newStore, testRestart }: StoreBench): void {
 
   const HASHED = { audit: { messages: 1, chars: 5, hmac: `hmac:${"a".repeat(64)}` } };
 
-  async function begin(store: Store, graph: FlowGraph): Promise<number> {
+  async function begin(store: Store, graph: FlowGraph, runId = RUN): Promise<number> {
     const planDigest = `sha256:${"ab".repeat(32)}`;
-    return (
-      await store.journal.create({ runId: RUN, planDigest, graph, inputs: {}, trigger: "embed" })
-    ).epoch;
+    const header = { runId, planDigest, flowHash: planDigest, graph, inputs: {}, trigger: "embed" };
+    return (await store.journal.create(header)).epoch;
   }
 
   /** Stores the log in two appends and answers the events as they are kept. */
@@ -178,7 +177,7 @@ export function sealSuite({ newStore, testRestart }: StoreBench): void {
       );
     });
 
-    test("a reused result is known by the graph", async () => {
+    test("a reused result is known by the graph of its run, not by one with the same digest", async () => {
       const at = { node: "a", attempt: 1 };
       const log = encoded([
         { kind: "node.started", ...at, type: "ai" },
@@ -191,11 +190,9 @@ export function sealSuite({ newStore, testRestart }: StoreBench): void {
           output: SECRET,
         },
       ]);
-      const events = await kept(
-        await newStore(),
-        log,
-        graphOf(node("a", { auditContent: "none" })),
-      );
+      const store = await newStore();
+      await begin(store, graphOf({ id: "a", type: "log", fields: {} }), "other");
+      const events = await kept(store, log, graphOf(node("a", { auditContent: "none" })));
       expect(events[2]).toMatchObject({ outputRef: { ref: "" } });
     });
   });
