@@ -86,5 +86,11 @@ describeWith("chromium")("the page on a phone", () => {
     expect(await lineOf("Timeline")).not.toBe(await lineOf("Events"));
     const row = page.getByRole("row", { name: /^values, attempt 1/ });
     expect(await row.evaluate((each) => getComputedStyle(each).outlineStyle)).toBe("solid");
+    await page.goto(`${server.url}/studio#/settings`);
+    const colourOf = (button: string) =>
+      page
+        .getByRole("button", { name: button, exact: true })
+        .evaluate((each) => getComputedStyle(each).color);
+    expect(await colourOf("Save settings")).not.toBe(await colourOf("As JSON"));
   });
 });
