@@ -1,4 +1,5 @@
 /** Two openings of one store that write at the same time, as two processes do. */
+import { setImmediate } from "node:timers/promises";
 import { expect } from "vitest";
 import type { StoreBench } from "./bench.ts";
 import { linesOf, logOf, startRun } from "./logs.ts";
@@ -62,4 +63,56 @@ export function sharingSuite({ testRestart }: StoreBench): void {
       expect(await two.journal.lease(runId, "two", 30_000)).not.toBeNull();
     },
   );
+
+  testRestart("requests to one run are obeyed one call after the other", async (place) => {
+    const { journal, inbox } = await place.open();
+    await journal.create(startRun(SEED));
+    const runId = `r${SEED}`;
+    const stop = new AbortController();
+    const heard: string[] = [];
+    let read = 0;
+    let atWork = 0;
+    let most = 0;
+    let answer = (): void => {};
+    let isOver = false;
+    const obeying = inbox
+      ?.obeyUntil(stop.signal, {
+        runId,
+        isNew: true,
+        async obey() {
+          atWork += 1;
+          most = Math.max(most, atWork);
+          for (const { id } of await inbox.pending(runId)) {
+            read += 1;
+            await new Promise<void>((resolve) => {
+              answer = resolve;
+            });
+            heard.push(id);
+            await inbox.answer({ id, runId }, null);
+          }
+          atWork -= 1;
+        },
+      })
+      .then(() => {
+        isOver = true;
+      });
+    const first = await inbox?.send(runId, { say: "one" });
+    await expect.poll(() => read, SOON).toBe(1);
+    const second = await inbox?.send(runId, { say: "two" });
+    answer();
+    await expect.poll(() => read, SOON).toBe(2);
+    answer();
+    await expect.poll(() => atWork, SOON).toBe(0);
+    const third = await inbox?.send(runId, { say: "three" });
+    await expect.poll(() => read, SOON).toBe(3);
+    stop.abort();
+    await setImmediate();
+    expect(isOver).toBe(false); // a call is at work
+    answer();
+    await obeying;
+    const late = await inbox?.send(runId, { say: "four" });
+    expect(await inbox?.pending(runId)).toMatchObject([{ id: late }]);
+    expect(heard).toEqual([first, second, third]);
+    expect(most).toBe(1);
+  });
 }
