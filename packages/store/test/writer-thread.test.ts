@@ -12,6 +12,13 @@ vi.mock("node:worker_threads", () => port);
 
 type Message = Readonly<Record<string, unknown>>;
 
+interface Written {
+  readonly sync?: boolean;
+  readonly more?: boolean;
+  readonly need?: string;
+  readonly partMs?: number | null;
+}
+
 /** Runs the thread here, with `pragmas` for its connection. */
 async function startThread(pragmas = "") {
   const dir = temporaryFolder();
@@ -39,13 +46,13 @@ async function startThread(pragmas = "") {
   let id = 0;
   const write = (
     json: string,
-    { sync = true, more = false, need = "" }: { sync?: boolean; more?: boolean; need?: string },
+    { sync = true, more = false, need = "", partMs = null }: Written,
   ): void => {
     id += 1;
     const insert = { sql: "INSERT INTO setting(path, json) VALUES(?, ?)", rows: [[`${id}`, json]] };
     const refuse = { sql: "DELETE FROM setting WHERE path = ?", rows: [["no such"]], need };
     const ops = need === "" ? [insert] : [insert, refuse];
-    receive({ ...pack([{ id, sync, bytes: 64, records: 1, quiet: true, ops }]), more });
+    receive({ ...pack([{ id, sync, bytes: 64, records: 1, quiet: true, ops }]), more, partMs });
   };
   const execute = (exec: string): void => {
     id += 1;
@@ -94,6 +101,27 @@ test("the parts of a turn are one COMMIT, and what is refused of them leaves the
   close();
   vi.advanceTimersByTime(0);
   expect(done().slice(2)).toEqual([[5]]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("a part is committed at once where the next one takes longer than a COMMIT", async () => {
+  const { told, write, close } = await startThread();
+  const done = () => told.flatMap((message) => ("done" in message ? [message["done"]] : []));
+  write("first part", { more: true });
+  vi.advanceTimersByTime(0);
+  expect(done()).toEqual([]);
+  write("late part", { more: true, partMs: 1_000 }); // time stands still: a COMMIT takes none
+  vi.advanceTimersByTime(0);
+  expect(done()).toEqual([[1, 2]]);
+  write("part of the next turn", { more: true });
+  vi.advanceTimersByTime(0);
+  expect(done().slice(1)).toEqual([[3]]);
+  write("part that comes soon", { more: true, partMs: 0 });
+  vi.advanceTimersByTime(0);
+  expect(done().slice(2)).toEqual([]);
+  close();
+  vi.advanceTimersByTime(0);
+  expect(done().slice(2)).toEqual([[4]]);
   expect(vi.getTimerCount()).toBe(0);
 });
 

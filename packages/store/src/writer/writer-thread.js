@@ -1,14 +1,15 @@
 /**
  * The thread that owns the only write connection. Plain JavaScript, so that it runs from the sources as well.
  *   T1  A unit is written whole or not at all; its result is sent only after its COMMIT.
- *   T2  One COMMIT writes all queued units (group commit), and those of one turn of the main thread, which come in parts; a failed unit
- *       does not affect the others.
+ *   T2  One COMMIT writes all queued units (group commit), and the parts of one turn of the main thread that come faster than a COMMIT
+ *       is done; a failed unit does not affect the others.
  *   T3  When the disk is full, the reserve is deleted to make room for what is at work, and units wait and are tried again. The
  *       store is full until there is room for the reserve again.
  *   T4  While another process writes, units wait for `busy_timeout` of the pragmas. Then what a live run keeps waits on, its events and
  *       its values, because a run that loses them fails; anything else is refused.
  *   T5  After any other failure of a COMMIT nothing is written any more.
- * In:  the units of `packed-units.ts` with `more`: others of the same turn follow; or { close: true }.
+ * In:  the units of `packed-units.ts` with `more`: others of the same turn follow, and `partMs`: milliseconds since the part before, null for
+ *      the first one of a turn; or { close: true }.
  * Out: { ready: true } once the file is open, with { condition } where the disk is full already; then { done: [id | { id, results } | { id, code, message }] }, { condition }, and
  *      { changed: true } when another process has written.
  */
@@ -59,6 +60,7 @@ let idle;
 let retry;
 let refill;
 let commitMs = 0; // of the last one
+let partMs = 0; // that the main thread takes from one part of a turn to the next
 let walBytes = 0;
 let isFull = workerData.isFull;
 let waitMs = 0; // until what could not be written is tried again; 0: nothing waits
@@ -78,6 +80,7 @@ parentPort.on("message", (message) => {
     return;
   }
   follows = message.more;
+  partMs = message.partMs ?? partMs;
   const fresh = unpack(message);
   queue.push(...fresh);
   if (isDead) {
@@ -87,7 +90,7 @@ parentPort.on("message", (message) => {
   if (waitMs > 0) return;
   const isOfTurn = follows || units.length > 0;
   if (isOfTurn || fresh.some(({ sync }) => sync) || recordsOf(queue) >= RELAXED_RECORDS) schedule();
-  else relaxed ??= setTimeout(schedule, RELAXED_MS);
+  else if (queue.length > 0) relaxed ??= setTimeout(schedule, RELAXED_MS);
 });
 
 if (isFull) refill = setTimeout(takeReserve, refillMs);
@@ -134,7 +137,7 @@ function scheduleMore() {
   relaxed = setTimeout(schedule, FOLLOWS_MS);
 }
 
-/** Writes what is queued, and commits it unless the rest of its turn follows. */
+/** Writes what is queued, and commits it unless the rest of its turn follows sooner than a COMMIT is done. */
 function commit() {
   isScheduled = false;
   clearTimeout(relaxed); // what it waits for is written now, or tried again later
@@ -144,7 +147,7 @@ function commit() {
   clearTimeout(idle);
   try {
     write(batch);
-    if (follows && queue.length === 0 && !closing) {
+    if (follows && queue.length === 0 && !closing && commitMs >= partMs) {
       relaxed = setTimeout(followNoMore, FOLLOWS_MS);
       return;
     }

@@ -40,6 +40,7 @@ export class Writer {
   #outgoing: Posted[] = [];
   /** Parts were sent: the COMMIT waits for the end of the turn. */
   #isTurnOpen = false;
+  #sentAt = 0;
   #waitingBytes = 0;
   #lastId = 0;
   #condition: Condition = "ok";
@@ -158,8 +159,8 @@ export class Writer {
     if (this.#isTurnOpen) return;
     this.#isTurnOpen = true;
     setImmediate(() => {
-      this.#isTurnOpen = false;
       this.#send();
+      this.#isTurnOpen = false;
     });
   }
 
@@ -167,7 +168,10 @@ export class Writer {
   #send({ more = false } = {}): void {
     const packed = this.#pack(this.#outgoing);
     this.#outgoing = [];
-    this.#worker.postMessage({ ...packed, more }, [packed.block]);
+    const now = performance.now();
+    const partMs = this.#isTurnOpen ? now - this.#sentAt : null;
+    this.#sentAt = now;
+    this.#worker.postMessage({ ...packed, more, partMs }, [packed.block]);
   }
 
   #take({ done, condition, changed }: Message): void {
