@@ -141,7 +141,7 @@ export function createJournal(parts: JournalParts): StoreJournal {
   /** Rejects with `lease_lost` where the events do not follow. */
   const appendLines = (lines: Lines, sync: boolean): Promise<void> => {
     const { run, runId, after, events } = lines;
-    if (!follow(events, after)) return Promise.reject(lost(runId));
+    if (!events.every(({ seq }, at) => seq === after + 1 + at)) return Promise.reject(lost(runId));
     const ops: Op[] = [{ lines }];
     addSideRows(ops, lines, side);
     const fed = inFeed(events);
@@ -329,14 +329,6 @@ interface Taking {
   readonly ttlMs: number;
   /** It is a renewal. */
   readonly isOurs: boolean;
-}
-
-/** Whether these events are the next ones after a position. */
-function follow(events: readonly EncodedEvent[], after: number): boolean {
-  for (let at = 0; at < events.length; at += 1) {
-    if (events[at]?.seq !== after + 1 + at) return false;
-  }
-  return true;
 }
 
 function refusedAppend(error: unknown, runId: string): unknown {
