@@ -6,7 +6,7 @@ import { createEngine, createMemoryJournal, createRegistry } from "@millrace/eng
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalExecutor } from "@millrace/server";
 import { openMemoryStore, openStore } from "@millrace/store";
-import { collect } from "../collect.js";
+import { spent } from "../collect.js";
 import { sized } from "../size.js";
 import { folder, newRun, round } from "./append-cases.js";
 import { chain, endEvent, logEvents } from "./logs.js";
@@ -47,15 +47,6 @@ async function timed(work) {
   const begun = performance.now();
   await work();
   return performance.now() - begun;
-}
-
-/** Milliseconds of the processor; what lies around before is no part of it. */
-async function spent(work) {
-  collect();
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
 }
 
 const steps = {

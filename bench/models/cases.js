@@ -18,6 +18,7 @@ import { pipeline } from "node:stream/promises";
 import { Worker } from "node:worker_threads";
 import { createNodeHost } from "@millrace/engine/node";
 import { createModelManager } from "@millrace/local-models";
+import { spent } from "../collect.js";
 import { sized } from "../size.js";
 import { runnerCases } from "./runner-cases.js";
 
@@ -70,14 +71,6 @@ async function longestTurn(work) {
   await work();
   isOver = true;
   return longest;
-}
-
-/** Milliseconds of the processor, all threads together. */
-async function spent(work) {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
 }
 
 async function timed(work) {
