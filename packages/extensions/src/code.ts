@@ -24,6 +24,7 @@ import { isPromise, toOutput, typesOf } from "@millrace/engine/pack";
 import { catalogOf } from "./catalog.ts";
 import { ProblemFound } from "./problem.ts";
 
+/** What the code of an extension is given when it is loaded. */
 export interface CodeOptions {
   /** Configuration of adapters and providers by id. */
   readonly config: { readonly [id: string]: JsonObject };
@@ -36,6 +37,7 @@ export interface CodeOptions {
  */
 export type Body = (fields: Fields, ctx: ControlContext) => unknown;
 
+/** The loaded code of an extension, in this process or in a process of its own. */
 export interface ExtensionCode {
   /** Digest of the catalog that the definition has. */
   readonly digest: string;

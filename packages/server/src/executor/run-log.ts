@@ -24,6 +24,7 @@ const PAGE_EVENTS = 512;
 /** Cached pages: the newest ones, and those of a few readers that are behind. */
 const KEPT_PAGES = 4;
 
+/** The log of one live run: its newest events in memory, all others in the journal. */
 export class RunLog implements ReadLog {
   readonly #journal: Journal;
   readonly #runId: string;
@@ -33,8 +34,7 @@ export class RunLog implements ReadLog {
   #pages: Map<number, readonly StoredEvent[]> | undefined;
   /** What was added last: the page of every reader that had all before. */
   #newest: readonly StoredEvent[] = [];
-  /** Position of its newest event. */
-  lastSeq: number;
+  #lastSeq: number;
   #ended = false;
   #readers: Set<PageReader> | undefined;
   #waiting: (() => void)[] = [];
@@ -43,7 +43,12 @@ export class RunLog implements ReadLog {
   constructor(journal: Journal, runId: string, lastSeq: number) {
     this.#journal = journal;
     this.#runId = runId;
-    this.lastSeq = lastSeq;
+    this.#lastSeq = lastSeq;
+  }
+
+  /** Position of the newest event; 0: there is none. */
+  get lastSeq(): number {
+    return this.#lastSeq;
   }
 
   get ended(): boolean {
@@ -56,7 +61,7 @@ export class RunLog implements ReadLog {
     for (const event of events) {
       this.#window.push(event);
       this.#windowBytes += event.line.byteLength;
-      this.lastSeq = event.seq;
+      this.#lastSeq = event.seq;
     }
     this.#trim();
     this.#wake();
@@ -103,8 +108,8 @@ export class RunLog implements ReadLog {
     const first = this.#window[0]?.seq;
     if (first === undefined || after < first - 1) return undefined;
     // Pages end at fixed places, so that readers that are behind can share them.
-    const end = Math.min(this.lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
-    if (end === this.lastSeq && end - after === this.#newest.length) return this.#newest;
+    const end = Math.min(this.#lastSeq, after - (after % PAGE_EVENTS) + PAGE_EVENTS);
+    if (end === this.#lastSeq && end - after === this.#newest.length) return this.#newest;
     this.#pages ??= new Map();
     const known = this.#pages.get(after);
     if (known?.length === end - after) return known;

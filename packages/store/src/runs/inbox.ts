@@ -55,6 +55,7 @@ interface Listener {
   readonly waitsFor: "requests" | "answers";
 }
 
+/** The inbox over a database. What it cannot store or read rejects with `StoreError`. */
 export function createInbox(db: Database): Inbox {
   const listeners = new Map<string, readonly Listener[]>();
   const tell = (runId: string): void => {

@@ -17,6 +17,7 @@ import { graphWith } from "../graph.ts";
 import type { StoreBench } from "./bench.ts";
 import { linesOf } from "./logs.ts";
 
+/** Tests that what is withheld of a run is gone from the store when the run has ended. */
 export function sealSuite({ newStore, testRestart }: StoreBench): void {
   const SECRET = "what the model said";
   const RUN = "r1";

@@ -8,6 +8,7 @@ const RUNS = 12;
 const SEED = 5;
 const SOON = { timeout: 10_000 };
 
+/** Tests of two openings at work on one store; a store that cannot be opened twice has none. */
 export function sharingSuite({ testRestart }: StoreBench): void {
   testRestart("two that write at once lose nothing of each other", async (place) => {
     const one = await place.open();
