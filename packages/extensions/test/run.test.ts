@@ -61,7 +61,7 @@ const acts = [
   action("half", () => ({ text: "x".repeat(3 * 1024 * 1024) })),
   action("chatty", (_, ctx) => { for (let i = 0; i < 1500; i += 1) ctx.log("debug", "line " + i); ctx.progress(1, 2); return {}; }),
   action("query", () => ({ then: (go) => { go({ rows: 1 }); } })),
-  action("raw", async () => ({ entries: (await import("node:fs")).readdirSync("/").length })),
+  action("raw", async ({ path }) => ({ text: (await import("node:fs")).readFileSync(path, "utf8") })),
   action("map", () => ({ rows: new Map() })),
   action("infinite", () => ({ high: 1 / 0 })),
   action("warm", () => exit("warm", {}), { ports: [{ name: "hot" }, { name: "cold" }] }),
@@ -289,11 +289,9 @@ describe.each<ExtensionMode>(["child", "inProcess"])("in mode %s", (mode) => {
       "node e: weather.secret {}",
       "node f: weather.other_secret {}",
       'node g: weather.connect { other = "crm" }',
-      "node h: weather.raw {}",
+      `node h: weather.raw { path = ${JSON.stringify(join(folder, "private.txt"))} }`,
     );
-    expect(of("h")).toEqual(
-      mode === "child" ? "permission_denied" : { entries: expect.any(Number) },
-    );
+    expect(of("h")).toEqual(mode === "child" ? "permission_denied" : { text: "private" });
     expect(of("a")).toEqual({
       status: 200,
       body: { method: "POST", a: "1" },
