@@ -1,12 +1,14 @@
 // What durable runs cost: a chain of pure nodes, steps with effects, taking over after a kill, reading a long log.
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { getHeapSpaceStatistics } from "node:v8";
 import { defineNodeType, jsonSchema } from "@millrace/contracts";
 import { createEngine, createMemoryJournal, createRegistry } from "@millrace/engine";
 import { createNodeHost } from "@millrace/engine/node";
 import { createLocalExecutor } from "@millrace/server";
 import { openMemoryStore, openStore } from "@millrace/store";
 import { spent } from "../collect.js";
+import { median } from "../report.js";
 import { sized } from "../size.js";
 import { folder, newRun, round } from "./append-cases.js";
 import { chain, endEvent, logEvents } from "./logs.js";
@@ -41,6 +43,12 @@ function over(store) {
 async function toEnd(executor, graph) {
   const { runId } = await executor.start({ graph, inputs: {}, trigger: "embed" });
   for await (const _page of executor.attach(runId));
+}
+
+/** Bytes that only a full collection gives back. */
+function oldSpace() {
+  return getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")
+    .space_used_size;
 }
 
 async function timed(work) {
@@ -83,6 +91,7 @@ function stepCase(count, barMs, added) {
       const blocks = await blocksOf(executors.memory, steps, count);
       const raw = openSync(join(dir, "raw"), "a");
       const least = [];
+      const kept = [];
       const all = (executor) => () =>
         timed(() => Promise.all(Array.from({ length: count }, () => toEnd(executor, steps))));
       return {
@@ -96,12 +105,20 @@ function stepCase(count, barMs, added) {
             }),
           memory: all(executors.memory),
           async millrace() {
+            const before = oldSpace();
             const ms = await all(executors.millrace)();
+            kept.push(oldSpace() - before);
             least.push(ms / 10);
             return ms;
           },
         },
-        facts: () => ({ "ms per step": { value: round(Math.min(...least)), bar: barMs } }),
+        facts: () => ({
+          "ms per step": { value: round(Math.min(...least)), bar: barMs },
+          "KiB a run leaves in the old space": {
+            value: round(median(kept) / count / 1024),
+            bar: 6, // 13 while an ended run stayed until the next full collection
+          },
+        }),
         async close() {
           for (const executor of Object.values(executors)) await executor.close({ graceMs: 0 });
           closeSync(raw);

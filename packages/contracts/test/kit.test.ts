@@ -1,4 +1,4 @@
-import { nearestName, pointerKeys, pointerSegment } from "@millrace/contracts/kit";
+import { nearestName, pointerKeys, pointerSegment, UnorderedMap } from "@millrace/contracts/kit";
 import { gzipBytes } from "@millrace/test-support/bundle";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -16,6 +16,31 @@ test("the keys of a pointer are those that its segments were made of", () => {
 test("a program pays for canonical JSON and SHA-256 at most 1,500 bytes, compressed", async () => {
   const code = 'export { canonicalJson, sha256Hex } from "@millrace/contracts/kit";';
   expect(await gzipBytes(code, import.meta.url)).toBeLessThanOrEqual(1_500);
+});
+
+test("an unordered map has the entries that a map has, whatever comes and goes", () => {
+  const key = fc.constantFrom("a", "1", "__proto__", "constructor", "size");
+  holds(
+    fc.property(fc.array(fc.tuple(key, fc.option(fc.integer()))), (steps) => {
+      const map = new Map<string, number>();
+      const unordered = new UnorderedMap<number>();
+      for (const [name, value] of steps) {
+        if (value === null) expect(unordered.delete(name)).toBe(map.delete(name));
+        else {
+          map.set(name, value);
+          unordered.set(name, value);
+        }
+        expect([unordered.size, unordered.has(name), unordered.get(name)]).toEqual([
+          map.size,
+          map.has(name),
+          map.get(name),
+        ]);
+      }
+      const entries = unordered.keys().map((name) => [name, unordered.get(name)]);
+      expect(new Map(entries as [string, number][])).toEqual(map);
+      expect(unordered.values().sort()).toEqual([...map.values()].sort());
+    }),
+  );
 });
 
 test("a name is near another when they share a letter", () => {

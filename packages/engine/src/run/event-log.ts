@@ -20,6 +20,7 @@ import {
   viewFromJson,
   viewToJson,
 } from "@millrace/contracts";
+import { listOf } from "@millrace/contracts/kit";
 import type { EngineError } from "../errors.ts";
 
 const WINDOW_EVENTS = 10_000; // a reader that is late by a screenful of work still reads every event
@@ -51,7 +52,7 @@ export class EventLog {
   lost: EngineError | null = null;
   /** Some event is an `llm.delta`, which a late reader gets merged. */
   hasDeltas = false;
-  #events: ExecutionEvent[] = [];
+  #events: ExecutionEvent[] = listOf();
   /** `seq` of the first event of the window. */
   #first = 1;
   #bytes = 0;

@@ -15,6 +15,7 @@ import {
   type RunHeader,
   serialiseEvent,
 } from "@millrace/contracts";
+import { listOf } from "@millrace/contracts/kit";
 import { type Plan, partsOf } from "../compile/plan.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
@@ -78,7 +79,7 @@ export class JournalWriter {
   #sent = 0;
   #dead = false;
   /** In the order of their `seq`. */
-  readonly #waiting: { seq: number; fn: () => void }[] = [];
+  readonly #waiting: Waiting[] = listOf();
   /** The last `seq` that is written; it is finite in a run that is left behind. */
   #end = Number.POSITIVE_INFINITY;
   readonly #draining: (() => void)[] = [];
@@ -109,7 +110,7 @@ export class JournalWriter {
 
   /** Calls `fn` when everything up to `seq` is stored. */
   whenStored(seq: number, fn: () => void): void {
-    this.#waiting.push({ seq, fn });
+    this.#waiting.push(new Waiting(seq, fn));
   }
 
   /** Resolves when everything made so far is stored; never when the journal is lost. */
@@ -285,8 +286,33 @@ export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
     const start = end;
     end += own.length;
     const line = block?.length === length ? block.subarray(start, end) : utf8.encode(own);
-    return { seq: event.seq, kind: event.kind, line, event };
+    return new Encoded(event, line);
   });
+}
+
+/** What waits until everything up to `seq` is stored. No literal, as is `Encoded`: see `UnorderedMap`. */
+class Waiting {
+  readonly seq: number;
+  readonly fn: () => void;
+
+  constructor(seq: number, fn: () => void) {
+    this.seq = seq;
+    this.fn = fn;
+  }
+}
+
+class Encoded implements EncodedEvent {
+  readonly seq: number;
+  readonly kind: string;
+  readonly line: Uint8Array;
+  readonly event: ExecutionEvent;
+
+  constructor(event: ExecutionEvent, line: Uint8Array) {
+    this.seq = event.seq;
+    this.kind = event.kind;
+    this.line = line;
+    this.event = event;
+  }
 }
 
 function codeOf(error: unknown): unknown {

@@ -4,6 +4,7 @@
  */
 
 import { hideSecretInputs, NodeError } from "@millrace/contracts";
+import { listOf } from "@millrace/contracts/kit";
 import { type Layout, portsOf } from "../compile/layout.ts";
 import { EngineError } from "../errors.ts";
 import type { RunOptions } from "../options.ts";
@@ -57,7 +58,7 @@ export function startFresh(run: RunCore): void {
   emitRunStarted(run);
   const { layout } = run.parts;
   const top = new Frame(layout, { id: 0, base: "", depth: 0 }, { inputs: run.inputs });
-  run.frames = [top];
+  run.frames = listOf(top);
   exclude(top, includedNodes(layout, run.options.only));
   startClock(run);
   const early = run.cancelEarly;

@@ -57,8 +57,8 @@ export abstract class RunBase {
   bodyCounts: MutableCounts | null = null;
   #result: Promise<Summary> | null = null;
   /** Settles the promise; null: it was not asked for. */
-  #settle: Settle | null = null;
-  #end: { readonly summary: Summary } | { readonly error: unknown } | null = null;
+  #settle: ((end: End) => void) | null = null;
+  #end: End | null = null;
   #calls: CallSums | null = null;
   #info: JsonObject | null = null;
   /** Secrets of this run alone. */
@@ -145,7 +145,7 @@ export abstract class RunBase {
   get finished(): Promise<Summary> {
     if (this.#result === null) {
       this.#result = new Promise((resolve, reject) => {
-        this.#settle = { resolve, reject };
+        this.#settle = (end) => ("summary" in end ? resolve(end.summary) : reject(end.error));
       });
       this.#announce();
     }
@@ -166,18 +166,12 @@ export abstract class RunBase {
 
   #announce(): void {
     if (this.#settle === null || this.#end === null) return;
-    if ("summary" in this.#end) this.#settle.resolve(this.#end.summary);
-    else {
-      this.#result?.catch(() => undefined);
-      this.#settle.reject(this.#end.error);
-    }
+    if ("error" in this.#end) this.#result?.catch(() => undefined);
+    this.#settle(this.#end);
   }
 }
 
-interface Settle {
-  resolve(summary: Summary): void;
-  reject(error: unknown): void;
-}
+type End = { readonly summary: Summary } | { readonly error: unknown };
 
 export class CallSums {
   usage: { -readonly [K in keyof typeof NO_USAGE]: number } = { ...NO_USAGE };

@@ -3,6 +3,7 @@
  * and goes on until nothing is ready, the run pauses, or other work of the process is due.
  */
 
+import { UnorderedMap } from "@millrace/contracts/kit";
 import type { EngineCore } from "../engine-core.ts";
 import type { EngineError } from "../errors.ts";
 import { armTimeout } from "./attempt.ts";
@@ -24,7 +25,7 @@ const EVENTS_KEPT = 64; // for the end of a run that has reached its limit of ev
 
 export class Scheduler implements RunLoop {
   readonly engine: EngineCore;
-  readonly runs: Map<string, RunCore> = new Map();
+  readonly runs: UnorderedMap<RunCore> = new UnorderedMap();
   entered: RunCore | null = null;
   /** Stops listening to the journal. */
   readonly unwatch: () => void;

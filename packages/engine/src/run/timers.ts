@@ -11,13 +11,19 @@ import type { Host } from "../host.ts";
 /** The age up to which the timer of the host serves another one: what is new is late by a shorter sleep at most. */
 const KEPT_MS = 1_000;
 
-/** A set timer. `due` is in epoch milliseconds. */
-export interface Timer {
+/** A set timer. `due` is in epoch milliseconds. No literal: see `UnorderedMap`. */
+export class Timer {
   readonly due: number;
   readonly order: number;
-  fire: () => void;
+  readonly fire: () => void;
   /** Place in the heap; -1 when fired or cancelled. */
-  at: number;
+  at = -1;
+
+  constructor(due: number, fire: () => void, order: number) {
+    this.due = due;
+    this.fire = fire;
+    this.order = order;
+  }
 }
 
 export class Timers {
@@ -41,8 +47,8 @@ export class Timers {
 
   /** Calls `fire` once at or after `due`. */
   set(due: number, fire: () => void): Timer {
-    const timer: Timer = { due, order: this.#order++, fire, at: this.#heap.length };
-    this.#heap.push(timer);
+    const timer = new Timer(due, fire, this.#order++);
+    timer.at = this.#heap.push(timer) - 1;
     this.#up(timer);
     if (timer.at > 0 && this.#armed !== null) return timer;
     try {

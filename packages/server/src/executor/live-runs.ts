@@ -14,9 +14,10 @@ import {
   type Summary,
   serialiseEvent,
 } from "@millrace/contracts";
+import { UnorderedMap } from "@millrace/contracts/kit";
 import type { Run as EngineRun, Plan } from "@millrace/engine";
 import type { StoreJournal } from "@millrace/store";
-import { RunLog } from "./run-log.ts";
+import { RunLog, StoredLine } from "./run-log.ts";
 
 export interface LiveRunsOptions {
   readonly maxLive: number;
@@ -26,7 +27,7 @@ export interface LiveRunsOptions {
 
 export class LiveRuns {
   readonly #options: LiveRunsOptions;
-  readonly #runs = new Map<string, LiveRun>();
+  readonly #runs = new UnorderedMap<LiveRun>();
   readonly #queue: LiveRun[] = [];
   readonly #idle = new Set<() => void>();
   #closed = false;
@@ -37,7 +38,7 @@ export class LiveRuns {
 
   /** All of them, as they are now. */
   all(): readonly LiveRun[] {
-    return [...this.#runs.values()];
+    return this.#runs.values();
   }
 
   /** Those that wait for a place, the first of them first, as they are now. */
@@ -166,7 +167,7 @@ export class Gone implements AbortSignalLike {
   #listeners: readonly (() => void)[] = [];
 
   addEventListener(_type: "abort", listener: () => void): void {
-    this.#listeners = [...this.#listeners, listener];
+    this.#listeners = this.#listeners.concat(listener);
   }
 
   removeEventListener(_type: "abort", listener: () => void): void {
@@ -273,7 +274,7 @@ export class LiveRun {
     const before = this.isWorking;
     for (const { event } of events) this.#observe(event);
     // Readers want bytes; the event itself would only take room beside them.
-    this.log.append(events.map(({ seq, kind, line }) => ({ seq, kind, line })));
+    this.log.append(events.map((event) => new StoredLine(event)));
     if (events.at(-1)?.kind === "summary") {
       this.#isOver = true;
       this.end();

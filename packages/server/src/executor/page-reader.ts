@@ -3,6 +3,7 @@
  * hands out a page for each step of each run.
  */
 import type { AbortSignalLike, StoredEvent } from "@millrace/contracts";
+import { listOf } from "@millrace/contracts/kit";
 
 type Page = readonly StoredEvent[];
 type Answer = IteratorResult<Page, void>;
@@ -32,7 +33,7 @@ export class PageReader implements AsyncIterableIterator<Page, void> {
   #olderFrom = 0;
   #isReading = false;
   /** The calls of `next` that have no answer yet, in their order. */
-  readonly #calls: ((answer: Answer | Promise<Answer>) => void)[] = [];
+  readonly #calls: ((answer: Answer | Promise<Answer>) => void)[] = listOf();
   /** Listens to the signal, from the first wait on. */
   #onAbort: (() => void) | undefined;
 

@@ -12,6 +12,7 @@ import {
   parseEvent,
   type StoredEvent,
 } from "@millrace/contracts";
+import { listOf } from "@millrace/contracts/kit";
 import { PageReader, type ReadLog } from "./page-reader.ts";
 
 /** Limits of the events of one run that are kept in memory, whichever is reached first. */
@@ -24,11 +25,24 @@ const PAGE_EVENTS = 512;
 /** Cached pages: the newest ones, and those of a few readers that are behind. */
 const KEPT_PAGES = 4;
 
+/** An event without the event itself. No literal: see `UnorderedMap`. */
+export class StoredLine implements StoredEvent {
+  readonly seq: number;
+  readonly kind: string;
+  readonly line: Uint8Array;
+
+  constructor({ seq, kind, line }: StoredEvent) {
+    this.seq = seq;
+    this.kind = kind;
+    this.line = line;
+  }
+}
+
 /** The log of one live run: its newest events in memory, all others in the journal. */
 export class RunLog implements ReadLog {
   readonly #journal: Journal;
   readonly #runId: string;
-  #window: StoredEvent[] = [];
+  #window: StoredEvent[] = listOf();
   #windowBytes = 0;
   /** By the position they follow, the one that was made last at the end. */
   #pages: Map<number, readonly StoredEvent[]> | undefined;

@@ -6,6 +6,7 @@
  *   F3  A follower gets every event after its position, each once and in order, from any process.
  */
 import type { EncodedEvent } from "@millrace/contracts";
+import { UnorderedMap } from "@millrace/contracts/kit";
 import type { Database } from "../sql/port.ts";
 import { eventOf, readPage } from "./pages.ts";
 
@@ -28,14 +29,20 @@ export function runTopic(runId: string): string {
   return `${TOPIC}${runId}`;
 }
 
-interface Follower {
+/** No literal: see `UnorderedMap`. */
+class Follower {
   readonly told: Told;
   /** `seq` of the last event that it has. */
   at: number;
+
+  constructor(told: Told, at: number) {
+    this.told = told;
+    this.at = at;
+  }
 }
 
 export function createFollowers(db: Database): Followers {
-  const followed = new Map<string, Set<Follower>>();
+  const followed = new UnorderedMap<Set<Follower>>();
   /** Runs that have more than their followers. */
   const behind = new Set<string>();
   const reading = new Set<string>();
@@ -97,7 +104,7 @@ export function createFollowers(db: Database): Followers {
 
   /** Reads on in those runs that have more than their followers. */
   async function look(): Promise<void> {
-    const ids = [...followed.keys()];
+    const ids = followed.keys();
     for (let at = 0; at < ids.length; at += LOOK) {
       const some = ids.slice(at, at + LOOK);
       const rows = await db.all(
@@ -130,7 +137,7 @@ export function createFollowers(db: Database): Followers {
     add(runId, after, told) {
       const all = followed.get(runId) ?? new Set();
       followed.set(runId, all);
-      const follower = { told, at: after };
+      const follower = new Follower(told, after);
       all.add(follower);
       return () => {
         all.delete(follower);

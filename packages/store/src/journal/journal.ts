@@ -19,7 +19,7 @@ import { feedTopic, inFeed } from "../runs/feed.ts";
 import { digestOfText } from "../runs/graphs.ts";
 import { creation, headerOf, refusedStart } from "../runs/run-header.ts";
 import { change } from "../sql/change.ts";
-import type { Database, Lines, Op, SqlRow } from "../sql/port.ts";
+import { type Database, Lines, type Op, type SqlRow } from "../sql/port.ts";
 import { Refusal } from "../sql/refusal.ts";
 import { createFollowers, runTopic } from "./followers.ts";
 import { pagesOf } from "./pages.ts";
@@ -159,9 +159,10 @@ export function createJournal(parts: JournalParts): StoreJournal {
   };
   const append: Journal["append"] = (runId, after, events, { epoch, sync }) => {
     const run = numbers.get(runId);
-    if (run !== undefined) return appendLines({ run, runId, epoch, after, events }, sync);
+    if (run !== undefined)
+      return appendLines(new Lines({ run, runId, epoch, after, events }), sync);
     return learnNumber(runId).then((no) =>
-      appendLines({ run: no, runId, epoch, after, events }, sync),
+      appendLines(new Lines({ run: no, runId, epoch, after, events }), sync),
     );
   };
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { AbortSignalLike, Json, JsonObject } from "@millrace/contracts";
+import { UnorderedMap } from "@millrace/contracts/kit";
 import { StoreError } from "../errors.ts";
 import { change } from "../sql/change.ts";
 import type { Database } from "../sql/port.ts";
@@ -50,21 +51,29 @@ const TOPIC = "inbox:";
 const ALL_OPEN =
   "SELECT DISTINCT r.id FROM inbox i JOIN run r ON r.no = i.run WHERE i.answer IS NULL";
 
-interface Listener {
-  told(): void;
+/** No literal: see `UnorderedMap`. */
+class Listener {
+  readonly told: () => void;
   readonly waitsFor: "requests" | "answers";
+
+  constructor(told: () => void, waitsFor: Listener["waitsFor"]) {
+    this.told = told;
+    this.waitsFor = waitsFor;
+  }
 }
+
+const NOBODY: readonly Listener[] = [];
 
 /** The inbox over a database. What it cannot store or read rejects with `StoreError`. */
 export function createInbox(db: Database): Inbox {
-  const listeners = new Map<string, readonly Listener[]>();
+  const listeners = new UnorderedMap<readonly Listener[]>();
   const tell = (runId: string): void => {
-    for (const { told } of listeners.get(runId) ?? []) told();
+    for (const { told } of listeners.get(runId) ?? NOBODY) told();
   };
   let isLooking = false;
   /** Notices may have been lost. */
   const look = (): void => {
-    const all = [...listeners.values()].flat();
+    const all = listeners.values().flat();
     for (const { told, waitsFor } of all) if (waitsFor === "answers") told();
     if (isLooking || !all.some(({ waitsFor }) => waitsFor === "requests")) return;
     isLooking = true;
@@ -90,10 +99,10 @@ export function createInbox(db: Database): Inbox {
         else if (topic.startsWith(TOPIC)) tell(topic.slice(TOPIC.length));
       });
     }
-    const listener = { told, waitsFor };
-    listeners.set(runId, [...(listeners.get(runId) ?? []), listener]);
+    const listener = new Listener(told, waitsFor);
+    listeners.set(runId, (listeners.get(runId) ?? NOBODY).concat(listener));
     return () => {
-      const all = listeners.get(runId) ?? [];
+      const all = listeners.get(runId) ?? NOBODY;
       const others = all.filter((one) => one !== listener);
       if (others.length === all.length) return;
       if (others.length > 0) listeners.set(runId, others);

@@ -30,8 +30,9 @@ export interface SqlReader {
 /**
  * Events that the owner of a run appends: the log ends with the last one then, as `lastSeq` of the dialect says, and each is a row of
  * `journal` with `run`, `seq`, `kind`, `ts` (of the event), `line`. Refused with `lease_lost` when the run has another epoch, or another last event than `after`.
+ * No literal: see `UnorderedMap`.
  */
-export interface Lines {
+export class Lines {
   /** Number of the run. */
   readonly run: number;
   readonly runId: string;
@@ -39,6 +40,14 @@ export interface Lines {
   readonly after: number;
   /** They follow each other, the first one follows `after`. */
   readonly events: readonly EncodedEvent[];
+
+  constructor({ run, runId, epoch, after, events }: Lines) {
+    this.run = run;
+    this.runId = runId;
+    this.epoch = epoch;
+    this.after = after;
+    this.events = events;
+  }
 }
 
 /**

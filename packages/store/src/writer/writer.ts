@@ -30,7 +30,9 @@ interface Waiting {
 
 export class Writer {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  /** By their ids, which are given again after the answer: a `Map` that is as busy is replaced again and again. */
+  readonly #waiting: (Waiting | undefined)[] = [];
+  readonly #freeIds: number[] = [];
   readonly #exited: Promise<void>;
   readonly #watchers = new Set<(isFull: boolean) => void>();
   readonly #listeners = new Set<() => void>();
@@ -42,7 +44,6 @@ export class Writer {
   #isTurnOpen = false;
   #sentAt = 0;
   #waitingBytes = 0;
-  #lastId = 0;
   #condition: Condition = "ok";
   /** Resolves when nothing is written any more without `close`. */
   readonly lost: Promise<Condition>;
@@ -129,11 +130,10 @@ export class Writer {
     if (this.#condition === "store_full" && this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
       return Promise.reject(new StoreError("store_full", "the disk is full, and so is the queue"));
     }
-    this.#lastId += 1;
-    const id = this.#lastId;
     return new Promise((resolve, reject) => {
-      if (this.#waiting.size === 0) this.#worker.ref();
-      this.#waiting.set(id, { bytes, resolve, reject });
+      if (!this.#isWaiting) this.#worker.ref();
+      const id = this.#freeIds.pop() ?? this.#waiting.length;
+      this.#waiting[id] = { bytes, resolve, reject };
       this.#waitingBytes += bytes;
       this.#outgoing.push({ id, sync, bytes, records, quiet, ops });
       if (this.#outgoing.length === SENT_AT_ONCE) this.#sendPart();
@@ -179,15 +179,20 @@ export class Writer {
     if (changed === true) for (const told of [...this.#listeners]) told();
     for (const each of done ?? []) {
       const answer = typeof each === "number" ? { id: each } : each;
-      const waiting = this.#waiting.get(answer.id);
+      const waiting = this.#waiting[answer.id];
       if (waiting === undefined) continue;
-      this.#waiting.delete(answer.id);
+      this.#waiting[answer.id] = undefined;
+      this.#freeIds.push(answer.id);
       this.#waitingBytes -= waiting.bytes;
       if ("code" in answer) waiting.reject(this.#refusal(answer));
       else waiting.resolve(answer.results ?? []);
     }
     // After the start, only pending writes keep the process alive.
-    if (this.#waiting.size === 0 && this.#closed === undefined) this.#worker.unref();
+    if (!this.#isWaiting && this.#closed === undefined) this.#worker.unref();
+  }
+
+  get #isWaiting(): boolean {
+    return this.#waiting.length > this.#freeIds.length;
   }
 
   #refusal({ code, message }: { readonly code: string; readonly message: string }): Error {
@@ -205,8 +210,9 @@ export class Writer {
   #lose(): void {
     this.#isGone = true;
     if (this.#closed === undefined) this.#stand("store_unavailable");
-    for (const { reject } of this.#waiting.values()) reject(gone(this.#fault));
-    this.#waiting.clear();
+    for (const waiting of this.#waiting) waiting?.reject(gone(this.#fault));
+    this.#waiting.length = 0;
+    this.#freeIds.length = 0;
   }
 }
 
