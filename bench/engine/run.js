@@ -104,6 +104,7 @@ function measure(workload, rounds) {
   }
   const row = {
     workload,
+    rounds,
     floorMs: median(times[FLOOR]),
     oursMs: median(times[OURS]),
     noise: Math.max(...times[FLOOR]) / Math.min(...times[FLOOR]),
@@ -183,7 +184,7 @@ function tell() {
   report({
     base: import.meta.url,
     how: "Ratio to the hand-written floor of the same round, median; noise = slowest floor / fastest floor.",
-    rounds,
+    rounds: [...new Set(rows.map((row) => row.rounds))].join(" or "),
     lines: tables({ rows, goals, probes, peers: [...nearPeers, ...farPeers] }),
     results: { rows, goals, probes },
     past,
