@@ -183,7 +183,7 @@ export function createEngine(options: EngineOptions = {}): Engine {
       checkCloseOptions(options);
       const { graceMs, leave = false } = options;
       core.closed = true;
-      const open = [...runs.values()];
+      const open = runs.values();
       if (leave) {
         const error = new EngineError("engine_closed", "the engine was closed and left its runs");
         await Promise.all(open.map((run) => leaveRun(run, error, graceMs)));

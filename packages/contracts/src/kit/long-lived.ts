@@ -5,49 +5,59 @@
  */
 
 /**
- * A map by text whose entries come and go for ever, in no order; no value is undefined. `Map` replaces its table as they do, and each table
- * names the next one: one in the old space keeps all later ones, with their entries.
+ * A map by text whose entries come and go for ever, in no order. `Map` replaces its table as they do, and each table names the next one: one
+ * in the old space keeps all later ones, with their entries.
  */
 export class UnorderedMap<Value> {
-  readonly #entries: { [key: string]: Value } = Object.create(null);
-  #size = 0;
+  /** Places in the two lists. */
+  readonly #places: { [key: string]: number } = Object.create(null);
+  readonly #keys: string[] = [];
+  readonly #values: Value[] = [];
 
   get size(): number {
-    return this.#size;
+    return this.#keys.length;
   }
 
   get(key: string): Value | undefined {
-    return this.#entries[key];
+    const at = this.#places[key];
+    return at === undefined ? undefined : this.#values[at];
   }
 
   has(key: string): boolean {
-    return this.#entries[key] !== undefined;
+    return this.#places[key] !== undefined;
   }
 
   set(key: string, value: Value): void {
-    if (!this.has(key)) this.#size += 1;
-    this.#entries[key] = value;
+    this.#places[key] ??= this.#keys.push(key) - 1;
+    this.#values[this.#places[key]] = value;
   }
 
   /** False: there is no such entry. */
   delete(key: string): boolean {
-    if (!this.has(key)) return false;
-    this.#size -= 1;
-    return delete this.#entries[key];
+    const at = this.#places[key];
+    if (at === undefined) return false;
+    delete this.#places[key];
+    const last = this.#keys.pop() as string;
+    const value = this.#values.pop() as Value;
+    if (last === key) return true;
+    this.#keys[at] = last; // the last one takes the place that is free
+    this.#values[at] = value;
+    this.#places[last] = at;
+    return true;
   }
 
   /** The keys as they are now. */
   keys(): string[] {
-    return Object.keys(this.#entries);
+    return this.#keys.slice();
   }
 
   /** The values as they are now. */
   values(): Value[] {
-    return Object.values(this.#entries);
+    return this.#values.slice();
   }
 }
 
 /** A list of these items. V8 makes the lists of a literal in the old space once most of them have lived long; these it does not. */
-export function listOf<Item>(...items: readonly Item[]): Item[] {
-  return Array.of(...items);
+export function listOf<Item>(...items: Item[]): Item[] {
+  return items;
 }

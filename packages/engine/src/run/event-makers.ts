@@ -26,7 +26,7 @@ function maker<A extends readonly unknown[]>(
 
 type OfAttempt = [runId: string, seq: number, ts: number, node: string, attempt: number];
 
-/** `node.started`; a digest of what it starts with follows. */
+/** `node.started`; a digest of what it starts with may follow. */
 export const NodeStarted: Maker<[...OfAttempt, type: string]> = maker(
   function (runId, seq, ts, node, attempt, type) {
     this["v"] = 1;

@@ -290,7 +290,7 @@ export function encode(events: readonly ExecutionEvent[]): EncodedEvent[] {
   });
 }
 
-/** What waits until everything up to `seq` is stored. No literal, as is `Encoded`: see `UnorderedMap`. */
+/** What waits until everything up to `seq` is stored. No literal, nor is `Encoded`: ADR 0092. */
 class Waiting {
   readonly seq: number;
   readonly fn: () => void;

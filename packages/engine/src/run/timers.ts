@@ -11,7 +11,7 @@ import type { Host } from "../host.ts";
 /** The age up to which the timer of the host serves another one: what is new is late by a shorter sleep at most. */
 const KEPT_MS = 1_000;
 
-/** A set timer. `due` is in epoch milliseconds. No literal: see `UnorderedMap`. */
+/** A set timer. `due` is in epoch milliseconds. No literal: ADR 0092. */
 export class Timer {
   readonly due: number;
   readonly order: number;

@@ -25,7 +25,7 @@ const PAGE_EVENTS = 512;
 /** Cached pages: the newest ones, and those of a few readers that are behind. */
 const KEPT_PAGES = 4;
 
-/** An event without the event itself. No literal: see `UnorderedMap`. */
+/** An event without the event itself. No literal: ADR 0092. */
 export class StoredLine implements StoredEvent {
   readonly seq: number;
   readonly kind: string;

@@ -29,7 +29,7 @@ export function runTopic(runId: string): string {
   return `${TOPIC}${runId}`;
 }
 
-/** No literal: see `UnorderedMap`. */
+/** No literal: ADR 0092. */
 class Follower {
   readonly told: Told;
   /** `seq` of the last event that it has. */

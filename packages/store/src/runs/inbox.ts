@@ -51,7 +51,7 @@ const TOPIC = "inbox:";
 const ALL_OPEN =
   "SELECT DISTINCT r.id FROM inbox i JOIN run r ON r.no = i.run WHERE i.answer IS NULL";
 
-/** No literal: see `UnorderedMap`. */
+/** No literal: ADR 0092. */
 class Listener {
   readonly told: () => void;
   readonly waitsFor: "requests" | "answers";

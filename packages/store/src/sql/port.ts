@@ -30,7 +30,7 @@ export interface SqlReader {
 /**
  * Events that the owner of a run appends: the log ends with the last one then, as `lastSeq` of the dialect says, and each is a row of
  * `journal` with `run`, `seq`, `kind`, `ts` (of the event), `line`. Refused with `lease_lost` when the run has another epoch, or another last event than `after`.
- * No literal: see `UnorderedMap`.
+ * No literal: ADR 0092.
  */
 export class Lines {
   /** Number of the run. */
