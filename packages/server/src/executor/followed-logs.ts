@@ -1,4 +1,5 @@
 /** The logs of runs that other servers drive: each is followed once, however many readers it has here. */
+import { UnorderedMap } from "@millrace/contracts/kit";
 import type { Store } from "@millrace/store";
 import { throwRunNotFound } from "./errors.ts";
 import { RunLog } from "./run-log.ts";
@@ -17,7 +18,7 @@ export interface FollowedLog {
 
 export class FollowedLogs {
   readonly #store: Pick<Store, "journal" | "runs">;
-  readonly #logs = new Map<string, Followed>();
+  readonly #logs = new UnorderedMap<Followed>();
 
   constructor(store: Pick<Store, "journal" | "runs">) {
     this.#store = store;

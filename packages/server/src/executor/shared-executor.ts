@@ -26,6 +26,7 @@ import {
   type StartRows,
   type StoredEvent,
 } from "@millrace/contracts";
+import { UnorderedMap } from "@millrace/contracts/kit";
 import { checkOptions } from "@millrace/contracts/options";
 import { type Engine, EngineError } from "@millrace/engine";
 import { type SharedStore, StoreError } from "@millrace/store";
@@ -73,7 +74,7 @@ class SharedExecutor implements Executor {
   readonly #plans: Plans;
   readonly #maxLive: number;
   readonly #maxQueued: number;
-  readonly #driven = new Map<string, LiveRun>();
+  readonly #driven = new UnorderedMap<LiveRun>();
   readonly #followed: FollowedLogs;
   readonly #takeovers = new Takeovers((runId, options) => this.#drive(runId, options));
   readonly #refusals = new Map<string, number>();
